@@ -11,16 +11,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Snippet is a passage of a text, marked; Before and After say on which sides the text goes on.
+// Snippet is a passage of a text, with the words of a query marked. Before and After say whether the text goes on before and after it.
 type Snippet struct {
-	Pieces []Piece `json:"passage,omitempty" doc:"the passage with most words of the query; the pieces joined are its text"`
+	Pieces []Piece `json:"passage,omitempty" doc:"the passage with the most words of the query; its text is the pieces joined"`
 	Before bool    `json:"before,omitempty" doc:"whether the document has text before the passage"`
-	After  bool    `json:"after,omitempty" doc:"whether it has text after it"`
+	After  bool    `json:"after,omitempty" doc:"whether the document has text after the passage"`
 }
 
-// Cut cuts the passage of at most so many characters out of a text that has the most different words of the query, and
-// of those the one with most of them, and marks those words. It begins and ends with whole words, unless one
-// alone is longer. A text that is short enough stays whole.
+// Cut returns the passage of at most most characters that has the most different words of the query and, of several such passages, the one
+// with the most words of the query. It marks these words. The passage begins and ends with whole words, unless a single word is longer. A
+// text that is short enough is returned whole.
 func Cut(text, query string, most int) Snippet {
 	marked := matches(text, query)
 	most = max(most, 0)
@@ -32,10 +32,10 @@ func Cut(text, query string, most int) Snippet {
 	return Snippet{Pieces: pieces(text, marked, start, end), Before: start > 0, After: end < len(text)}
 }
 
-// bestPassage returns where the best passage from one marked word to another starts and ends; at the start of the text when no
-// marked word is short enough.
+// bestPassage returns the start and the end of the best passage from one marked word to another. It returns 0, 0 if no marked word is short
+// enough.
 func bestPassage(text string, marked []word, most int) (start, end int) {
-	count := map[string]int{} // of the words of the passage
+	count := map[string]int{} // number of each word in the passage
 	var distinct, total int
 	from, length := 0, 0 // the passage's first word, and its characters
 	for i, w := range marked {
@@ -67,7 +67,7 @@ func bestPassage(text string, marked []word, most int) (start, end int) {
 	return start, end
 }
 
-// widen widens a passage on both sides equally to so many characters, then narrows it to whole words.
+// widen widens a passage equally on both sides to most characters, then narrows it to whole words.
 func widen(text string, first, last, most int) (start, end int) {
 	spare := most - utf8.RuneCountInString(text[first:last])
 	start, end = first, last
@@ -113,21 +113,21 @@ func wordEnd(text string, at int) int {
 	return at + size
 }
 
-// Piece is a part of a text; Marked says that it is a word of the query.
+// Piece is a part of a text.
 type Piece struct {
 	Text   string `json:"text"`
 	Marked bool   `json:"marked,omitempty" doc:"whether it is a word of the query"`
 }
 
-// word is a word of a text: where it starts and ends in bytes, and what it is compared by.
+// word is a word of a text.
 type word struct {
-	start, end int
-	key        string
+	start, end int    // in bytes
+	key        string // equal words have equal keys
 }
 
-// matches are the words of a text that the query has: whole words, without regard to case and to how accents are encoded, in
-// the singular and the plural of English (Harman, How effective is suffixing?, 1991). A Chinese character is a word of its own.
-// Stop words of English count only if the query has nothing else.
+// matches returns the words of a text that are also in the query. Case and the encoding of accents do not matter, and neither does the
+// English plural (Harman, How effective is suffixing?, 1991). Each Chinese character is a word. English stop words count only if the query
+// has no other words.
 func matches(text, query string) []word {
 	asked := map[string]bool{}
 	for _, rare := range []bool{true, false} {
@@ -149,22 +149,22 @@ func matches(text, query string) []word {
 	return out
 }
 
-// words are the runs of letters, digits and the marks on them.
+// words returns the words of a text: runs of letters and digits, with their marks.
 func words(text string) []word {
 	var out []word
 	add := func(start, end int) {
 		out = append(out, word{start, end, singular(norm.NFC.String(casefold.Fold(text[start:end])))})
 	}
-	start := -1 // of the word that is open
+	start := -1 // start of the current word
 	for i, r := range text {
 		inside := unicode.IsLetter(r) || unicode.IsNumber(r) || start >= 0 && unicode.IsMark(r)
-		alone := unicode.Is(unicode.Han, r)
-		if start >= 0 && (!inside || alone) {
+		single := unicode.Is(unicode.Han, r)
+		if start >= 0 && (!inside || single) {
 			add(start, i)
 			start = -1
 		}
 		switch {
-		case alone:
+		case single:
 			add(i, i+utf8.RuneLen(r))
 		case inside && start < 0:
 			start = i
@@ -176,7 +176,7 @@ func words(text string) []word {
 	return out
 }
 
-// singular is Harman's stemmer of the plural s; words of three letters or less stay as they are.
+// singular removes the plural s by Harman's stemmer. It returns words of at most three letters unchanged.
 func singular(w string) string {
 	ends := func(suffix string, save ...string) bool {
 		saved := func(s string) bool { return strings.HasSuffix(w, s) }
@@ -194,7 +194,7 @@ func singular(w string) string {
 	return w
 }
 
-// stopWords are the words that say little about what a query is about, as singular leaves them.
+// stopWords holds frequent English words, in the form that singular returns.
 var stopWords = func() map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(`a about an and any are as at be been but by can did do does for from had has have
@@ -205,8 +205,7 @@ var stopWords = func() map[string]bool {
 	return out
 }()
 
-// pieces cuts text[start:end] so that the words stand in pieces of their own; words that are not wholly inside are not
-// marked.
+// pieces cuts text[start:end] into pieces, so that each marked word is one piece. Words that cross the start or the end are not marked.
 func pieces(text string, marked []word, start, end int) []Piece {
 	var out []Piece
 	for _, w := range marked {
@@ -225,12 +224,11 @@ func pieces(text string, marked []word, start, end int) []Piece {
 	return out
 }
 
-// plain puts a text on one line: white space becomes single spaces, and control characters and what is not UTF-8 become
-// the replacement character. It keeps at most so many characters, if possible up to the end of a word, and says whether
-// that cut something off.
+// plain puts a text on one line. White space becomes single spaces. Control characters and invalid UTF-8 become the replacement character.
+// plain keeps at most most characters, if possible up to the end of a word. It reports whether it cut characters off.
 func plain(text string, most int) (string, bool) {
 	var out strings.Builder
-	count, words := 0, 0 // characters, and bytes up to the end of the last whole word
+	count, words := 0, 0 // characters so far, and bytes up to the end of the last whole word
 	space := false
 	for _, r := range text {
 		if unicode.IsSpace(r) {
@@ -244,7 +242,7 @@ func plain(text string, most int) (string, bool) {
 		count++
 		if count > most {
 			kept := out.String()
-			// A script without spaces, or a very long word, is cut where it stands.
+			// Text without spaces, or with a very long word, is cut within a word.
 			if words > len(kept)/2 {
 				kept = kept[:words]
 			}

@@ -12,7 +12,7 @@ var clusteringEvaluator = EvaluatorKind{
 			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000, Definition: "weight of completeness"}},
 			Definition: "Harmonic mean of homogeneity and completeness."},
 		{Name: "Homogeneity", Cutoff: NoCutoff, HigherIsBetter: true,
-			Definition: "How much of the true clusters the predicted ones tell: 1 when each has items of one true cluster alone."},
+			Definition: "How much of the true clusters the predicted ones tell: 1 when each has items of only one true cluster."},
 		{Name: "Completeness", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "How much of the predicted clusters the true ones tell: 1 when all items of a true cluster are together."},
 		{Name: "ARI", Cutoff: NoCutoff, HigherIsBetter: true,
@@ -25,6 +25,6 @@ var clusteringEvaluator = EvaluatorKind{
 		{Name: "BCubedR", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Mean over the items of the share of their true cluster that is in their predicted one."},
 		{Name: "Purity", Cutoff: NoCutoff, HigherIsBetter: true,
-			Definition: "Share of items that are of the most frequent true cluster in their predicted one."},
+			Definition: "Share of items that belong to the most frequent true cluster of their predicted cluster."},
 	},
 }

@@ -6,14 +6,14 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Computation computes the measures of one kind of evaluator. The errors of its functions are about reading a file or about the
-// context; what is wrong with a file is a Diagnostic.
+// Computation computes the measures of one kind of evaluator. Its functions return errors about reading a file or about the
+// context; faults of a file are Diagnostics.
 type Computation struct {
-	// Version names what is computed, to be recorded with each evaluation: as long as it is the same, so is every value.
+	// Version identifies the definitions of the measures. Each evaluation records it. Equal versions compute equal values.
 	Version string
-	// ReadTruth reads a ground truth for the measures, which are of the kind. There is none if one of the diagnostics is an error.
+	// ReadTruth reads a ground truth for the measures, which belong to the kind. The Truth is nil if one of the diagnostics is an error.
 	ReadTruth func(context.Context, Format, []Measure, []File) (*Truth, []Diagnostic, error)
-	// ValidateRun reports what is wrong with the files of a run for the measures and can be found without the ground truth.
+	// ValidateRun reports the faults of a run that can be found without the ground truth.
 	ValidateRun func(context.Context, Format, []Measure, []File) ([]Diagnostic, error)
 }
 
@@ -21,31 +21,36 @@ type Computation struct {
 type Truth struct {
 	// Evaluate measures one run. If one of the diagnostics is an error, the result is empty.
 	Evaluate func(context.Context, []File) (*Evaluation, error)
-	// Known returns the ids of the truth and the set of its labels, as far as they are asked for and there; nil when there is nothing.
+	// Known returns the ids of the truth and the set of its labels, each only if asked for. It returns nil if the truth has neither.
 	Known func(ids, labels bool) *Known
-	// Steps returns about how many steps the evaluation of one run by the measures takes, if the run has as much as the truth.
+	// Steps estimates the steps of evaluating one run by the measures, if the run is as large as the truth.
 	Steps  func([]Measure) int
-	Extent string // what the truth has, such as: 3 examples with 2 labels
-	Bytes  int64  // about how much memory it takes
-	Shape  Shape  // where examples have labels or numbers
-	Topics int    // how many topics there will be values for; 0 when there are none or too many, or values by example, of which there are few
+	Extent string // the size of the truth in words, such as: 3 examples with 2 labels
+	Bytes  int64  // the memory of the truth, estimated
+	Shape  Shape  // set if examples have labels or numbers
+	// Topics is the number of topics or documents that a Result holds values of. It is 0 if there are too many. Values by example do not
+	// count, because MaxExamples keeps them few.
+	Topics int
 }
 
-// Evaluation is the result of one run, with the run as far as it was kept to be validated.
+// Evaluation is the result of one run.
 type Evaluation struct {
 	Result      Result
 	Diagnostics []Diagnostic
-	Kept        Kept // nil: nothing is kept
-	// Resample returns the value of the first measure over a sample of the examples, by their indices below Examples; nil where it is not
-	// defined. There is none where the kind cannot do that, for more than MaxExamples, or for a run of more than MaxTopicValues scores, and
-	// need be none where the Result has values by example. The value is of no use if the counter has an error.
+	Kept        Kept // the run, to validate it later; nil if it was not kept
+	// Resample returns the value of the first measure over a sample of the examples, which are indices below Examples. It returns nil if
+	// the measure is not defined for the sample. The value is invalid if the counter has an error.
+	//
+	// Resample is nil if the kind cannot resample, for more than MaxExamples examples, and for a run with more than MaxTopicValues scores.
+	// It may be nil if the Result has values by example.
 	Resample func(counter *steps.Counter, examples []int) *float64
 	Examples int
-	// EveryTopic returns the values by topic, however many they are; nil where the kind has no topics.
+	// EveryTopic returns the values of all topics, without the limits of Result.PerTopic. It is nil for kinds without topics.
 	EveryTopic func(context.Context) (map[string]map[string]float64, error)
 }
 
-// Evaluate returns the evaluation of the run that read reads and measures, which is not used if there are errors in the report.
+// Evaluate calls read, which reads and measures a run, and adds the diagnostics of the report to its evaluation. If the report has an
+// error, Evaluate returns the diagnostics only.
 func Evaluate(read func(*Report) (Evaluation, error)) (*Evaluation, error) {
 	var report Report
 	e, err := read(&report)
@@ -63,15 +68,15 @@ func Evaluate(read func(*Report) (Evaluation, error)) (*Evaluation, error) {
 
 // Kept is a run that was read and compared with a truth.
 type Kept interface {
-	// WithoutTruth returns what ValidateRun would. ok is false where the truth had a part in how the run was read.
+	// WithoutTruth returns the diagnostics that ValidateRun would return. ok is false if reading the run depended on the truth.
 	WithoutTruth() (found []Diagnostic, ok bool)
 }
 
-// Known has what participants know of a truth or have as inputs.
+// Known is the public part of a dataset: the ids or labels of a truth that participants know, or the ids of the inputs.
 type Known struct {
-	// Compare reports ids and labels of a run that are unknown, and ids that it lacks. Its diagnostics depend on nothing else.
+	// Compare reports the unknown ids and labels of a run, and the ids that the run lacks. Its diagnostics depend on nothing else.
 	Compare func(context.Context, ...File) ([]Diagnostic, error)
-	// CompareKept is Compare of a run that the same kind of evaluator kept; nil where it keeps none.
+	// CompareKept compares a run that the same kind of evaluator kept. It is nil for kinds that keep no runs.
 	CompareKept func(context.Context, Kept) ([]Diagnostic, error)
-	Bytes       int64 // how much memory it takes in addition to the truth
+	Bytes       int64 // memory in addition to the truth's
 }

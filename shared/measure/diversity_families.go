@@ -2,13 +2,14 @@ package measure
 
 import "strings"
 
-// MaxIdeal is how many documents of an ideal ranking with subtopics are looked for, which takes the more time the more they are.
+// MaxIdeal is the deepest cutoff of measures that compare with an ideal ranking with subtopics. The time to find the ideal ranking grows
+// with its depth.
 const MaxIdeal = 1000
 
 var redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
 	Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
 
-// diversityEvaluator declares rankings with subtopics. Names and parameters of measures are those of ir-measures.
+// diversityEvaluator declares rankings with subtopics. Measures and parameters have the names of ir-measures.
 var diversityEvaluator = EvaluatorKind{
 	Kind:         Diversity,
 	SafePerTopic: true,
@@ -32,10 +33,10 @@ var diversityEvaluator = EvaluatorKind{
 	alias: fromNdeval,
 }
 
-// ndeval has the names that it prints and ir-measures writes in another way.
+// ndeval translates the names that ndeval prints to the names of ir-measures.
 var ndeval = strings.NewReplacer("alpha-", "alpha_", "α-", "alpha_", "α_", "alpha_", "-IA", "_IA", "strec", "StRecall")
 
-// fromNdeval returns the measure that a name of ndeval stands for, such as alpha-nDCG@20; any other text as it is.
+// fromNdeval translates a name of ndeval, such as alpha-nDCG@20. It returns any other text unchanged.
 func fromNdeval(text string) string {
 	end := strings.IndexAny(text+"@", "(@")
 	return ndeval.Replace(text[:end]) + text[end:]

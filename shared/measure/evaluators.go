@@ -10,7 +10,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Kind names an evaluator: the same word can be a measure of two of them.
+// Kind names an evaluator. Two kinds may have measures of the same name.
 type Kind string
 
 // The evaluators that are built in.
@@ -34,38 +34,39 @@ const (
 	CoNLL   = "conll" // a token in the first and its tag in the last column
 )
 
-// HasFields reports whether values have names in a format, so that a Format says which are read.
+// HasFields reports whether a format has named fields, so that a Format says which fields are read.
 func HasFields(format string) bool { return format == JSONL || format == CSV }
 
-// DefaultSeparator separates the labels of an example in csv: labels with a vertical bar are rare, and those with spaces or commas are not.
+// DefaultSeparator separates the labels of an example in csv. Labels with spaces or commas are frequent, labels with a vertical bar rare.
 const DefaultSeparator = "|"
 
-// Format says how the files of a run are written, and for formats with names those of the truth.
+// Format is the format of the files of a run. Formats with named fields are also the format of the truth.
 type Format struct {
 	Kind       string // one of Formats
-	IDField    string // names the example's id: a string or a number
-	ValueField string // names what is evaluated
-	Separator  string // of labels in a field of csv; empty is DefaultSeparator
+	IDField    string // field with the example's id: a string or a number
+	ValueField string // field with the value that is evaluated
+	Separator  string // between labels in a field of csv; empty is DefaultSeparator
 }
 
-// EvaluatorKind declares one kind of evaluator: what others than the package that computes its measures know of it.
+// EvaluatorKind declares one kind of evaluator for all code except the package that computes its measures.
 type EvaluatorKind struct {
 	Kind       Kind     `json:"kind"`
-	Definition string   `json:"definition" doc:"what a run has"`
-	Truth      string   `json:"truth" doc:"what the ground truth has, and how it is written"`
-	Formats    []string `json:"formats" doc:"those that a run may have, the usual one first"`
-	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with names"`
+	Definition string   `json:"definition" doc:"content of a run"`
+	Truth      string   `json:"truth" doc:"content of the ground truth, and how it is written"`
+	Formats    []string `json:"formats" doc:"formats of runs, the usual one first"`
+	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with named fields"`
 	HasLabels  bool     `json:"hasLabels,omitempty" doc:"whether the truth has a set of labels, which a dataset can declare public"`
-	Defaults   []string `json:"defaults" doc:"the measures that are computed where none is named"`
+	Defaults   []string `json:"defaults" doc:"measures that are computed if none are named"`
 	Families   []Family `json:"-"`
-	// SafePerTopic says that values by topic or example tell no more of the truth than measures do, so that who is shown those is shown
-	// these. Of other kinds they say which predictions are right or how far off they are, and are hidden: package evaluation.
+	// SafePerTopic says that values by topic or example tell no more of the truth than the measures do. They are shown to everyone who is
+	// shown the measures. For other kinds, these values tell which predictions are right or how far off they are, so package evaluation
+	// hides them.
 	SafePerTopic bool `json:"-"`
-	// alias returns the measure that a name of another program stands for; nil: there are none.
+	// alias translates a name of another program to a measure. It is nil if the kind has no such names.
 	alias func(text string) string
 }
 
-// Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
+// Evaluators lists all kinds, in the order in which a person would look for them. It must not be changed.
 var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator,
 	probabilitiesEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator, spansEvaluator}
 
@@ -86,7 +87,7 @@ func Formats() (all []string) {
 	return all
 }
 
-// EvaluatorOf returns the declaration of a kind; nil when it is not built in.
+// EvaluatorOf returns the declaration of a kind, or nil if the kind is not built in.
 func EvaluatorOf(kind Kind) *EvaluatorKind {
 	for i := range Evaluators {
 		if Evaluators[i].Kind == kind {
@@ -102,7 +103,7 @@ func (k Kind) Ranks() bool {
 	return e != nil && slices.Contains(e.Formats, TRECRun)
 }
 
-// family finds a family by its name or one of its aliases; nil when there is none.
+// family returns the family with the name or alias, or nil.
 func (e *EvaluatorKind) family(name string) *Family {
 	for i := range e.Families {
 		if f := &e.Families[i]; f.Name == name || slices.Contains(f.Aliases, name) {
@@ -112,7 +113,7 @@ func (e *EvaluatorKind) family(name string) *Family {
 	return nil
 }
 
-// unknownName is the error of a name that no family has. It says which measure may have been meant, or which other kinds have it.
+// unknownName returns the error for an unknown name. It suggests the measure that was probably meant, or names the kinds that have it.
 func (e *EvaluatorKind) unknownName(name string) error {
 	var others []string
 	for i := range Evaluators {
@@ -131,18 +132,19 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	return fmt.Errorf("there is no %s measure %q%s %s", e.Kind, name, hint, strings.Join(known, ", "))
 }
 
-// signs leaves out what separates the words of a name.
+// signs removes the separators between the words of a name.
 var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
 
-// nearest returns the measure whose name is most like the given one, if there is one, and how many characters they differ in, without case
-// and signs: at most one of four to nine. A choice can stand before or after a name, as in macro F1.
+// nearest returns the measure whose spelling is closest to the given name, and their edit distance without case and signs. The distance
+// is less than (len(name)+2)/6 + 1; meant is empty if no measure is that close. Spellings may have a choice before or after the name, as in
+// macro F1.
 func (e *EvaluatorKind) nearest(name string) (meant string, distance int) {
 	plain := func(s string) string { return strings.ToLower(signs.Replace(s)) }
 	given := plain(name)
 	distance = (len(name)+2)/6 + 1
 	try := func(measure, spelling string) {
 		spelled := plain(spelling)
-		if unlike := len(spelled) - len(given); max(unlike, -unlike) >= distance { // which spares comparing them
+		if unlike := len(spelled) - len(given); max(unlike, -unlike) >= distance { // the edit distance is at least the difference of the lengths
 			return
 		}
 		if d := levenshtein.ComputeDistance(spelled, given); d < distance {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// CutoffRule says whether a measure takes a cutoff (the number after @), and of which values.
+// CutoffRule says whether a measure takes a cutoff (the number after @), and which values the cutoff may have.
 type CutoffRule string
 
 // A depth is a rank, from 1; a recall is a share of the relevant documents, from 0 to 1.
@@ -24,16 +24,20 @@ const (
 
 // Family is every measure of one name: AP, AP@10 and AP(rel=2) are one family.
 type Family struct {
-	Name           string      `json:"name" doc:"name to ask for it by"`
+	Name           string      `json:"name" doc:"name of the measure in requests"`
 	Aliases        []string    `json:"aliases,omitempty" doc:"other names that mean the same"`
-	Definition     string      `json:"definition" doc:"what it says, in one sentence"`
-	Cutoff         CutoffRule  `json:"cutoff" enum:"none,optional depth,required depth,required recall" doc:"what may follow an @"`
-	Parameters     []Parameter `json:"parameters,omitempty" doc:"what may stand in its brackets"`
+	Definition     string      `json:"definition" doc:"definition in one sentence"`
+	Cutoff         CutoffRule  `json:"cutoff" enum:"none,optional depth,required depth,required recall" doc:"kind of the number after @"`
+	Parameters     []Parameter `json:"parameters,omitempty" doc:"parameters in brackets after the name"`
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
-	oneOf          []string    // parameters of which exactly one has to be given
-	geometric      bool        // the value is the geometric mean of those by topic, of which no difference or test of these says anything
-	deepest        int         // rank that a cutoff may name; 0 is that of all families
-	// presets has aliases that stand for the family with a parameter.
+	// oneOf lists parameters of which exactly one is required.
+	oneOf []string
+	// geometric marks a family whose value is the geometric mean of the values by topic. Differences and tests of the values by topic say
+	// nothing about it.
+	geometric bool
+	// deepest is the deepest rank that a cutoff may name; 0 stands for maxDepth.
+	deepest int
+	// presets maps aliases to the parameter that they imply.
 	presets map[string]Param
 }
 
@@ -41,19 +45,19 @@ type Family struct {
 type Parameter struct {
 	Name       string            `json:"name"`
 	Domain     string            `json:"domain" enum:"integer,number,flag,choice,label,gains"`
-	Default    string            `json:"default,omitempty" doc:"value when it is left out"`
-	Choices    []string          `json:"choices,omitempty" doc:"for a choice: the values there are"`
+	Default    string            `json:"default,omitempty" doc:"value if the parameter is left out"`
+	Choices    []string          `json:"choices,omitempty" doc:"for a choice: the allowed values"`
 	Min        float64           `json:"min,omitempty" doc:"for an integer or number: the least value"`
 	Max        float64           `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
 	Open       bool              `json:"open,omitempty" doc:"min and max are themselves excluded"`
 	Definition string            `json:"definition"`
-	with       string            // another parameter that it needs
-	without    string            // another parameter that it excludes
-	format     string            // the one format of runs that it goes with; empty is any
+	with       string            // another parameter that this one requires
+	without    string            // another parameter that this one excludes
+	format     string            // the only format of runs that allows this parameter; empty is any
 	synonyms   map[string]string // other words for choices
 }
 
-// canonical checks a value against the domain and returns the one way of writing it, without quotes.
+// canonical checks a value against the domain and returns its canonical form, without quotes.
 func (p Parameter) canonical(value string) (string, error) {
 	switch p.Domain {
 	case "integer":
@@ -95,7 +99,7 @@ func (p Parameter) canonical(value string) (string, error) {
 	}
 }
 
-// parseGains reads {1:3.5,2:9} or, as trec_eval has it, 1=3.5,2=9.0; false when it is neither, or a grade stands there twice.
+// parseGains reads {1:3.5,2:9}, or trec_eval's form 1=3.5,2=9.0. ok is false for other text, and if a grade occurs twice.
 func parseGains(text string) (gains map[int]float64, ok bool) {
 	text = strings.TrimSpace(text)
 	if inner, opened := strings.CutPrefix(text, "{"); opened {
@@ -119,7 +123,7 @@ func parseGains(text string) (gains map[int]float64, ok bool) {
 	return gains, true
 }
 
-// canonicalGains writes gains in the order of the grades, as ir-measures does.
+// canonicalGains writes gains in the order of the grades, like ir-measures.
 func (p Parameter) canonicalGains(value string) (string, error) {
 	gains, ok := parseGains(value)
 	var list []string
@@ -134,7 +138,7 @@ func (p Parameter) canonicalGains(value string) (string, error) {
 	return "{" + strings.Join(list, ",") + "}", nil
 }
 
-// within says whether a number lies in the domain; NaN never does.
+// within reports whether a number is in the domain. NaN never is.
 func (p Parameter) within(x float64) bool {
 	if p.Open {
 		return p.Min < x && x < p.Max
@@ -142,8 +146,8 @@ func (p Parameter) within(x float64) bool {
 	return p.Min <= x && x <= p.Max
 }
 
-// formatNumber writes the shortest decimal that reads back as x, a whole one with .0, as Python and so ir-measures does;
-// minus zero becomes 0.0. It is for numbers below a million.
+// formatNumber writes the shortest decimal that reads back as x. Whole numbers end in .0, like in Python and ir-measures, and minus zero
+// becomes 0.0. x must be below a million.
 func formatNumber(x float64) string {
 	text := strconv.FormatFloat(x+0, 'g', -1, 64)
 	if strings.ContainsAny(text, ".e") {
@@ -152,7 +156,7 @@ func formatNumber(x float64) string {
 	return text + ".0"
 }
 
-// quoted writes a value so that Parse reads it back. Choices with a sign in them are quoted as ir-measures does.
+// quoted writes a value so that Parse reads it back. Like ir-measures, it quotes values that contain signs.
 func quoted(value string) string {
 	if !strings.ContainsFunc(value, isSign) {
 		return value
@@ -160,7 +164,7 @@ func quoted(value string) string {
 	return "'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`).Replace(value) + "'"
 }
 
-// isSign says whether a character needs quotes in the canonical form.
+// isSign reports whether a character needs quotes in the canonical form.
 func isSign(r rune) bool {
 	return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }

@@ -20,12 +20,12 @@ const MaxName = 100
 const maxDepth = 1_000_000
 
 // Measure is one measure, parsed and checked: Name[(param=value,...)][@cutoff], for example nDCG(dcg='exp-log2')@20.
-// Only Parse makes one, so names, parameters and cutoff are always those of a family of its kind.
+// Only Parse returns measures, so name, parameters and cutoff are always valid for a family of the kind.
 type Measure struct {
 	Kind   Kind
 	Name   string  // canonical: MAP is AP, NDCG is nDCG
-	Params []Param // in the family's order, without those that have their default value
-	Cutoff string  // canonical decimal; empty when there is none
+	Params []Param // in the family's order, without parameters that have their default value
+	Cutoff string  // canonical decimal, or empty
 }
 
 // Param is a parameter and its value, without quotes.
@@ -79,19 +79,20 @@ func (m Measure) String() string {
 	return b.String()
 }
 
-// HigherIsBetter is false for errors such as RMSE, where the least value wins.
+// HigherIsBetter returns false for errors such as RMSE, where the least value wins.
 func (m Measure) HigherIsBetter() bool {
 	f := familyOf(m.Kind, m.Name)
 	return f == nil || f.HigherIsBetter
 }
 
-// IsGeometric reports whether the value is the geometric mean of those by topic: what differences and tests of these say is not of it.
+// IsGeometric reports whether the value is the geometric mean of the values by topic. Differences and tests of the values by topic say
+// nothing about a geometric mean.
 func (m Measure) IsGeometric() bool {
 	f := familyOf(m.Kind, m.Name)
 	return f != nil && f.geometric
 }
 
-// Param returns the value of a parameter, its default when it was left out, "" when it has none.
+// Param returns the value of a parameter, or its default if it was left out, or "" if it has no default.
 func (m Measure) Param(name string) string {
 	for _, p := range m.Params {
 		if p.Name == name {
@@ -104,22 +105,22 @@ func (m Measure) Param(name string) string {
 	return ""
 }
 
-// Number is Param for an integer or number; 0 when it was left out and has no default.
+// Number returns an integer or number parameter, or 0 if it was left out and has no default.
 func (m Measure) Number(name string) float64 {
 	x, _ := strconv.ParseFloat(m.Param(name), 64)
 	return x
 }
 
-// Flag is Param for a flag.
+// Flag returns a flag parameter.
 func (m Measure) Flag(name string) bool { return m.Param(name) == "True" }
 
-// Gains is Param for gains by grade; nil when there are none.
+// Gains returns a parameter with gains by grade, or nil.
 func (m Measure) Gains(name string) map[int]float64 {
 	gains, _ := parseGains(m.Param(name))
 	return gains
 }
 
-// Labels are those that the measure names: the positive one, or those that are averaged; nil when it names none.
+// Labels returns the labels that the measure names: the positive label, or the labels that it averages. It returns nil for other measures.
 func (m Measure) Labels() []string {
 	if positive := m.Param("positive"); positive != "" {
 		return []string{positive}
@@ -130,29 +131,29 @@ func (m Measure) Labels() []string {
 	return nil
 }
 
-// FormatFault says why a measure cannot be computed of runs in the format; empty when it can.
+// FormatFault says why the measure cannot be computed for runs in the format. It returns "" if the measure can be computed.
 func (m Measure) FormatFault(format string) string {
 	for _, p := range m.Params {
 		if only := familyOf(m.Kind, m.Name).parameter(p.Name).format; only != "" && only != format {
-			return fmt.Sprintf("%s goes with the format %s alone: leave it out", p.Name, only)
+			return fmt.Sprintf("%s is only for the format %s: leave it out", p.Name, only)
 		}
 	}
 	return ""
 }
 
-// Depth is the cutoff as a rank; 0 when there is none, or when it is a level of recall, which is written with a point or an exponent.
+// Depth returns the cutoff as a rank. It returns 0 without a cutoff, and for a level of recall, which has a point or an exponent.
 func (m Measure) Depth() int {
 	n, _ := strconv.Atoi(m.Cutoff)
 	return n
 }
 
-// Recall is the cutoff of IPrec, from 0 to 1.
+// Recall returns the cutoff of IPrec, from 0 to 1.
 func (m Measure) Recall() float64 {
 	x, _ := strconv.ParseFloat(m.Cutoff, 64)
 	return x
 }
 
-// familyOf finds a family of a kind by its name or one of its aliases; nil when there is none.
+// familyOf returns the family of a kind with the name or alias, or nil.
 func familyOf(kind Kind, name string) *Family {
 	if e := EvaluatorOf(kind); e != nil {
 		return e.family(name)
@@ -160,7 +161,7 @@ func familyOf(kind Kind, name string) *Family {
 	return nil
 }
 
-// parameter returns the parameter of that name; a zero one when the family has none.
+// parameter returns the parameter with the name, or a zero Parameter.
 func (f *Family) parameter(name string) Parameter {
 	for _, p := range f.Parameters {
 		if p.Name == name {
@@ -170,10 +171,10 @@ func (f *Family) parameter(name string) Parameter {
 	return Parameter{}
 }
 
-// parser reads a measure from left to right; rest is what is still unread.
+// parser reads a measure from left to right.
 type parser struct {
 	evaluator *EvaluatorKind
-	rest      string
+	rest      string // the unread part
 }
 
 func (p *parser) measure() (Measure, error) {
@@ -186,7 +187,7 @@ func (p *parser) measure() (Measure, error) {
 	if err != nil {
 		return Measure{}, err
 	}
-	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 without saying of what: a silent choice would be a wrong number for somebody
+	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 has no default: whichever average we chose, some readers would expect the other
 		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(%[3]s=LABEL), for example", f.Name,
 			strings.Join(f.oneOf, ", "), f.oneOf[1])
 	}
@@ -217,8 +218,8 @@ func (p *parser) measure() (Measure, error) {
 	return m, nil
 }
 
-// params reads what stands in brackets, if any, and returns the values that differ from their defaults, in the family's
-// order: those given, and that of an alias.
+// params reads the optional brackets. It returns the parameters that were given and the parameter that the name implies, in the family's
+// order and without default values.
 func (p *parser) params(f *Family, name string) ([]Param, error) {
 	given := map[string]string{}
 	for open := p.take('('); open && !p.take(')'); {
@@ -278,7 +279,7 @@ func (f *Family) parameterNames() string {
 	return strings.Join(lists.Map(f.Parameters, func(p Parameter) string { return p.Name }), ", ")
 }
 
-// cutoff reads what follows an @, if anything, under the family's rule.
+// cutoff reads the optional @ and cutoff, and checks it against the family's rule.
 func (p *parser) cutoff(f *Family) (string, error) {
 	if !p.take('@') {
 		switch f.Cutoff {
@@ -319,7 +320,7 @@ var (
 	escape = regexp.MustCompile(`(?s)\\(.)`)
 )
 
-// match reads what the pattern finds after space; "" when it finds nothing.
+// match skips space and reads the text that the pattern matches, or "".
 func (p *parser) match(pattern *regexp.Regexp) string {
 	p.rest = strings.TrimSpace(p.rest)
 	text := pattern.FindString(p.rest)
@@ -327,7 +328,7 @@ func (p *parser) match(pattern *regexp.Regexp) string {
 	return text
 }
 
-// take reads one given character, with space around it, and says whether it stood there.
+// take reads the character c and the space around it. It reports whether c came next.
 func (p *parser) take(c byte) bool {
 	trimmed := strings.TrimSpace(p.rest)
 	if trimmed == "" || trimmed[0] != c {
@@ -337,7 +338,7 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// value reads a bare value, one in braces, or one in single or double quotes, where a backslash stands before a quote or backslash.
+// value reads a bare value, a value in braces, or a value in single or double quotes. A backslash escapes a quote or backslash.
 func (p *parser) value() (string, error) {
 	if text := p.match(quote); text != "" {
 		return escape.ReplaceAllString(text[1:len(text)-1], "$1"), nil

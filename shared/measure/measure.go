@@ -1,6 +1,5 @@
-// Package measure has the code that evaluators share: the names of measures and their grammar, diagnostics, and the
-// result of an evaluation. The evaluators themselves are its subpackages; none of them does I/O of its own or
-// knows where files come from.
+// Package measure holds the code that evaluators share: the names of measures and their grammar, diagnostics, and the
+// result of an evaluation. Each evaluator is a subpackage. Evaluators read files through io.Reader and do no other I/O.
 package measure
 
 import (
@@ -15,27 +14,27 @@ import (
 
 // File is a file that an evaluator reads once, from its start to its end.
 type File struct {
-	Name    string // stands in diagnostics
+	Name    string // for diagnostics
 	Content io.Reader
 }
 
 // Severity says whether a Diagnostic stops an evaluation.
 type Severity string
 
-// An Error means that the file is refused; a Warning that it was read, but something in it is probably not meant.
+// An Error refuses the file. A Warning marks a probable mistake in a file that was read.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 )
 
-// Diagnostic is one thing that is wrong with a file, worded so that its author can fix it.
+// Diagnostic is one fault of a file, worded so that the file's author can fix it.
 type Diagnostic struct {
-	Severity Severity `json:"severity" enum:"error,warning" doc:"error: the file is refused; warning: it was read all the same"`
+	Severity Severity `json:"severity" enum:"error,warning" doc:"error: the file is refused; warning: the file was read nevertheless"`
 	File     string   `json:"file,omitempty" doc:"name of the file"`
-	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
+	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent if the diagnostic concerns the whole file"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// SafeWhileBlinded marks what was found without the ground truth, or from the public part of it alone, so that the owner of a
-	// blinded run may read it. Code that read nothing more sets it, never an evaluator. It is stored, and no answer shows it.
+	// SafeWhileBlinded marks diagnostics that depend on nothing but the run and the public part of the ground truth, so that the owner of
+	// a blinded run may read them. Only code that read nothing more sets it, never an evaluator. It is stored, but not part of answers.
 	SafeWhileBlinded bool `json:"safeWhileBlinded,omitempty" hidden:"true"`
 }
 
@@ -44,9 +43,9 @@ func HasErrors(all []Diagnostic) bool {
 	return slices.ContainsFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// WithoutTruth returns the diagnostics of a run that was compared with a truth, with those that may be shown while it is
-// blinded, which come first, marked SafeWhileBlinded. All that the truth had a part in, be it a name, a count or that something is wrong at
-// all, stays unmarked: found may depend on the truth in any way.
+// WithoutTruth returns the public diagnostics, marked SafeWhileBlinded, followed by the other diagnostics that were found. Public
+// diagnostics were made without the truth. Found diagnostics may depend on the truth in any way: by a name, by a count, or because they
+// exist at all. So they stay unmarked.
 func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 	all := make([]Diagnostic, 0, len(public)+len(found))
 	for _, d := range public {
@@ -62,38 +61,38 @@ func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 	return all
 }
 
-// SafeDiagnostics returns those of the diagnostics that may be shown while a run is blinded.
+// SafeDiagnostics returns the diagnostics that may be shown while a run is blinded.
 func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return !d.SafeWhileBlinded })
 }
 
-// MaxReported bounds the magnitude of values that an organizer's evaluator reports: the fourth powers of as many values as a report has
-// room for have a finite sum, so that means, variances and correlations are finite.
+// MaxReported bounds the magnitude of values that an organizer's evaluator reports. The fourth powers of all values of a report have a
+// finite sum, so means, variances and correlations are finite.
 const MaxReported = 1e60
 
-// MaxExamples is the most examples that a Result has values of one by one.
+// MaxExamples is the largest number of examples for which a Result holds values by example.
 const MaxExamples = 10_000
 
-// MaxTopicValues is the most values by topic that a Result has, of all topics and measures together. They take some 50 MB.
+// MaxTopicValues is the largest number of values by topic in a Result, over all topics and measures. They take some 50 MB.
 const MaxTopicValues = 1_000_000
 
-// PerTopicReason is the name under which Reasons say why there are no values by topic or example, though measures have some.
+// PerTopicReason is the key of Reasons that says why values by topic or example are missing, although measures have such values.
 const PerTopicReason = "perTopic"
 
-// MaxDiagnostics is how many diagnostics one run keeps.
+// MaxDiagnostics is the largest number of diagnostics of one run.
 const MaxDiagnostics = 100
 
 // Result is the outcome of one evaluator for one run.
 type Result struct {
-	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
+	// Measures holds every measure asked for. A value is nil if the measure is not defined for the data; Reasons says why.
 	Measures map[string]*float64
 	Reasons  map[string]string
-	// Signatures say of measures that have one how they were computed: as the program that is the reference prints it, or positive:LABEL.
+	// Signatures say how measures were computed: as the reference program prints it, or positive:LABEL. Some measures have none.
 	Signatures map[string]string
-	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
-	// where there are none, or more than MaxExamples or MaxTopicValues.
+	// PerTopic holds values by id of a topic of the truth or, for measures that are means over examples, by id of an example. It is nil if
+	// no measure has such values, or if they exceed MaxExamples or MaxTopicValues.
 	PerTopic map[string]map[string]float64
-	// Classes has, where examples have labels, what was predicted for each label; nil where there are more than MaxClasses of them.
+	// Classes compares the labels of examples. It is nil if examples have no labels, or if there are more than MaxClasses labels.
 	Classes *Classes
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic
@@ -101,27 +100,27 @@ type Result struct {
 	RunTag string
 }
 
-// MaxClasses is the most labels that Classes has.
+// MaxClasses is the largest number of labels in Classes.
 const MaxClasses = 50
 
-// Classes compares predicted with true labels: those that occur in the truth or in the run, in the order of numbers where all of them
-// are numbers, and else of their bytes.
+// Classes compares the predicted labels with the true ones. Labels are in numeric order if all are numbers, otherwise in the order of
+// their bytes.
 type Classes struct {
-	Labels []Class `json:"labels" doc:"those that occur in the truth or in the run"`
-	Matrix [][]int `json:"matrix" doc:"the confusion matrix: examples that truly have the label of the row, and are predicted with that of the column"`
+	Labels []Class `json:"labels" doc:"labels that occur in the truth or in the run"`
+	Matrix [][]int `json:"matrix" doc:"the confusion matrix: rows are true labels, columns are predicted labels, cells count examples"`
 }
 
 // Class is how well one label is predicted.
 type Class struct {
 	Label     string  `json:"label"`
-	Precision float64 `json:"precision" doc:"share of its predictions that are right; 0 without a prediction"`
-	Recall    float64 `json:"recall" doc:"share of its examples that are found; 0 without an example"`
-	F1        float64 `json:"f1" doc:"harmonic mean of both"`
-	Support   int     `json:"support" doc:"examples that truly have it"`
+	Precision float64 `json:"precision" doc:"share of the predictions of this label that are right; 0 without predictions"`
+	Recall    float64 `json:"recall" doc:"share of the examples of this label that are predicted with it; 0 without examples"`
+	F1        float64 `json:"f1" doc:"harmonic mean of precision and recall"`
+	Support   int     `json:"support" doc:"number of examples whose true label this is"`
 }
 
-// Compute returns the result of measures, each of which has a finite value or the reason why it has none. The result is incomplete if the
-// counter, of the steps that the values take, has an error.
+// Compute returns the result of the measures. Each measure gets a finite value, or the reason why it has no value. The result is
+// incomplete if the counter has an error.
 func Compute(counter *steps.Counter, measures []Measure, of func(Measure) (value float64, reason string)) Result {
 	r := Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	for _, m := range measures {
@@ -141,8 +140,8 @@ func Compute(counter *steps.Counter, measures []Measure, of func(Measure) (value
 	return r
 }
 
-// AddValues adds the values by example of a measure that is a mean over n examples or, where there are more than MaxExamples, the reason
-// why there are none. A measure that is not defined has none, nor one with a value that is not finite.
+// AddValues adds the values by example of a measure that is a mean over n examples. For more than MaxExamples it adds the reason why
+// they are missing instead. It adds nothing if the measure is not defined, or if one of the values is not finite.
 func (r *Result) AddValues(counter *steps.Counter, measure string, n int, id func(i int) string, value func(i int) float64) {
 	switch {
 	case r.Measures[measure] == nil:
@@ -178,7 +177,7 @@ func (r *Result) AddValues(counter *steps.Counter, measure string, n int, id fun
 	}
 }
 
-// perMapEntry is how many steps an entry of a map takes.
+// perMapEntry is the number of steps that an entry of a map takes.
 const perMapEntry = 20
 
 // Origin is the source of the ids, labels and topics that a run is compared with.
@@ -190,10 +189,10 @@ const (
 	OfInputs Origin = "the inputs of the dataset"
 )
 
-// Report gathers the diagnostics of one evaluation, in the order in which they are found and at most MaxDiagnostics
-// of them. A reader stops when it is Full. The zero value is ready for use; it is not safe for concurrent use.
+// Report gathers at most MaxDiagnostics diagnostics of one evaluation, in the order in which they are found. Readers stop when the
+// report is Full. The zero value is ready for use. A Report is not safe for concurrent use.
 type Report struct {
-	// Text is how many bytes of the files were read, unpacked.
+	// Text counts the bytes that were read from the files, after unpacking.
 	Text int64
 
 	list   []Diagnostic
@@ -205,13 +204,13 @@ func (r *Report) Errorf(file string, line int, format string, args ...any) {
 	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// Warnf adds a warning as Errorf adds an error.
+// Warnf adds a warning. Line 0 means the whole file.
 func (r *Report) Warnf(file string, line int, format string, args ...any) {
 	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// Add adds a diagnostic. When the report is full an error still counts for Failed, so that no number of warnings
-// lets a bad file pass, and takes the place of the last warning.
+// Add adds a diagnostic. If the list is full, an error replaces the last warning. An error counts for Failed in any case, so that
+// warnings cannot hide it.
 func (r *Report) Add(d Diagnostic) {
 	if d.Severity == Error {
 		r.errors++
@@ -231,21 +230,21 @@ func (r *Report) Add(d Diagnostic) {
 	}
 }
 
-// Clone returns a report of the same, to which more can be added without changing this one.
+// Clone returns an independent copy of the report.
 func (r *Report) Clone() *Report {
 	return &Report{Text: r.Text, list: slices.Clone(r.list), errors: r.errors}
 }
 
-// Full says that there is no room for another error, so that reading on would report nothing new.
+// Full reports whether the list consists of errors and has no room for another. Reading on would report nothing new.
 func (r *Report) Full() bool { return r.errors >= MaxDiagnostics }
 
-// Failed says whether there is an error, in the list or beyond its end.
+// Failed reports whether an error was added, also one that the list had no room for.
 func (r *Report) Failed() bool { return r.errors > 0 }
 
-// Diagnostics returns what was gathered; nil when there is nothing.
+// Diagnostics returns the diagnostics, nil if there are none.
 func (r *Report) Diagnostics() []Diagnostic { return r.list }
 
-// Ratio is a/b; 0 where b is 0.
+// Ratio returns a/b, or 0 if b is 0.
 func Ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0
@@ -253,9 +252,8 @@ func Ratio(a, b float64) float64 {
 	return a / b
 }
 
-// Sum is Neumaier's compensated sum: its error does not grow with the number of terms, so that means that are equal come
-// out equal in whatever order and parts their terms come. (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur
-// Summation endlicher Summen, ZAMM 54, 1974.)
+// Sum is Neumaier's compensated sum. Its error does not grow with the number of terms, so equal means come out equal in whatever order
+// their terms are added. (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, ZAMM 54, 1974.)
 type Sum struct{ value, lost float64 }
 
 // Add adds x.
@@ -269,5 +267,5 @@ func (s *Sum) Add(x float64) {
 	s.value = t
 }
 
-// Total is the sum so far.
+// Total returns the sum so far.
 func (s *Sum) Total() float64 { return s.value + s.lost }

@@ -31,7 +31,7 @@ var multilabelEvaluator = EvaluatorKind{
 		{Name: "ExactMatch", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Share of items that are predicted with all of their true labels and no other."},
 		{Name: "HammingLoss", Cutoff: NoCutoff,
-			Definition: "Labels that are predicted or true but not both, divided by items and by labels of the truth; scikit-learn counts labels " +
-				"that only the run has among the latter, so that predicting such makes it less there."},
+			Definition: "Labels that are predicted or true but not both, divided by items and by labels of the truth; scikit-learn also divides " +
+				"by labels that only the run has, so that predicting other labels lowers the loss there."},
 	},
 }

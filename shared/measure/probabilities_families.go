@@ -40,5 +40,5 @@ var probabilitiesEvaluator = EvaluatorKind{
 	alias: func(text string) string { return cmp.Or(namesOfPAN[text], text) },
 }
 
-// namesOfPAN are those that PAN's evaluator prints.
+// namesOfPAN maps the names that PAN's evaluator prints to measures.
 var namesOfPAN = map[string]string{"auc": "AUC", "C@1": "CAt1", "c@1": "CAt1", "f_05_u": "F05u", "overall": "PAN"}

@@ -9,15 +9,15 @@ var (
 		Definition: "leave unjudged documents out of the ranking first"}
 )
 
-// relLevelWithoutDefault returns relLevel without a default; meaning says how measures treat its absence.
+// relLevelWithoutDefault returns relLevel without a default. The meaning says what the measure computes if the parameter is left out.
 func relLevelWithoutDefault(meaning string) Parameter {
 	p := relLevel
 	p.Default, p.Definition = "", p.Definition+"; without it "+meaning
 	return p
 }
 
-// retrievalEvaluator declares retrieval. Names and parameters of measures are those of ir-measures (MacAvaney, Macdonald, Ounis:
-// Streamlining Evaluation with ir-measures, ECIR 2022), and judged_only of infAP, which trec_eval computes with -J.
+// retrievalEvaluator declares retrieval. Measures and parameters have the names of ir-measures (MacAvaney, Macdonald, Ounis:
+// Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP has judged_only, which is trec_eval's option -J.
 var retrievalEvaluator = EvaluatorKind{
 	Kind:         Retrieval,
 	SafePerTopic: true,
@@ -69,7 +69,7 @@ var retrievalEvaluator = EvaluatorKind{
 			Definition: "Share of the relevant documents that were retrieved at any rank."},
 		{Name: "SetF", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
 			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000,
-				Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
+				Definition: "weight x in (x + 1) P R / (x P + R), like in trec_eval"}, judgedOnly}, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall of all that was retrieved."},
 		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision times recall of all that was retrieved."},
@@ -99,8 +99,7 @@ var retrievalEvaluator = EvaluatorKind{
 	alias: fromTrecEval,
 }
 
-// trecEval has measures by the names that trec_eval has for them. Where a name has a parameter, it ends in an underscore
-// here, and the parameter stands for $.
+// trecEval maps trec_eval's names to measures. A name with a parameter ends in an underscore, and the parameter replaces $.
 var trecEval = map[string]string{
 	"map": "AP", "map_cut_": "AP@$", "ndcg": "nDCG", "ndcg_cut_": "nDCG@$", "P_": "P@$", "recall_": "R@$", "success_": "Success@$",
 	"recip_rank": "RR", "bpref": "Bpref", "iprec_at_recall_": "IPrec@$", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
@@ -108,8 +107,8 @@ var trecEval = map[string]string{
 	"set_F": "SetF", "set_F_": "SetF(beta=$)", "gm_map": "GMAP", "11pt_avg": "IAP", "ndcg_": "nDCG(gains={$})",
 }
 
-// fromTrecEval returns the measure that a name of trec_eval stands for, as it prints it (P_5) or is asked for it (P.5); any
-// other text as it is.
+// fromTrecEval translates a name of trec_eval, in the form that trec_eval prints (P_5) or of its option -m (P.5). It returns any other
+// text unchanged.
 func fromTrecEval(text string) string {
 	name, parameter := strings.TrimSpace(text), ""
 	if i := strings.IndexAny(name, "0123456789"); i > 0 && (name[i-1] == '_' || name[i-1] == '.') {

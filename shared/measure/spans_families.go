@@ -1,11 +1,11 @@
 package measure
 
-// TypeParameter names the one type of spans that a measure is of.
+// TypeParameter is the parameter with the only type of spans that a measure counts.
 const TypeParameter = "type"
 
 var (
 	ofType = Parameter{Name: TypeParameter, Domain: "label",
-		Definition: "the one type of spans that is measured; _ is that of spans without one"}
+		Definition: "the only type of spans that is measured; spans without a type have the type _"}
 	pooled = Parameter{Name: "average", Domain: "choice", Choices: []string{"micro", "macro", "weighted"},
 		Definition: "micro: all spans pooled; macro: plain mean over the types; weighted: mean weighted by how much of the truth has the type"}
 	overlap = Parameter{Name: "overlap", Domain: "choice", Default: "exact", Choices: []string{"exact", "any", "proportional", "units"},
@@ -13,8 +13,8 @@ var (
 			"SemEval-2020 task 11; units: single characters or tokens are counted, and not spans"}
 	scheme = Parameter{Name: "scheme", Domain: "choice", Choices: []string{"IOB1", "IOB2", "IOE2", "IOBES", "BILOU"}, format: CoNLL,
 		synonyms: map[string]string{"BIOES": "IOBES", "BIO": "IOB2"},
-		Definition: "spans are those of that scheme alone, as in seqeval's strict mode, where IOBES is BIOES; without it, whatever the tags " +
-			"begin or end, as in conlleval"}
+		Definition: "only spans that are valid in the scheme count, as in seqeval's strict mode (IOBES is BIOES); without it, all spans that " +
+			"tags begin or end, as in conlleval"}
 	averageOrType = []string{pooled.Name, ofType.Name}
 	matching      = []Parameter{pooled, ofType, overlap, scheme}
 )

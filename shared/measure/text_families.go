@@ -18,14 +18,14 @@ var textEvaluator = EvaluatorKind{
 	SafePerTopic: true,
 	Definition:   "Texts: one for each item, such as an answer, a summary or a translation",
 	Truth: "The references of each item: a text or, in JSON lines, an array of texts. An empty text or array says that there is nothing " +
-		"to answer. Where there are few answers, such as yes and no, EM by item tells them to all who see an evaluation: use classification " +
-		"for these, of which only organizers are shown values by item.",
+		"to answer. If there are few different answers, such as yes and no, EM by item tells them to everybody who sees an evaluation: use " +
+		"classification instead, where only organizers see values by item.",
 	Formats:    []string{JSONL, CSV},
 	ValueField: "text",
 	Defaults:   []string{"ROUGE1", "ROUGE2", "ROUGEL", "BLEU", "chrF"},
 	Families: []Family{
 		{Name: "EM", Aliases: []string{"ExactMatch"}, Cutoff: NoCutoff, HigherIsBetter: true,
-			Definition: "Share of items whose text is that of a reference, as SQuAD compares: without case, punctuation and articles."},
+			Definition: "Share of items whose text equals a reference, as SQuAD compares: without case, punctuation and articles."},
 		{Name: "TokenF1", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Mean F1 of the words of a text and of its best reference, as SQuAD compares: without case, punctuation and articles."},
 		{Name: "ROUGE1", Aliases: []string{"rouge1"}, Cutoff: NoCutoff, Parameters: rougeParameters, HigherIsBetter: true,
@@ -35,11 +35,11 @@ var textEvaluator = EvaluatorKind{
 		{Name: "ROUGEL", Aliases: []string{"rougeL"}, Cutoff: NoCutoff, Parameters: rougeParameters, HigherIsBetter: true,
 			Definition: "Mean share of the longest common subsequence of words of a text and of its best reference."},
 		{Name: "ROUGELsum", Aliases: []string{"rougeLsum"}, Cutoff: NoCutoff, Parameters: rougeParameters, HigherIsBetter: true,
-			Definition: "As ROUGEL, of each line of a reference with all lines of the text."},
+			Definition: "Like ROUGEL, but compares each line of a reference with all lines of the text."},
 		{Name: "BLEU", Aliases: []string{"sacreBLEU"}, Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
 			{Name: "tokenize", Domain: "choice", Default: "13a", Choices: []string{"13a", "char", "intl", "none"},
 				Definition: "how a text is taken apart; tok in the signature"}, lowercase},
-			Definition: "Precision of n-grams of 1 to 4 words over all texts, less what they are too short, from 0 to 100, as sacrebleu " +
+			Definition: "Precision of n-grams of 1 to 4 words over all texts, with a penalty for short texts, from 0 to 100, as sacrebleu " +
 				"computes it; evaluations have the signature, which for one reference and without parameters is " +
 				"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0."},
 		{Name: "chrF", Aliases: []string{"chrF2", chrFpp}, presets: map[string]Param{chrFpp: {"word_order", "2"}}, Cutoff: NoCutoff,
@@ -57,5 +57,5 @@ var textEvaluator = EvaluatorKind{
 	alias: func(text string) string { return strings.Replace(text, "chrF++", chrFpp, 1) },
 }
 
-// chrFpp stands for chrF++, since a name has letters and digits alone.
+// chrFpp stands for chrF++, because names consist of letters and digits.
 const chrFpp = "chrFpp"

@@ -1,4 +1,4 @@
-// Package measuretest has what the tests of evaluators share: lists of measures, files, and diagnostics as lines.
+// Package measuretest holds helpers for tests of evaluators: lists of measures, files, and diagnostics as lines.
 package measuretest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"assay/shared/measure"
 )
 
-// Parse returns the measures of the names.
+// Parse returns the measures with the names.
 func Parse(t testing.TB, kind measure.Kind, names ...string) []measure.Measure {
 	t.Helper()
 	var list []measure.Measure
@@ -36,7 +36,7 @@ func Parse(t testing.TB, kind measure.Kind, names ...string) []measure.Measure {
 	return list
 }
 
-// Lines writes diagnostics as file:line severity: message.
+// Lines writes each diagnostic as "file:line severity: message".
 func Lines(diagnostics []measure.Diagnostic) []string {
 	var list []string
 	for _, d := range diagnostics {
@@ -49,7 +49,8 @@ func Lines(diagnostics []measure.Diagnostic) []string {
 	return list
 }
 
-// Expect compares diagnostics, as Lines writes them, with what is wanted. A wanted line that ends in … is the beginning of one.
+// Expect compares diagnostics, as Lines writes them, with the wanted lines. A wanted line that ends with … matches any line that begins with
+// the text before it.
 func Expect(t testing.TB, got []measure.Diagnostic, want ...string) {
 	t.Helper()
 	same := func(line, want string) bool {
@@ -63,7 +64,7 @@ func Expect(t testing.TB, got []measure.Diagnostic, want ...string) {
 	}
 }
 
-// CheckDiagnostics checks what holds for all diagnostics of a file.
+// CheckDiagnostics checks the properties that all diagnostics of a file have.
 func CheckDiagnostics(t testing.TB, file string, content []byte, list []measure.Diagnostic) {
 	t.Helper()
 	if len(list) > measure.MaxDiagnostics {
@@ -77,12 +78,12 @@ func CheckDiagnostics(t testing.TB, file string, content []byte, list []measure.
 	}
 }
 
-// File is a file with the text.
+// File returns a file with the text.
 func File(name, text string) measure.File {
 	return measure.File{Name: name, Content: strings.NewReader(text)}
 }
 
-// Open opens a file of testdata until the test ends.
+// Open opens a file of testdata. It closes the file when the test ends.
 func Open(t testing.TB, path string) measure.File {
 	t.Helper()
 	f, err := os.Open(path)
@@ -107,7 +108,7 @@ func Gzip(t testing.TB, text string) string {
 	return packed.String()
 }
 
-// Endless is a file without an end, to which Append adds parts: the first one as 1, the second one as 2, and so on.
+// Endless is a file without an end. Append appends its parts, with n from 1.
 type Endless struct {
 	Append func(text []byte, n int) []byte
 	Bytes  int // read so far
@@ -127,19 +128,19 @@ func (e *Endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Repeat is a file that repeats a text without an end.
+// Repeat returns a file that repeats a text without an end.
 func Repeat(text string) *Endless {
 	return &Endless{Append: func(b []byte, _ int) []byte { return append(b, text...) }}
 }
 
-// Numbered is a file of lines without an end, each with its number between before and after.
+// Numbered returns a file of lines without an end. Each line has its number between before and after.
 func Numbered(before, after string) *Endless {
 	return &Endless{Append: func(b []byte, n int) []byte {
 		return append(strconv.AppendInt(append(b, before...), int64(n), 10), after...)
 	}}
 }
 
-// Allocated returns how many bytes do allocates, kept or not.
+// Allocated returns the number of bytes that do allocates, including memory that it frees.
 func Allocated(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -148,7 +149,7 @@ func Allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// PeakMemory samples the memory that the process holds until peak is called, which returns the most of it in bytes.
+// PeakMemory starts sampling the memory that the process holds. peak stops sampling and returns the greatest sample in bytes.
 func PeakMemory() (peak func() uint64) {
 	debug.FreeOSMemory()
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -169,7 +170,8 @@ func PeakMemory() (peak func() uint64) {
 	return func() uint64 { close(done); return <-most }
 }
 
-// References runs test for each of so many folders of testdata: with its truth, its predictions, and the values of another library.
+// References runs test for each folder of testdata, of which there must be count: with its truth, its predictions, and the values of another
+// library.
 func References(t *testing.T, count int, test func(t *testing.T, truth, run measure.File, values map[string]any)) {
 	files, err := filepath.Glob("testdata/*/reference.json")
 	if err != nil || len(files) != count {
@@ -191,7 +193,7 @@ func References(t *testing.T, count int, test func(t *testing.T, truth, run meas
 	}
 }
 
-// CheckValue compares a measure with the value of another library, which is "nan" where it is not defined.
+// CheckValue compares a measure with the value of another library. The value is "nan" if the measure is not defined.
 func CheckValue(t testing.TB, result measure.Result, name string, want any) {
 	t.Helper()
 	got, there := result.Measures[name]

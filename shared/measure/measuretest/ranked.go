@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Ranked writes a run of the shape of MS MARCO's, topics of 1000 documents by descending score, and qrels with a few
-// judgments for each topic. It returns their paths and the size of the run.
+// Ranked writes a run like those of MS MARCO: each topic has 1000 documents by descending score. It also writes qrels with a few judgments
+// for each topic. It returns the paths of both files and the size of the run in bytes.
 func Ranked(b *testing.B, topics int) (run, qrels string, size int64) {
 	b.Helper()
 	const step = 8839                     // documents 1000000, 1008839, ...: distinct within a topic

@@ -13,18 +13,17 @@ import (
 )
 
 const (
-	// MaxSteps is how many steps the evaluation of one run may take, if it has as much as the truth.
+	// MaxSteps is the limit for evaluating one run that is as large as the truth.
 	MaxSteps = 20_000_000_000
-	// muchSteps is how many are told to the organizers.
+	// muchSteps is the number of steps from which organizers get a warning.
 	muchSteps = 1_000_000_000
-	// stepTime is about how long a step takes.
+	// stepTime is the approximate time of a step.
 	stepTime = 4 * time.Nanosecond
-	// namedMeasures is how many measures a message names.
+	// namedMeasures is the number of measures that a message names.
 	namedMeasures = 3
 )
 
-// Cost returns what organizers are told about the time that the evaluation of one run takes: nothing where that is little, and an error
-// where it is more than is allowed.
+// Cost returns a warning for organizers if evaluating one run takes long, or an error if it takes more than MaxSteps.
 func (t *Truth) Cost() []measure.Diagnostic {
 	n := t.Steps()
 	if n < muchSteps {
@@ -40,15 +39,15 @@ func (t *Truth) Cost() []measure.Diagnostic {
 	return []measure.Diagnostic{d}
 }
 
-// counted says what the steps follow from.
+// counted names the quantities that the steps depend on.
 func (t *Truth) counted() string {
 	return fmt.Sprintf("%s and %s", t.of.Extent, plural.Count(len(t.measures), "measure"))
 }
 
-// costliest names the measures that take most steps by themselves.
+// costliest names the measures that take the most steps.
 func (t *Truth) costliest() string {
-	alone := func(m measure.Measure) int { return t.of.Steps([]measure.Measure{m}) }
-	sorted := slices.SortedStableFunc(slices.Values(t.measures), func(a, b measure.Measure) int { return cmp.Compare(alone(b), alone(a)) })
+	steps := func(m measure.Measure) int { return t.of.Steps([]measure.Measure{m}) }
+	sorted := slices.SortedStableFunc(slices.Values(t.measures), func(a, b measure.Measure) int { return cmp.Compare(steps(b), steps(a)) })
 	sorted = sorted[:min(len(sorted), namedMeasures)]
 	return "measures such as " + strings.Join(lists.Map(sorted, measure.Measure.String), ", ")
 }

@@ -1,6 +1,5 @@
-// Package evaluator is the one way in for all who want runs evaluated: it picks the evaluator by its kind, checks that
-// measures and format go with it, and opens files one after another. A new kind is declared in measure.Evaluators, and its
-// package is a line in the table here.
+// Package evaluator evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
+// fit the kind, and opens files one after another. A new kind needs a declaration in measure.Evaluators and an entry in computations.
 package evaluator
 
 import (
@@ -20,35 +19,35 @@ import (
 type Settings struct {
 	Kind     measure.Kind
 	Measures []string
-	// PrimaryMeasure is one of Measures; empty is none.
+	// PrimaryMeasure is one of Measures, or empty.
 	PrimaryMeasure string
 	Format         measure.Format
 }
 
-// File is a file by its name in diagnostics and the way to its content, which may be packed with gzip.
+// File is a file to read. Its content may be packed with gzip.
 type File = corpus.File
 
-// Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at
-// the same time.
+// Truth is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be evaluated
+// against it at the same time.
 type Truth struct {
 	of       *measure.Truth
 	settings Settings
 	measures []measure.Measure
 }
 
-// Bytes is about how much memory the truth takes, for those who keep some: its files say little, for they may be packed.
+// Bytes estimates the memory that the truth takes. Caches use it, because the files may be packed.
 func (t *Truth) Bytes() int64 { return t.of.Bytes }
 
-// Steps is about how many steps the evaluation of one run takes, if the run has as much as the truth.
+// Steps estimates the steps of evaluating one run, if the run is as large as the truth.
 func (t *Truth) Steps() int { return t.of.Steps(t.measures) }
 
-// Topics is how many topics there will be values for; 0 when the evaluator has none per topic.
+// Topics returns the number of topics that results hold values of, or 0.
 func (t *Truth) Topics() int { return t.of.Topics }
 
-// Shape is how much there is to find out about the truth; the zero Shape when its examples have no labels or numbers.
+// Shape returns the amount of information in the truth. It is zero if the examples have no labels or numbers.
 func (t *Truth) Shape() measure.Shape { return t.of.Shape }
 
-// ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
+// ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, the Truth is nil. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.
 func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {
 	measures, problems := s.parse()
@@ -64,7 +63,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	return &Truth{truth, s, measures}, diagnostics, err
 }
 
-// Evaluation is that of a run, which can be validated.
+// Evaluation is the evaluation of a run. Validate validates the same run.
 type Evaluation struct {
 	*measure.Evaluation
 	settings Settings
@@ -79,7 +78,8 @@ func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 	return &Evaluation{e, t.settings}, err
 }
 
-// Validate is ValidateRun of the run, with the same outcome. It reads the files again where that could be another one otherwise.
+// Validate returns the diagnostics that ValidateRun returns for the same run. It reads the files again only if the evaluation did not keep
+// the run, or if the truth influenced how the run was read.
 func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if e.Kept != nil {
 		if found, ok := e.Kept.WithoutTruth(); ok {
@@ -89,8 +89,9 @@ func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known
 	return ValidateRun(ctx, e.settings, files, known...)
 }
 
-// ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
-// which may be nil. Settings without measures ask of scores no more than all measures do. The error is as that of ReadTruth.
+// ValidateRun reports the faults of a run that can be found without the truth, or with the known parts of the dataset. Parts that are nil
+// are ignored. If the settings have no measures, scores need to satisfy only the rules that all measures share. Errors are like
+// ReadTruth's.
 func ValidateRun(ctx context.Context, s Settings, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	measures, problems := s.parseMeasures()
 	if problems = append(problems, CheckFormat(s.Kind, s.Format)...); len(problems) > 0 {
@@ -105,7 +106,7 @@ func ValidateRun(ctx context.Context, s Settings, files []File, known ...*Known)
 	return withKnown(all, known, func(k *Known) ([]measure.Diagnostic, error) { return k.Compare(ctx, files) })
 }
 
-// withKnown adds to the diagnostics what else is found by what is known of the truth, as far as there is something.
+// withKnown adds the diagnostics of comparing with each known part, without duplicates.
 func withKnown(all []measure.Diagnostic, known []*Known, compare func(*Known) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
 	for _, k := range known {
 		if k == nil {
@@ -124,11 +125,10 @@ func withKnown(all []measure.Diagnostic, known []*Known, compare func(*Known) ([
 	return all, nil
 }
 
-// Version names what an evaluator of that kind computes, to be recorded with each evaluation: as long as it is the
-// same, so is every value. It is empty for a kind that is not one of measure.Kinds.
+// Version returns the version of the measures of a kind; see measure.Computation. It is empty if the kind is not one of measure.Kinds.
 func Version(kind measure.Kind) string { return computations[kind].Version }
 
-// Contents opens each file when it is first read, so that no connection waits for its turn; done closes them together.
+// Contents opens each file at its first read, so that no connection is open before its file is needed. Call done to close all files.
 func Contents(files []File) (list []measure.File, done func()) {
 	var readers []*content
 	for _, f := range files {
@@ -139,7 +139,7 @@ func Contents(files []File) (list []measure.File, done func()) {
 	return list, func() {
 		for _, c := range readers {
 			if c.opened != nil {
-				_ = c.opened.Close() // what was read is complete, or its own error has been returned
+				_ = c.opened.Close() // reading has returned its own error
 			}
 		}
 	}
@@ -161,17 +161,17 @@ func (c *content) Read(p []byte) (int, error) {
 	return c.opened.Read(p)
 }
 
-// Check reports the errors in the settings; none when ReadTruth can use them. Pointers are those of a dataset.
+// Check reports the errors in the settings. Without errors, ReadTruth accepts the settings. Pointers name members of a dataset.
 func Check(s Settings) problem.Fields {
 	_, problems := s.parse()
 	return problems
 }
 
-// parse returns the measures of settings that pass Check, or what is wrong.
+// parse returns the measures of settings that pass Check, or the errors.
 func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) {
 	problems = CheckFormat(s.Kind, s.Format)
 	if measure.EvaluatorOf(s.Kind) == nil {
-		return nil, problems // which measures there are depends on the kind
+		return nil, problems // measures cannot be parsed without the kind
 	}
 	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
 	measures, ofMeasures := s.parseMeasures()
@@ -184,9 +184,9 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 	return measures, problems
 }
 
-// parseMeasures returns the measures, or what is wrong with them.
+// parseMeasures returns the measures, and the errors in the other ones.
 func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.Fields) {
-	first := map[string]string{} // canonical form: as first given
+	first := map[string]string{} // canonical form: text in the settings
 	for i, text := range s.Measures {
 		pointer := fmt.Sprintf("/evaluator/measures/%d", i)
 		m, err := measure.Parse(s.Kind, text)
@@ -207,10 +207,10 @@ func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.
 // noSeparator reports whether a character cannot be in a separator of labels.
 func noSeparator(r rune) bool { return r == '"' || r != '\t' && unicode.IsControl(r) }
 
-// maxSeparator is how many bytes the separator of labels has at most.
+// maxSeparator is the maximum length of the separator of labels, in bytes.
 const maxSeparator = 8
 
-// CheckFormat reports the errors in the format of runs for that kind of evaluator. Pointers are those of a dataset.
+// CheckFormat reports the errors in the format of runs for a kind of evaluator. Pointers name members of a dataset.
 func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
 	e := measure.EvaluatorOf(kind)
 	if e == nil {
@@ -234,7 +234,7 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 	switch {
 	case f.Separator == "":
 	case kind != measure.Multilabel || f.Kind != measure.CSV:
-		problems.Add("/runFormat/separator", "goes with csv of multilabel alone: "+problem.Unset)
+		problems.Add("/runFormat/separator", "is only for csv of multilabel: "+problem.Unset)
 	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, noSeparator):
 		problems.Add("/runFormat/separator", "must have at most %d bytes, and no quote, line end or other control character", maxSeparator)
 	}

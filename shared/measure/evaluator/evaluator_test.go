@@ -333,9 +333,9 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"no fields": {format(regressionSettings, "jsonl", "", ""), []string{
 			"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
 		"separator": {separated(multilabelSettings, "jsonl", "|"), []string{
-			"/runFormat/separator goes with csv of multilabel alone: leave it out"}},
+			"/runFormat/separator is only for csv of multilabel: leave it out"}},
 		"separator of another kind": {separated(classificationSettings, "csv", "|"), []string{
-			"/runFormat/separator goes with csv of multilabel alone"}},
+			"/runFormat/separator is only for csv of multilabel"}},
 		"separator that is a quote": {separated(multilabelSettings, "csv", "\" "), []string{
 			"/runFormat/separator must have at most 8 bytes, and no quote"}},
 		"separator that is long": {separated(multilabelSettings, "csv", "123456789"), []string{
@@ -346,7 +346,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"fields of conll": {format(tagsSettings, "conll", "", "spans"), []string{
 			"/runFormat/valueField the fields of conll have no names: leave it out"}},
 		"a scheme of spans of characters": {format(tagsSettings, "jsonl", "id", "spans"), []string{
-			"/evaluator/measures/0 scheme goes with the format conll alone: leave it out"}},
+			"/evaluator/measures/0 scheme is only for the format conll: leave it out"}},
 		"no measures": {measures(regressionSettings), []string{"/evaluator/measures needs at least one measure"}},
 		"measures": {measures(regressionSettings, "MAE", "mae", "F1", "MAE"), []string{
 			`/evaluator/measures/1 measure "mae": there is no regression measure "mae"; did you mean MAE?`,

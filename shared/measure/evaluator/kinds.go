@@ -12,7 +12,7 @@ import (
 	"assay/shared/measure/text"
 )
 
-// computations has the one of each evaluator that measure.Evaluators declares.
+// computations holds the Computation of each kind in measure.Evaluators.
 var computations = map[measure.Kind]measure.Computation{
 	measure.Retrieval:      retrieval.Computation,
 	measure.Classification: classification.Computation,

@@ -10,10 +10,10 @@ import (
 	"assay/shared/measure/spans"
 )
 
-// Known has the ids and labels of a dataset that participants know. Its diagnostics of a run depend on no other part of the truth.
+// Known holds the ids and labels of a dataset that participants know. Its diagnostics depend on no other part of the truth.
 type Known struct{ of *measure.Known }
 
-// Bytes is about how much memory it takes in addition to the truth; 0 of nil.
+// Bytes estimates the memory in addition to the truth's. It returns 0 for nil.
 func (k *Known) Bytes() int64 {
 	if k == nil {
 		return 0
@@ -21,14 +21,14 @@ func (k *Known) Bytes() int64 {
 	return k.of.Bytes
 }
 
-// Compare reports ids and labels of a run that are unknown, and ids that it lacks. The error is as that of ReadTruth.
+// Compare reports the unknown ids and labels of a run, and the ids that the run lacks. Errors are like ReadTruth's.
 func (k *Known) Compare(ctx context.Context, files []File) ([]measure.Diagnostic, error) {
 	contents, done := Contents(files)
 	defer done()
 	return k.of.Compare(ctx, contents...)
 }
 
-// known is what there is to compare with; nil when it is nothing.
+// known wraps of. It returns nil for nil.
 func known(of *measure.Known) *Known {
 	if of == nil {
 		return nil
@@ -36,15 +36,15 @@ func known(of *measure.Known) *Known {
 	return &Known{of}
 }
 
-// Known returns the ids of the truth, of topics or of items, and the set of its labels, as far as they are asked for and there;
-// nil when there is nothing.
+// Known returns the ids of topics or items in the truth, and the set of its labels, each only if asked for. It returns nil if the truth
+// has neither.
 func (t *Truth) Known(ids, labels bool) *Known { return known(t.of.Known(ids, labels)) }
 
-// ReadInputs returns the ids that the inputs of a dataset have; nil when there are none, or when not all are known. The error is
-// as that of ReadTruth.
+// ReadInputs returns the ids in the inputs of a dataset. It returns nil if they have no ids, or if some ids cannot be read. Errors are like
+// ReadTruth's.
 func ReadInputs(ctx context.Context, format measure.Format, files []File) (*Known, error) {
 	switch {
-	case format.Kind == measure.CoNLL && len(files) != 1: // of which nobody knows which has the tokens
+	case format.Kind == measure.CoNLL && len(files) != 1: // it is unknown which of the files has the tokens
 		return nil, nil
 	case format.Kind == measure.CoNLL:
 		contents, done := Contents(files)

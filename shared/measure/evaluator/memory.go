@@ -7,7 +7,7 @@ import (
 	"assay/shared/measure/lines"
 )
 
-// CountText returns how much text the files have once they are unpacked. It stops beyond the most bytes.
+// CountText returns the size of the text of the files after unpacking. It stops after more than most bytes.
 func CountText(ctx context.Context, files []File, most int64) (total lines.Size, err error) {
 	for _, f := range files {
 		r, err := f.Open()
@@ -15,7 +15,7 @@ func CountText(ctx context.Context, files []File, most int64) (total lines.Size,
 			return total, err
 		}
 		size, err := lines.Count(ctx, r, most-total.Bytes)
-		_ = r.Close() // what it has is read again
+		_ = r.Close() // the evaluator reads the file again and reports its errors
 		if total = total.Plus(size); err != nil || total.Bytes > most {
 			return total, err
 		}
@@ -23,8 +23,8 @@ func CountText(ctx context.Context, files []File, most int64) (total lines.Size,
 	return total, nil
 }
 
-// Memory returns about how much memory it takes at its peak to read a run whose text has the size; Settings without a kind read rankings.
-// The factors are measured on the shortest lines that each format allows. They include garbage that is not collected yet.
+// Memory estimates the peak memory for reading a run with text of the size. Settings without a kind stand for rankings. The factors were
+// measured on the shortest lines that each format allows. They include garbage that is not collected yet.
 func (s Settings) Memory(size lines.Size) int64 {
 	perByte, perLine := int64(2), int64(80)
 	switch {
@@ -36,7 +36,7 @@ func (s Settings) Memory(size lines.Size) int64 {
 	return perByte*size.Bytes + perLine*size.Lines
 }
 
-// MemoryOfTruth is Memory of a truth.
+// MemoryOfTruth estimates the peak memory for reading a truth with text of the size.
 func (s Settings) MemoryOfTruth(size lines.Size) int64 {
 	if s.Kind == "" || s.Kind.Ranks() {
 		return 6*size.Bytes + 60*size.Lines

@@ -1,5 +1,5 @@
-// Package mismatch finds the likely cause of ids and labels that have no counterpart: the same text, written otherwise. They are
-// compared byte by byte, so 1 is not 1.0, and a blank that nobody sees makes another id.
+// Package mismatch explains ids and labels without a counterpart: the counterpart is often the same text in another spelling. Ids and
+// labels are compared byte by byte, so 1 differs from 1.0, and an invisible blank makes a different id.
 package mismatch
 
 import (
@@ -16,16 +16,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxUnknown bounds the unknown texts that a Cause looks at.
+// maxUnknown bounds the unknown texts that Explain looks at.
 const maxUnknown = 100
 
 const none = -1
 
-// perText is how many steps a known text takes.
+// perText is the number of steps for a known text.
 const perText = 200
 
-// differences are the ways in which two spellings of one text differ, with what makes them the same, in the order in which they
-// are undone.
+// differences lists how two spellings of one text may differ. undo maps both spellings to the same text. normalize calls them in order.
 var differences = []struct {
 	name string
 	undo func(string) string
@@ -38,7 +37,7 @@ var differences = []struct {
 	{"upper and lower case", strings.ToLower},
 }
 
-// number is the shortest decimal of a number that a float64 holds exactly; any other text stays as it is.
+// number returns the shortest decimal of a number that a float64 holds exactly. It returns any other text unchanged.
 func number(s string) string {
 	const exact = 15 // digits
 	if x, ok := fields.ParseScore([]byte(s)); ok && len(s) <= exact {
@@ -47,7 +46,7 @@ func number(s string) string {
 	return s
 }
 
-// normalize undoes the differences, save the one of that index.
+// normalize undoes all differences except the one with the index save.
 func normalize(s string, save int) string {
 	for i, d := range differences {
 		if i != save {
@@ -57,7 +56,7 @@ func normalize(s string, save int) string {
 	return s
 }
 
-// differenceOf names what two spellings of one text differ in.
+// differenceOf names the differences of two spellings of one text.
 func differenceOf(a, b string) string {
 	var needed []string
 	for i, d := range differences {
@@ -71,9 +70,9 @@ func differenceOf(a, b string) string {
 	return strings.Join(needed, " and ")
 }
 
-// Explain returns a clause for a diagnostic, which begins with a semicolon, about the first unknown text that is another spelling of a
-// known one, the least of those; empty when there is none. The order of the known texts has no part in it. The clause is of no use if the
-// counter has an error.
+// Explain looks for the first unknown text that is another spelling of a known text. It returns a clause for a diagnostic, which begins
+// with a semicolon, or "" if it finds none. If several known texts match, the clause names the least, so the order of the known texts does
+// not matter. The clause is invalid if the counter has an error.
 func Explain(counter *steps.Counter, unknown []string, known iter.Seq[string]) string {
 	unknown = unknown[:min(len(unknown), maxUnknown)]
 	if len(unknown) == 0 {

@@ -7,23 +7,24 @@ import (
 	"slices"
 )
 
-// How many elements are sorted without a look: they take some milliseconds. Functions that compare may take long.
+// These many elements are sorted without looking at the counter, which takes some milliseconds. A comparison function may be slow, so
+// SortFunc sorts fewer.
 const (
 	mostSorted     = 1 << 18
 	mostSortedFunc = 1 << 14
 )
 
-// Sort is slices.Sort. If an Add of the counter fails, the order of the list is undefined.
+// Sort sorts like slices.Sort. If an Add of the counter fails, the order of the list is undefined.
 func Sort[E cmp.Ordered](c *Counter, list []E) {
 	sort(c, list, mostSorted, cmp.Compare[E], slices.Sort[[]E])
 }
 
-// SortFunc is slices.SortFunc. If an Add of the counter fails, the order of the list is undefined.
+// SortFunc sorts like slices.SortFunc. If an Add of the counter fails, the order of the list is undefined.
 func SortFunc[E any](c *Counter, list []E, compare func(a, b E) int) {
 	sort(c, list, mostSortedFunc, compare, func(part []E) { slices.SortFunc(part, compare) })
 }
 
-// SortSteps returns how many steps it takes to sort n elements.
+// SortSteps returns the number of steps for sorting n elements.
 func SortSteps(n int) int { return n * bits.Len(uint(n)) }
 
 // sort divides the list by Quicksort into parts that are small enough for sortPart.
@@ -57,12 +58,12 @@ func sorted[E any](c *Counter, list []E, compare func(a, b E) int) bool {
 	return true
 }
 
-// partition moves elements so that none of the first n is greater than one of the others, and returns n, which is neither 0 nor all
-// (C. A. R. Hoare, Algorithm 64: Quicksort, CACM 4, 1961). Nobody can foresee the pivot, and so make its parts unequal.
+// partition moves elements so that none of the first n is greater than any of the others, and returns n, where 0 < n < len(list)
+// (C. A. R. Hoare, Algorithm 64: Quicksort, CACM 4, 1961). The pivot is random, so no caller can choose data with unequal parts.
 func partition[E any](c *Counter, list []E, compare func(a, b E) int) (n int) {
 	candidates := make([]int, 9)
 	for i := range candidates {
-		candidates[i] = rand.IntN(len(list)) //nolint:gosec // any number that nobody foresees
+		candidates[i] = rand.IntN(len(list)) //nolint:gosec // callers cannot predict it
 	}
 	slices.SortFunc(candidates, func(a, b int) int { return compare(list[a], list[b]) })
 	median := candidates[len(candidates)/2]
@@ -78,7 +79,7 @@ func partition[E any](c *Counter, list []E, compare func(a, b E) int) (n int) {
 			break
 		}
 		list[i], list[j] = list[j], list[i]
-		_ = c.Add(1) // Err has it
+		_ = c.Add(1) // the loop checks Err
 	}
 	return j + 1
 }

@@ -1,6 +1,6 @@
-// Package steps counts the work of computations and ends those whose context ended or whose budget is used up. Each loop over data of
-// callers, such as examples, lines or samples, counts its rounds. A step takes some nanoseconds in every loop, so that steps of
-// different computations compare and, unlike seconds, do not depend on how busy the machine is.
+// Package steps counts the work of computations, and ends a computation when its context ends or its budget is used up. Each loop over
+// data of callers, such as examples, lines or samples, counts its rounds. A step takes some nanoseconds in every loop. So steps of
+// different computations are comparable and, unlike seconds, do not depend on how busy the machine is.
 package steps
 
 import (
@@ -9,30 +9,30 @@ import (
 	"sync/atomic"
 )
 
-// block is how many steps a counter takes from its total at once. They last some 50 microseconds, so that looking at a context and at
-// memory that goroutines share costs nothing.
+// block is the number of steps that a counter adds to its totals at once. A block lasts some 50 microseconds, so the cost of looking at a
+// context and at memory that goroutines share is negligible.
 const block = 8192
 
-// Counter counts steps. One goroutine uses a counter: each goroutine of a computation has its own by Of, and all of them share one total.
+// Counter counts steps. A Counter is for one goroutine: each goroutine of a computation gets its own from Of. All of them share one total.
 type Counter struct {
 	ctx    context.Context
-	left   int64 // steps that the totals have already and Add has not
+	left   int64 // steps that were added to the totals in advance
 	totals []*total
 	err    error
 }
 
-// total is what counters of the same computation share.
+// total is the state that counters of one computation share.
 type total struct {
 	steps  atomic.Int64
 	budget int64
 	beyond func(context.Context) error
-	turn   chan struct{} // has one place, for the goroutine that reads and writes the rest
+	turn   chan struct{} // a lock with one place, for called and err
 	called bool
 	err    error // of beyond
 }
 
-// New returns a counter with a budget. The first look beyond the budget calls beyond once, which may block: other goroutines of the
-// computation wait with it. Its error ends the computation. Its context is that of the goroutine which looked.
+// New returns a counter with a budget. When the budget is used up, beyond is called once, with the context of the goroutine that noticed.
+// beyond may block; other goroutines of the computation then wait too. An error of beyond ends the computation.
 func New(budget int64, beyond func(context.Context) error) *Counter {
 	t := &total{budget: budget, beyond: beyond, turn: make(chan struct{}, 1)}
 	return &Counter{ctx: context.Background(), totals: []*total{t}}
@@ -61,8 +61,8 @@ func Of(ctx context.Context) *Counter {
 	return &Counter{ctx: ctx, totals: totalsOf(ctx)}
 }
 
-// Add counts n steps, which begin after it returns. It returns the context's error if the context ended, or the error of a used up
-// budget. Add looks for them at the first steps of a counter and then every 8192 steps.
+// Add counts n steps, which begin after it returns. It returns the context's error if the context ended, or the error of the function for
+// a used up budget. Add looks for both at the first steps of a counter and then every 8192 steps.
 func (c *Counter) Add(n int) error {
 	if c.left -= int64(n); c.left >= 0 {
 		return nil
@@ -74,8 +74,9 @@ func (c *Counter) Add(n int) error {
 // before you use it.
 func (c *Counter) Err() error { return c.err }
 
-// look takes the steps that are missing from the totals. After an error, left stays negative, so that each Add asks again. It lets other
-// goroutines have the processor, so that requests wait some microseconds for computations and not the 10 ms after which Go interrupts one.
+// look adds the steps that the totals lack, and checks the context and the budgets. After an error, left stays negative, so that each Add
+// looks again. look also yields the processor, so that requests wait some microseconds for computations, and not the 10 ms after which Go
+// interrupts a goroutine.
 func (c *Counter) look() error {
 	runtime.Gosched()
 	if c.err == nil {
@@ -92,7 +93,7 @@ func (c *Counter) look() error {
 	return c.err
 }
 
-// add adds the missing steps and a block in advance, which does not yet count for the budget.
+// add adds the missing steps and a block in advance. The block does not count for the budget yet.
 func (t *total) add(ctx context.Context, missing int64) error {
 	if t.steps.Add(missing+block)-block <= t.budget {
 		return nil
@@ -110,8 +111,8 @@ func (t *total) add(ctx context.Context, missing int64) error {
 	return t.err
 }
 
-// Total returns how many steps all counters with the total of this one have counted. It includes those that counters took in advance: at
-// most 8192 for each. Of a context's counter it is the innermost total, and 0 if there is none.
+// Total returns the number of steps of all counters that share this counter's total. If a counter has several totals, Total returns the
+// innermost; if it has none, 0. The number includes the steps that counters added in advance: at most 8192 each.
 func (c *Counter) Total() int64 {
 	if len(c.totals) == 0 {
 		return 0

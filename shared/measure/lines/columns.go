@@ -8,23 +8,27 @@ import (
 // Column is the place of a column in a chunk.
 type Column struct{ start, end int }
 
-// Text is the text of a column, valid until the chunk is recycled.
+// Text returns the text of a column. The text is valid until the chunk is recycled.
 func (c *Chunk) Text(of Column) []byte { return c.text[of.start:of.end] }
 
-// Columns goes past the next line and puts its columns into out, if it is as most lines of a table are: without a fault, ended, and with
-// as many columns as out holds, which spaces and tabs separate. Otherwise ok is false, and Line has the line. The columns are valid until
-// the chunk is recycled.
+// Columns is a fast way to read a usual line of a table: a line that has no fault, ends with a line feed, and has exactly len(out) columns
+// with spaces and tabs between them. Columns reads such a line, writes its columns to out, and returns the number of the line. For any other
+// line, ok is false and the line stays unread: read it with Line. The columns are valid until the chunk is recycled.
 //
-// It finds where columns end by 64 bytes at a time, so that it neither looks at each byte nor waits for the end of one column to look
-// for that of the next.
+// Columns marks all bytes that are at most a space in a window of 64 bytes at once, and then goes from mark to mark. A mark ends the column
+// before it, if there is one. The marked byte says what comes next:
+//
+//	space, tab, CR before LF    the line goes on
+//	LF                          the line is read, if it has len(out) columns and is not too long
+//	any other byte              the line is not usual
 func (c *Chunk) Columns(out []Column) (number int, ok bool) {
 	if !c.sound {
 		return 0, false
 	}
 	text := c.text
 	start := c.read
-	marked := c.marked
-	marks := c.marks
+	marked := c.marked // end of the window
+	marks := c.marks   // marks of the window that are not used yet
 	for n := 0; ; {
 		for marks == 0 {
 			if marked >= len(text) {
@@ -33,7 +37,7 @@ func (c *Chunk) Columns(out []Column) (number int, ok bool) {
 			marks = markLow(text[marked:])
 			marked += window
 		}
-		end := marked - window + bits.TrailingZeros64(marks)
+		end := marked - window + bits.TrailingZeros64(marks) // the place of the next mark
 		marks &= marks - 1
 		if end > start {
 			if n == len(out) {
@@ -57,11 +61,11 @@ func (c *Chunk) Columns(out []Column) (number int, ok bool) {
 	}
 }
 
-// window is how many bytes are marked at once.
+// window is the number of bytes that are marked at once.
 const window = 64
 
-// markLow marks those of the first bytes of a text that are at most a space, as separators, line ends and control characters are: byte i by
-// bit i.
+// markLow sets bit i for each of the first 64 bytes that is at most a space. These bytes are separators, line ends and other control
+// characters.
 func markLow(text []byte) (marks uint64) {
 	if len(text) < window {
 		var padded [window]byte
@@ -74,9 +78,9 @@ func markLow(text []byte) (marks uint64) {
 		low(word(4))<<32 | low(word(5))<<40 | low(word(6))<<48 | low(word(7))<<56
 }
 
-// low marks the bytes of a word that are at most a space.
+// low sets bit i for each of the 8 bytes of a word that is at most a space.
 func low(word uint64) uint64 {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	marks := ^(word&^high + (0x80-' '-1)*ones | word) & high // the highest bit of each
-	return marks >> 7 * 0x0102040810204080 >> 56             // gathered in one byte
+	marks := ^(word&^high + (0x80-' '-1)*ones | word) & high // the highest bit of each byte
+	return marks >> 7 * 0x0102040810204080 >> 56             // the bits gathered in one byte
 }

@@ -9,15 +9,15 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Size is how much text files have.
+// Size is the amount of text in files.
 type Size struct{ Bytes, Lines int64 }
 
-// Plus adds the size of another text.
+// Plus returns the sum of two sizes.
 func (s Size) Plus(other Size) Size { return Size{s.Bytes + other.Bytes, s.Lines + other.Lines} }
 
-// Count returns the size of the text that a Reader would read of a file, which it unpacks: the length in a gzip trailer is the sender's
-// claim. For a damaged file it returns the size up to the damage, because the Reader reports that. It stops beyond the most bytes, and
-// takes about 150 KB of memory.
+// Count returns the size of the text that a Reader reads from a file. It unpacks the file, because the length in a gzip trailer is only the
+// sender's claim. For a damaged file it returns the size up to the damage; the Reader reports the error. Count stops after more than most
+// bytes. It takes about 150 KB of memory.
 func Count(ctx context.Context, r io.Reader, most int64) (size Size, err error) {
 	text, err := Unpack(r, StandardExpansion)
 	buffer := make([]byte, 64<<10)
@@ -28,7 +28,7 @@ func Count(ctx context.Context, r io.Reader, most int64) (size Size, err error) 
 		}
 		var n int
 		n, err = text.Read(buffer)
-		_ = counter.Add(n) // the next round ends with its error
+		_ = counter.Add(n) // the next Add returns the error
 		size = size.Plus(Size{int64(n), int64(bytes.Count(buffer[:n], newline))})
 	}
 	if _, refused := errors.AsType[Refusal](err); refused || errors.Is(err, io.EOF) {

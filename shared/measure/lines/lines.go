@@ -1,6 +1,6 @@
-// Package lines reads text files from unauthenticated callers, line by line or in chunks of whole lines. Whatever the file is,
-// it costs bounded memory: gzip is unpacked under a limit of expansion, other packed or binary formats are refused by
-// their first bytes, and overlong lines, zero bytes and text that is not UTF-8 become diagnostics with their line.
+// Package lines reads text files from unauthenticated callers, line by line or in chunks of whole lines. Any file takes bounded memory.
+// Gzip is unpacked under a limit of expansion. Other packed or binary formats are refused by their first bytes. Overlong lines, zero bytes
+// and text that is not UTF-8 become diagnostics with their line.
 package lines
 
 import (
@@ -15,8 +15,8 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Reader reads one file. Faults of the file go to the report, so that after the last line report.Failed says whether
-// the file can be used; Err is only about the io.Reader and the context.
+// Reader reads one file. It adds the faults of the file to the report, so after the last line report.Failed says whether the file can be
+// used. Err returns only errors of the io.Reader and the context.
 //
 // A Reader is used either line by line (Scan, Text, Number) or in chunks (Next), from one goroutine.
 type Reader struct {
@@ -28,8 +28,8 @@ type Reader struct {
 	keepCR  bool
 
 	content io.Reader
-	rest    []byte // start of a line whose end is not read yet
-	line    int    // number of the line that rest starts
+	rest    []byte // start of a line whose end was not read yet
+	line    int    // number of this line
 	ended   bool
 	err     error
 
@@ -38,21 +38,22 @@ type Reader struct {
 	number int
 }
 
-// NewReader reads the raw bytes of an upload from r. file is its name in diagnostics.
+// NewReader returns a Reader for the raw bytes of an upload. file is the name for diagnostics.
 func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Report) *Reader {
 	return &Reader{counter: steps.Of(ctx), file: file, r: r, report: report, limits: standard, line: 1}
 }
 
-// AllowLines has lines of that many bytes count as sound, instead of MaxLine.
-func (r *Reader) AllowLines(bytes int) {
-	r.limits.line, r.limits.chunk = int64(bytes), bytes+r.limits.chunk
+// AllowLines sets the maximum length of lines in bytes, instead of MaxLine.
+func (r *Reader) AllowLines(length int) {
+	r.limits.line = int64(length)
+	r.limits.chunk += length
 }
 
-// KeepCR has lines with carriage returns within them count as sound: a quoted field of csv may have some.
+// KeepCR allows carriage returns within lines, because a quoted field of csv may contain them.
 func (r *Reader) KeepCR() { r.keepCR = true }
 
-// Scan goes to the next sound line and says whether there is one. It returns false at the end of the file, when the
-// report is full, when the rest of the file can't be read, and when the context is done.
+// Scan goes to the next sound line, and reports whether there is one. It returns false at the end of the file, if the report is full, if
+// the rest of the file cannot be read, and if the context is done.
 func (r *Reader) Scan() bool {
 	for !r.report.Full() {
 		var fault string
@@ -71,17 +72,17 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// Text is the current line without its end (\n or \r\n), valid until the next Scan.
+// Text returns the current line without its end (\n or \r\n). It is valid until the next Scan.
 func (r *Reader) Text() []byte { return r.text }
 
-// Number is the number of the current line, counted from 1.
+// Number returns the number of the current line, counted from 1.
 func (r *Reader) Number() int { return r.number }
 
-// Err is the error of the underlying reader or of the context, if one of them ended the reading.
+// Err returns the error of the underlying reader or of the context, if one of them ended the reading.
 func (r *Reader) Err() error { return r.err }
 
-// Next returns the next chunk of the file; false under the conditions of Scan. The chunk's memory is buffer if that is
-// large enough, so a caller that is done with a chunk hands its Recycle to a later Next; nil makes a new one.
+// Next returns the next chunk of the file. It returns false under the conditions of Scan. The chunk uses the memory of buffer if buffer is
+// large enough; nil allocates. Callers that are done with a chunk pass its Recycle to a later Next.
 func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	if r.err != nil || r.ended || r.report.Full() {
 		return Chunk{}, false
@@ -117,7 +118,7 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 			if r.err != nil {
 				return Chunk{}, false
 			}
-			// The lines before the damage may have faults of their own; the one that it cut is lost.
+			// Return the whole lines before the damage, which may have faults of their own. The line at the damage is lost.
 			return r.cut(buffer[:filled], bytes.LastIndexByte(buffer[:filled], '\n')+1)
 		}
 		if filled < len(buffer) {
@@ -126,13 +127,13 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		if end := bytes.LastIndexByte(buffer, '\n') + 1; end > 0 {
 			return r.cut(buffer, end)
 		}
-		// A line that fills a whole chunk is overlong whatever follows: its end is sought and nothing of it kept.
+		// A line that fills a whole chunk is overlong. Nothing of it is kept.
 		filled = r.skipLine(buffer)
 	}
 	return Chunk{}, false
 }
 
-// fits counts text that was read, and reports whether it may have as much together with the files before.
+// fits counts n bytes of text, and reports whether this file and the files before it are within the limit.
 func (r *Reader) fits(n int) bool {
 	if r.report.Text += int64(n); r.report.Text <= r.limits.text {
 		return true
@@ -143,10 +144,10 @@ func (r *Reader) fits(n int) bool {
 	return false
 }
 
-// perLine is how many steps a line takes besides those of its bytes. A line takes about as many bytes of memory as well.
+// perLine is the number of steps of a line in addition to the steps of its bytes. A line takes about as many bytes of memory.
 const perLine = 40
 
-// cut makes a chunk of what stands before end and keeps the rest for the next one.
+// cut returns a chunk of the text before end, and keeps the rest for the next chunk.
 func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	if end == 0 {
 		return Chunk{}, false
@@ -162,8 +163,8 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	return chunk, r.err == nil
 }
 
-// skipLine reports the line that buffer starts, reads on to its end, and returns how much of the text after it now
-// fills the buffer. Errors come again at the next read.
+// skipLine reports that the line in buffer is too long, reads to its end, and moves the text after it to the start of buffer. It returns
+// the length of this text. It ignores errors, because the next read returns them again.
 func (r *Reader) skipLine(buffer []byte) int {
 	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
 	r.line++
@@ -182,7 +183,7 @@ func (r *Reader) skipLine(buffer []byte) int {
 	return 0
 }
 
-// fail ends the reading: a fault of the file is reported, anything else is the error.
+// fail ends the reading. It reports a Refusal to the report, and keeps any other error for Err.
 func (r *Reader) fail(err error) {
 	r.ended = true
 	if fault, ok := errors.AsType[Refusal](err); ok {
@@ -195,16 +196,16 @@ func (r *Reader) fail(err error) {
 const (
 	// MaxLine is the greatest length of a line in bytes, without its end.
 	MaxLine = 64 << 10
-	// MaxText is how much text the files of one run or truth may have together once they are unpacked, since most of it is held in memory.
+	// MaxText is the maximum text of all files of a run or truth, in bytes after unpacking. Most of the text is held in memory.
 	MaxText = 1 << 30
-	// MaxRatio is how many times its packed size a file may have once it is unpacked; files of less than 64 MiB are exempt.
+	// MaxRatio is the maximum ratio of a file's unpacked size to its packed size. Files of less than 64 MiB are exempt.
 	MaxRatio = 200
 )
 
-// Expansion bounds what a packed file may unpack to: Bytes and, beyond RatioFrom bytes, Ratio times its packed size.
+// Expansion limits the unpacked size of a file: to Bytes and, for more than RatioFrom bytes, to Ratio times its packed size.
 type Expansion struct{ Bytes, Ratio, RatioFrom int64 }
 
-// StandardExpansion is that of what evaluators read.
+// StandardExpansion is the limit for files that evaluators read.
 var StandardExpansion = Expansion{Bytes: MaxText, Ratio: MaxRatio, RatioFrom: 64 << 20}
 
 // limits are the bounds of one Reader; tests lower them.
@@ -215,7 +216,8 @@ type limits struct {
 	chunk int
 }
 
-// A chunk of 128 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
+// A chunk of 128 KiB fits into the second-level cache of a core. It is so large that the cost of passing chunks between goroutines is
+// negligible.
 var standard = limits{Expansion: StandardExpansion, text: MaxText, line: MaxLine, chunk: 128 << 10}
 
 var newline = []byte{'\n'}
@@ -230,14 +232,14 @@ type Chunk struct {
 	read    int    // bytes of the text that were read
 	at      int    // lines that were read
 	marked  int    // end of the window that Columns marked last
-	marks   uint64 // of the window, without what was read
-	sound   bool   // the text is UTF-8 without zero bytes, so that lines need not be looked at one by one
-	returns bool   // lines have to be looked at for carriage returns within them
+	marks   uint64 // marks of the window after read
+	sound   bool   // the whole text is UTF-8 without zero bytes, so single lines need no check
+	returns bool   // the text has carriage returns, so each line needs a check for carriage returns within it
 	maxLine int
 }
 
-// Line returns the next line without its end (\n or \r\n) and its number; ok is false after the last one. When the
-// line is not sound, fault says why and text is nil. The text is valid until the chunk is recycled.
+// Line returns the next line without its end (\n or \r\n), and its number. ok is false after the last line. If the line is not sound, fault
+// says why and text is nil. The text is valid until the chunk is recycled.
 func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 	if text = c.text[c.read:]; len(text) == 0 {
 		return 0, nil, "", false
@@ -259,10 +261,10 @@ func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 	return number, text, "", true
 }
 
-// Recycle returns the memory of the chunk, which must not be used afterwards, for another Reader.Next.
+// Recycle returns the memory of the chunk for another Reader.Next. The chunk must not be used afterwards.
 func (c *Chunk) Recycle() []byte { return c.memory }
 
-// fault says what is wrong with a line, or returns "".
+// fault says why a line is not sound. It returns "" for a sound line.
 func (c *Chunk) fault(text []byte) string {
 	switch {
 	case !c.sound && bytes.IndexByte(text, 0) >= 0:
@@ -279,7 +281,7 @@ func (c *Chunk) fault(text []byte) string {
 	return ""
 }
 
-// tooLong is the fault of a line that begins with the text. Without a line feed, a file that ends its lines otherwise is one line.
+// tooLong returns the fault of an overlong line that begins with text. A file whose lines end with carriage returns looks like one line.
 func tooLong(limit int, text []byte) string {
 	if BareCR(text) {
 		return BareCRFault
@@ -291,7 +293,7 @@ func tooLong(limit int, text []byte) string {
 const BareCRFault = "a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file " +
 	"with LF or CRLF at the end of each line"
 
-// BareCR reports whether a line has a carriage return elsewhere than at its end.
+// BareCR reports whether a line has a carriage return before its end.
 func BareCR(line []byte) bool {
 	i := bytes.IndexByte(line, '\r')
 	return i >= 0 && i < len(bytes.TrimRight(line, "\r"))

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// formats that are recognised by their first bytes and refused, so that nobody gets a thousand complaints about lines.
+// formats lists the formats that are refused by their first bytes. One diagnostic says more than one about each line.
 var formats = []struct {
 	magic, name string
 }{
@@ -31,30 +31,29 @@ var formats = []struct {
 
 const (
 	gzipMagic = "\x1f\x8b"
-	byteOrder = "\xef\xbb\xbf" // the byte order mark as UTF-8 has it
+	byteOrder = "\xef\xbb\xbf" // the byte order mark in UTF-8
 	plainText = "send it as plain UTF-8 text, or that text compressed with gzip"
 )
 
-// headBytes is how many bytes of a file tell what it is.
+// headBytes is the number of bytes that identify the format of a file.
 const headBytes = 16
 
-// isBinary reports whether a file that begins so is no text at all, such as a picture or a saved array: its first byte begins no character,
-// and a zero byte follows. Where there is less of that, the line is named that has it.
+// isBinary reports whether a file with the head is binary, such as a picture or a saved array: its first byte begins no character, and there
+// is a zero byte. Other files with zero bytes get a diagnostic for the line.
 func isBinary(head []byte) bool {
 	first, _ := utf8.DecodeRune(head)
 	return (first == utf8.RuneError || first == 0) && bytes.IndexByte(head, 0) >= 0
 }
 
-// A Refusal is why the content of a file can't be read; it becomes a diagnostic. Every other error is one of the
-// reader that the bytes come from.
+// A Refusal says why the content of a file cannot be read. It becomes a diagnostic. All other errors come from the reader of the bytes.
 type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
 
-// readSource counts the packed bytes and remembers an error of the underlying reader, which a decompressor would
-// otherwise mix up with faults of the file.
+// readSource counts the packed bytes and keeps an error of the underlying reader. This distinguishes it from a fault of the file, because a
+// decompressor may return either.
 type readSource struct {
 	r     io.Reader
 	count int64
@@ -70,7 +69,7 @@ func (s *readSource) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// content is the text of a file, unpacked if it was packed, under the limits of expansion.
+// content reads the text of a file. It unpacks the file if necessary, under the limits of expansion.
 type content struct {
 	packed   *readSource
 	text     io.Reader
@@ -79,8 +78,8 @@ type content struct {
 	limits   Expansion
 }
 
-// Unpack looks at the first bytes of a file and returns its text. Errors, also of reading, are a Refusal or those of r, which come
-// again when reading goes on.
+// Unpack recognizes the format of a file by its first bytes, and returns a reader of its text. Errors of Unpack and of the reader are a
+// Refusal, or errors of r. Reading on after an error of r returns it again.
 func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 	packed := &readSource{r: r}
 	buffered := bufio.NewReaderSize(packed, 64<<10)
@@ -125,7 +124,7 @@ func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 
 // Read implements io.Reader.
 func (c *content) Read(p []byte) (int, error) {
-	if c.packed.err != nil { // which a buffer in between returns only once
+	if c.packed.err != nil { // a buffer in between would return it only once
 		return 0, c.packed.err
 	}
 	n, err := c.text.Read(p)

@@ -13,23 +13,23 @@ import (
 	"assay/shared/measure/lines"
 )
 
-// MaxRecord bounds in bytes what a quote that is never closed can swallow.
+// MaxRecord is the maximum size of a record in bytes. It bounds the text after a quote that is never closed.
 const MaxRecord = 1 << 20
 
-// Records reads csv as RFC 4180 has it: fields separated by commas, a quoted one over several lines if need be, and as
-// many in each record as in the first. Fields are separated by tabs instead when the first line has a tab and no comma, or
-// when tabs alone separate the fields wanted.
+// Records reads csv as RFC 4180 defines it: fields are separated by commas, a quoted field may have several lines, and all records have as
+// many fields as the first. The separator is a tab instead if the first line has a tab and no comma, or if splitting it at tabs yields the
+// wanted fields.
 type Records struct {
 	text   csvText
 	r      *csv.Reader
 	wanted []string
 	errorf func(line int, format string, args ...any)
 	ended  bool
-	fields [][]byte // of the last record
-	split  int      // lines that splitLine took instead of r
+	fields [][]byte // fields of the last record
+	split  int      // lines that splitLine read instead of r
 }
 
-// NewRecords reads the lines of in, of which the first names the fields, those wanted among them. Errors go to errorf.
+// NewRecords returns a reader for the lines of in. The first line names the fields, which must include the wanted ones. Faults go to errorf.
 func NewRecords(in *lines.Reader, errorf func(line int, format string, args ...any), wanted ...string) *Records {
 	in.KeepCR()
 	records := &Records{text: csvText{in: in}, wanted: wanted, errorf: errorf}
@@ -38,7 +38,7 @@ func NewRecords(in *lines.Reader, errorf func(line int, format string, args ...a
 	return records
 }
 
-// Header returns the names of the fields, and their line; nil when there are none, and then no records either.
+// Header returns the names of the fields, and their line. It returns nil if the file has no header; All then returns no records.
 func (r *Records) Header() (line int, header []string) {
 	if !r.text.fill() {
 		return 0, nil
@@ -68,8 +68,8 @@ func (r *Records) Header() (line int, header []string) {
 	return line, header
 }
 
-// All goes through the records after the header, each valid until the next one, with the lines where they start. What cannot be
-// read as one is an error.
+// All returns an iterator over the records after the header, with the line where each record starts. A record is valid until the next one.
+// Text that is not a record is reported to errorf.
 func (r *Records) All() iter.Seq2[int, [][]byte] {
 	return func(yield func(int, [][]byte) bool) {
 		for !r.ended {
@@ -96,8 +96,8 @@ func (r *Records) All() iter.Seq2[int, [][]byte] {
 	}
 }
 
-// splitLine splits the next line at its separators, if it is a record without quotes, of which encoding/csv would do no more in several
-// times as long. Otherwise it returns false, and read reads the line.
+// splitLine splits the next line at its separators, if the line is a record without quotes. encoding/csv would return the same record in
+// several times as long. For any other line splitLine returns false, and read reads the line.
 func (r *Records) splitLine() bool {
 	before := r.text.line
 	if !r.text.fill() {
@@ -120,7 +120,8 @@ func (r *Records) splitLine() bool {
 	return true
 }
 
-// read returns the next record and its line; none after the last one, and none but why when it cannot be read.
+// read returns the next record and its line. The record is nil after the last record. If a record cannot be read, it is nil and fault says
+// why.
 func (r *Records) read() (line int, record []string, fault string) {
 	r.text.taken = 0
 	record, err := r.r.Read()
@@ -151,14 +152,14 @@ func (r *Records) read() (line int, record []string, fault string) {
 	return parse.StartLine + r.split, nil, fault
 }
 
-// csvText hands lines to the csv reader. Lines that were refused become empty ones, so that both count the same lines.
+// csvText passes the lines of a file to the csv reader. Lines with faults become empty lines, so that line numbers agree.
 type csvText struct {
 	in    *lines.Reader
 	line  int    // number of the last line in text
 	text  []byte // whole lines
-	at    int    // what stands before is handed over
-	taken int    // bytes handed over since the last record
-	cut   bool   // the file was ended because a record became too long
+	at    int    // bytes of text that the csv reader has read
+	taken int    // bytes that the csv reader has read since the last record
+	cut   bool   // the text ended early, because a record is too long
 }
 
 func (t *csvText) Read(p []byte) (int, error) {
@@ -173,7 +174,7 @@ func (t *csvText) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill takes the next line; false when there is none.
+// fill puts the next sound line, and empty lines for faulty lines before it, into text. It returns false at the end.
 func (t *csvText) fill() bool {
 	if !t.in.Scan() {
 		return false

@@ -1,6 +1,6 @@
-// Package fields takes lines apart: into fields that white space separates, as in the formats of TREC, into the members
-// of a JSON object, and into the records of a csv file. What it says about a line that it can't take apart becomes a
-// diagnostic. A line without a fault costs next to no allocation, as runs have millions of them.
+// Package fields parses lines: into fields that white space separates, as in TREC's formats, into the members of a JSON object, and into
+// the records of a csv file. Its faults are texts for diagnostics. Parsing a line without a fault hardly allocates, because runs have
+// millions of lines.
 package fields
 
 import (
@@ -15,10 +15,10 @@ import (
 	"assay/shared/lists"
 )
 
-// space marks what separates fields: C's isspace, as in trec_eval.
+// space marks the bytes that separate fields: C's isspace, as in trec_eval.
 var space = [256]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
 
-// Split puts the fields of a line into out and returns how many there are, at most one more than out holds.
+// Split writes the fields of a line to out and returns their number. If there are more than out holds, it returns len(out) + 1.
 func Split(line []byte, out [][]byte) int {
 	n, i := 0, 0
 	for {
@@ -40,7 +40,7 @@ func Split(line []byte, out [][]byte) int {
 	}
 }
 
-// CountFault says that Split found n fields in a line instead of as many as there are parts, and what may be the cause.
+// CountFault says that Split found n fields in a line instead of len(parts), and names the likely cause. layout lists the expected fields.
 func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	fault := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts))
 	cause := ""
@@ -61,7 +61,7 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	return fault + layout + cause
 }
 
-// MaxGrade bounds grades on both sides.
+// MaxGrade is the greatest grade. The least is -MaxGrade.
 const MaxGrade = math.MaxInt16
 
 // ParseGrade reads a whole number from -MaxGrade to MaxGrade, which may be written as a decimal such as 1.0.
@@ -77,22 +77,23 @@ func ParseGrade(text []byte) (int16, bool) {
 	return int16(grade), grade >= -MaxGrade
 }
 
-// GradeFault says why a text is no grade.
+// GradeFault says why a text is not a grade.
 func GradeFault(text []byte) string {
 	return fmt.Sprintf("the grade %s is not a whole number from %d to %d", Quote(text), -MaxGrade, MaxGrade)
 }
 
-// IsComment reports whether a line of one of TREC's formats is a comment, by its first field: whether that begins with #, as in
-// trec_eval 10. The id of a topic cannot begin so.
+// IsComment reports whether a line of one of TREC's formats is a comment. The first field of a comment begins with #, as in trec_eval 10. So
+// the id of a topic cannot begin with #.
 func IsComment(first []byte) bool { return first[0] == '#' }
 
-// CommentedTopic is the warning about a comment that has all fields of a line that counts.
+// CommentedTopic returns the warning about a comment that has all fields of a line.
 func CommentedTopic(topic []byte) string {
 	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, "+
 		"change its id so that it does not begin with #, in all files", Quote(topic))
 }
 
-// ScoreFault says why a text is no score; where says which field is one, for a text that may be another.
+// ScoreFault says why a text is not a score. where says which field is the score; the message ends with it if the text may be another
+// field.
 func ScoreFault(text []byte, where string) string {
 	x, err := strconv.ParseFloat(string(text), 64)
 	switch {
@@ -104,10 +105,10 @@ func ScoreFault(text []byte, where string) string {
 	return "the score " + Quote(text) + " is not a number; " + where
 }
 
-// Few is how many texts JoinFirst quotes.
+// Few is the number of texts that JoinFirst quotes.
 const Few = 5
 
-// JoinFirst quotes the first few of n texts, which the list has, and counts the others.
+// JoinFirst quotes the first Few of n texts and counts the others. The list needs only the first Few texts.
 func JoinFirst(list []string, n int) string {
 	all := strings.Join(lists.Map(list[:min(len(list), Few)], func(text string) string { return Quote([]byte(text)) }), ", ")
 	if n > Few {
@@ -116,10 +117,10 @@ func JoinFirst(list []string, n int) string {
 	return all
 }
 
-// quoted is how many bytes of a field a person wants to read.
+// quoted is the number of bytes of a field that messages quote.
 const quoted = 60
 
-// Quote puts a field between quotes, shortened to what a person wants to read.
+// Quote quotes the first bytes of a field for a message.
 func Quote(text []byte) string {
 	if len(text) > quoted {
 		return strconv.Quote(strings.ToValidUTF8(string(text[:quoted]), "")) + "..."

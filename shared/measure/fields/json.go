@@ -14,9 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// Members goes through the keys, in their quotes, and the raw values of the JSON object that a line begins with, without looking
-// into the values, which is several times faster than decoding into a map. The last key is nil where what follows is not another member of
-// an object.
+// Members returns an iterator over the keys, with their quotes, and the raw values of the JSON object at the start of object. It does not
+// look into the values, so it is several times faster than decoding into a map. If the text is not a complete object, the last key is nil.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
 		if end, all := containerEnd(object, 1, false, yield); end == 0 && all {
@@ -25,14 +24,14 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements goes through the raw values of a valid JSON array.
+// Elements returns an iterator over the raw values of a valid JSON array.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		containerEnd(array, 1, false, func(_, value []byte) bool { return yield(value) })
 	}
 }
 
-// Names says whether a key, in its quotes, is the name.
+// Names reports whether a key, with its quotes, stands for the name.
 func Names(key []byte, name string) bool {
 	if inner := key[1 : len(key)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner) == name
@@ -41,8 +40,8 @@ func Names(key []byte, name string) bool {
 	return ok && string(text) == name
 }
 
-// unquoted is the content of a valid JSON string. Half a surrogate pair is refused, since encoding/json would make
-// every one of them the same replacement character, and so is the zero byte.
+// unquoted returns the content of a valid JSON string. ok is false if the string contains half a surrogate pair or a zero byte. encoding/json
+// would turn all halves into the same replacement character.
 func unquoted(raw []byte) ([]byte, bool) {
 	inner := raw[1 : len(raw)-1]
 	at := bytes.IndexByte(inner, '\\')
@@ -70,7 +69,8 @@ func unquoted(raw []byte) ([]byte, bool) {
 	return append(text, inner...), true
 }
 
-// escape returns what an escape stands for in UTF-16, by the text after its backslash, and its length after that; 0 where it is none.
+// escape decodes the escape after a backslash. It returns the UTF-16 code unit, and the length of the escape without the backslash. The
+// length is 0 if the text does not begin with a valid escape.
 func escape(text []byte) (char rune, length int) {
 	if len(text) > 4 && text[0] == 'u' {
 		if unit, err := strconv.ParseUint(string(text[1:5]), 16, 16); err == nil {
@@ -99,20 +99,21 @@ func jsonKind(raw []byte) string {
 	return "number"
 }
 
-// articles has those of kinds in a sentence; the other kinds are words of JSON.
+// articles maps kinds to their articles. The other kinds are literals of JSON, which have none.
 var articles = map[string]string{"object": "an ", "array": "an ", "string": "a ", "number": "a "}
 
-// phrase puts the kind of a raw JSON value into a sentence.
+// phrase returns the kind of a raw JSON value with its article.
 func phrase(raw []byte) string {
 	kind := jsonKind(raw)
 	return articles[kind] + kind
 }
 
-// Object calls member with the keys, in their quotes, and the raw values of the object that a line is, up to its first fault; found is
-// false for a blank line. What is no object has a fault, whatever member returned.
+// Object reads a line that is one JSON object. It calls member with the keys, with their quotes, and the raw values, until member returns a
+// fault. found is true if the line is an object without a fault. A blank line is neither found nor a fault. If the line is not an object,
+// the fault says so, whatever member returned.
 func Object(line []byte, expected string, member func(key, value []byte) (fault string)) (found bool, fault string) {
 	text := line
-	if n := len(line); n == 0 || line[0] != '{' || line[n-1] != '}' { // as most lines are, which takes less than to trim them
+	if n := len(line); n == 0 || line[0] != '{' || line[n-1] != '}' { // trim only unusual lines
 		text = bytes.Trim(line, JSONSpace)
 	}
 	switch {
@@ -120,7 +121,7 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 		return false, ""
 	case text[0] != '{' && json.Valid(text):
 		return false, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
-	case text[0] != '{': // such as a line of another format
+	case text[0] != '{':
 		return false, "the line is not JSON; expected an object " + expected
 	}
 	end, _ := containerEnd(text, 1, true, func(key, value []byte) bool {
@@ -135,8 +136,8 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 	return fault == "", fault
 }
 
-// Text returns the text that the value of a member stands for, which is of one of the kinds: that of a string, and of other values
-// what they are written with.
+// Text returns the text of a member's raw value: the content of a string, or the source text of any other value. The fault says that the
+// value is of none of the kinds, or has an invalid escape.
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	if !slices.Contains(kinds, jsonKind(raw)) {
 		return nil, fmt.Sprintf("%q is %s; expected %s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "))
@@ -152,7 +153,7 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	return text, ""
 }
 
-// jsonFault says where a line stops being JSON.
+// jsonFault says at which byte a line is not valid JSON.
 func jsonFault(text []byte) string {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -161,7 +162,7 @@ func jsonFault(text []byte) string {
 	return "the line is not a JSON object; expected one whole object in each line"
 }
 
-// JSONSpace is what may stand between the tokens of JSON; a line has no line feed.
+// JSONSpace lists the white space between tokens of JSON, except the line feed, which lines do not contain.
 const JSONSpace = " \t\r"
 
 func skipSpace(text []byte) []byte {
@@ -171,14 +172,14 @@ func skipSpace(text []byte) []byte {
 	return text
 }
 
-// endsScalar marks what follows a number or word.
+// endsScalar marks the bytes that may follow a number, true, false or null.
 var endsScalar = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true}
 
-// maxDepth is how deeply encoding/json lets arrays and objects nest.
+// maxDepth is the maximum nesting of arrays and objects in encoding/json.
 const maxDepth = 10_000
 
-// valueEnd is the length of the value that a text begins with; 0 when there is none that ends. In a strict one, strings, numbers and words
-// are valid; of others the ends are sought alone, which in long texts takes less.
+// valueEnd returns the length of the value at the start of a text, or 0 if there is no complete value. If strict, it also returns 0 unless
+// all strings, numbers and literals in the value are valid. Otherwise it only looks for their ends, which is faster for long texts.
 func valueEnd(text []byte, depth int, strict bool) (end int) {
 	switch {
 	case len(text) == 0:
@@ -198,10 +199,10 @@ func valueEnd(text []byte, depth int, strict bool) (end int) {
 	return end
 }
 
-// containerEnd is valueEnd of an object or array. It calls yield with each key, nil in an array, and value; all is false when
-// yield returned false.
+// containerEnd is valueEnd for an object or array. It calls yield with each key and value; the keys of an array are nil. It stops if yield
+// returns false, and then all is false.
 func containerEnd(text []byte, depth int, strict bool, yield func(key, value []byte) bool) (end int, all bool) {
-	closing := text[0] + '}' - '{' // or that of brackets, which are as far apart
+	closing := text[0] + '}' - '{' // the distance of the brackets [ and ] is the same
 	rest := skipSpace(text[1:])
 	if depth > maxDepth {
 		return 0, true
@@ -234,7 +235,7 @@ func containerEnd(text []byte, depth int, strict bool, yield func(key, value []b
 	}
 }
 
-// isScalar is json.Valid of a number or word, in a fraction of the time for most.
+// isScalar reports whether a number or literal is valid. It is much faster than json.Valid for most numbers.
 func isScalar(text []byte) bool {
 	digits, points := bytes.TrimPrefix(text, []byte{'-'}), 0
 	for i, c := range digits {
@@ -248,8 +249,8 @@ func isScalar(text []byte) bool {
 	return len(digits) > 0 && points <= 1 && (digits[0] != '0' || len(digits) == 1 || digits[1] == '.')
 }
 
-// stringEnd is the length of the string, quotes included, that a text begins with; 0 when there is none that ends, or is not valid while
-// strict. The bytes of a short one are looked at one by one, which takes half as long as to search for a quote.
+// stringEnd returns the length of the string at the start of a text, with its quotes. It returns 0 if there is no complete string or, if
+// strict, no valid string. It looks at the bytes of a short string one by one, which takes half as long as searching for a quote.
 func stringEnd(text []byte, strict bool) int {
 	if len(text) == 0 || text[0] != '"' {
 		return 0

@@ -9,18 +9,18 @@ import (
 	"unicode"
 )
 
-// exact is how far a float64 holds each whole number.
+// exact is the limit up to which a float64 holds every whole number.
 const exact = 1 << 53
 
-// powers of ten that a float64 holds exactly.
+// powers lists the powers of ten that a float64 holds exactly.
 var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 	1e20, 1e21, 1e22}
 
-// ParseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
-// which C accepts, are not scores.
+// ParseScore reads a finite decimal number such as -12.5e-3, correctly rounded. ok is false for hexadecimal numbers, inf and nan, which C
+// accepts.
 //
-// Digits and powers that a float64 holds exactly need only one multiplication or division, whose result is then
-// correctly rounded (Clinger, How to read floating point numbers accurately, 1990); strconv does the rest.
+// If a float64 holds the digits and the power of ten exactly, their quotient is correctly rounded (Clinger, How to read floating point
+// numbers accurately, 1990). strconv parses all other numbers.
 func ParseScore(text []byte) (x float64, ok bool) {
 	unsigned := text
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
@@ -57,11 +57,11 @@ func parseUnsigned(text []byte) (float64, bool) {
 	if digits == 0 {
 		return 0, false
 	}
-	// Up to 19 digits can't have overflowed the mantissa.
+	// Up to 19 digits cannot overflow the mantissa.
 	if i == len(text) && digits <= 19 && mantissa <= exact && fraction < len(powers) {
 		return float64(mantissa) / powers[fraction], true
 	}
-	// Of what can follow the digits, strconv also takes hexadecimal digits, and underscores between digits.
+	// strconv would also accept hexadecimal numbers, and underscores between digits.
 	if i < len(text) && (unicode.ToLower(rune(text[i])) != 'e' || bytes.IndexByte(text, '_') > 0) {
 		return 0, false
 	}
@@ -69,8 +69,8 @@ func parseUnsigned(text []byte) (float64, bool) {
 	return x, err == nil && !math.IsInf(x, 0)
 }
 
-// parseShort parses the scores that most runs have, 8 to 17 digits, one of which may be a decimal point: the last eight characters at once.
-// ok is false of any other text.
+// parseShort parses the scores of most runs: 8 to 17 characters that are digits, except for at most one decimal point. It parses the last
+// eight characters at once. ok is false for any other text.
 func parseShort(text []byte) (x float64, ok bool) {
 	n := len(text) - 8
 	if n < 0 || n > 9 {
@@ -81,7 +81,7 @@ func parseShort(text []byte) (x float64, ok bool) {
 	scale := uint64(1e8)
 	fraction := 0
 	points := tail ^ '.'*ones
-	points = (points - ones) &^ points & high // the lowest bit is right of the first point, which has to be the only one
+	points = (points - ones) &^ points & high // the lowest set bit marks the first point; a second point fails below
 	pointed := points != 0
 	if pointed {
 		at := bits.TrailingZeros64(points) &^ 7
@@ -93,7 +93,7 @@ func parseShort(text []byte) (x float64, ok bool) {
 	if (tail+(0x80-10)*ones|tail)&high != 0 {
 		return 0, false // not all are digits
 	}
-	// Neighbouring digits make numbers below 100, and these one below 10^8.
+	// Combine pairs of digits into numbers below 100, and these into one number below 10^8.
 	tail = tail*10 + tail>>8
 	const even = 0x000000ff000000ff
 	tail = (tail&even*(100+1e6<<32) + tail>>16&even*(1+1e4<<32)) >> 32

@@ -10,27 +10,27 @@ import (
 	"assay/shared/plural"
 )
 
-// Evaluator measures runs whose truth and runs are predictions. Its functions count their steps and end early if the counter has an error:
-// then their results are not used.
+// Evaluator measures runs of predictions. Its functions count their steps. They end early if the counter has an error; their results are
+// invalid then.
 type Evaluator[C any] struct {
 	Version string
-	// Compare counts what the measures share, once for all of them.
+	// Compare compares a run with its truth, once for all measures.
 	Compare func(*steps.Counter, *Truth, *Run) C
-	// Measure returns the measures.
+	// Measure computes the measures from the comparison.
 	Measure func(*steps.Counter, []measure.Measure, C) measure.Result
-	// Steps returns about how many steps the evaluation of a run takes after it was read.
+	// Steps estimates the steps of evaluating a run, without the steps of reading it.
 	Steps func([]measure.Measure, *Truth) int
-	// Detail adds to the result of a run what no measure is, such as values by example; nil where there is nothing.
+	// Detail adds data to the result that is not a measure, such as values by example. It may be nil.
 	Detail func(*steps.Counter, []measure.Measure, *Truth, C, *measure.Result)
 }
 
-// Computation returns the computation of an evaluator whose truth and runs have the values.
+// Computation returns the computation of an evaluator whose truths and runs both have the values.
 func (e Evaluator[C]) Computation(values Values) measure.Computation {
 	return computation(e.Version, values, func([]measure.Measure) Values { return values }, e.evaluate, e.Steps)
 }
 
-// ScoreComputation returns the computation of an evaluator whose truth has Classes and whose runs have Scores, which have to be
-// Probabilities where one of the measures needs them.
+// ScoreComputation returns the computation of an evaluator whose truths have Classes and whose runs have Scores. If one of the measures
+// needs probabilities, the scores must be Probabilities.
 func (e Evaluator[C]) ScoreComputation(needsProbabilities func(measure.Measure) bool) measure.Computation {
 	return computation(e.Version, Classes, func(asked []measure.Measure) Values {
 		if slices.ContainsFunc(asked, needsProbabilities) {
@@ -54,7 +54,7 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 	if err := run.counter.Err(); err != nil {
 		return measure.Evaluation{}, err
 	}
-	// Of more examples or scores, the run would take memory as long as the evaluation is there, and samples of it long.
+	// A larger run would take memory as long as the evaluation exists, and resampling it would take long.
 	if found.Examples = t.Len(); found.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
 		found.Resample = func(counter *steps.Counter, examples []int) *float64 {
 			sampledTruth, sampledRun := sample(t, run, examples)
@@ -64,7 +64,7 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 	return found, nil
 }
 
-// evaluateFiles measures a run. The evaluation is not used if the report has errors, and has no diagnostics of its own.
+// evaluateFiles measures a run. The evaluation has no diagnostics; they are in the report. It is invalid if the report has errors.
 type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Evaluation, error)
 
 func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles,
@@ -92,7 +92,7 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := ReadTruth(ctx, format, ofRun(asked), files, &report) // a truth asks of its files what a run does
+			_, err := ReadTruth(ctx, format, ofRun(asked), files, &report) // files of truths and runs have the same rules
 			return report.Diagnostics(), err
 		},
 	}
@@ -101,7 +101,7 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Truth) int) *measure.Truth {
 	return &measure.Truth{
 		Steps: func(asked []measure.Measure) int {
-			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth takes
+			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth in memory
 		},
 		Extent: t.extent(),
 		Bytes:  t.Bytes(),
@@ -120,7 +120,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, st
 	}
 }
 
-// extent says what the truth has.
+// extent describes the size of the truth.
 func (t *Truth) extent() string {
 	text := plural.Count(t.Len(), "example")
 	switch {
@@ -134,20 +134,20 @@ func (t *Truth) extent() string {
 	return text
 }
 
-// Assigned is how many labels all examples have together, for Sets.
+// Assigned returns the number of labels of all examples together, for Sets.
 func (t *Truth) Assigned() int { return max(0, len(t.sets.codes)-t.Len()) }
 
-// TextBytes is how many bytes all References have together.
+// TextBytes returns the number of bytes of all References together.
 func (t *Truth) TextBytes() int { return len(t.texts.all) }
 
-// compare reports how a run departs from what is known.
+// compare reports the differences between a run and the known ids and labels.
 func (t *Truth) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	_, err := t.ReadRun(ctx, files, &report)
 	return report.Diagnostics(), err
 }
 
-// KnownItems is what the ids of items say of a run; nil when there are none.
+// KnownItems returns the ids of items in the form that evaluators share. It returns nil if there are no items.
 func KnownItems(items *Truth) *measure.Known {
 	if items.Len() == 0 {
 		return nil

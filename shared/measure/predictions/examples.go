@@ -5,8 +5,8 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// AddValues adds to a result the values by example of those of its measures that are means over examples, of which of returns the value
-// of the example with an index; nil of another measure.
+// AddValues adds values by example to a result, for measures that are means over examples. For such a measure, of returns a function from
+// the index of an example to its value. For any other measure, of returns nil.
 func (t *Truth) AddValues(counter *steps.Counter, asked []measure.Measure, result *measure.Result,
 	of func(measure.Measure) func(i int) float64) {
 	for _, m := range asked {
@@ -16,7 +16,7 @@ func (t *Truth) AddValues(counter *steps.Counter, asked []measure.Measure, resul
 	}
 }
 
-// sample returns truth and run with the values of the examples alone, by their indices.
+// sample returns a truth and a run that have only the examples with the indices.
 func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
 	truth, run := *t, *r
 	truth.ids, run.truth = nil, &truth
@@ -29,7 +29,7 @@ func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
 	return &truth, &run
 }
 
-// pick returns the elements with the indices; nil of nil.
+// pick returns the elements with the indices. It returns nil for nil.
 func pick[T any](all []T, indices []int) []T {
 	if all == nil {
 		return nil

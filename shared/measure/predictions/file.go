@@ -16,31 +16,30 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// file is one file while it is read.
+// file reads one file.
 type file struct {
 	name    string
 	format  measure.Format
 	values  Values
 	report  *measure.Report
 	counter *steps.Counter
-	labels  [][]byte // memory for those of examples
+	labels  [][]byte // memory for the labels of the current example
 	scores  []float64
 }
 
-// example is the content of one line or record. Its id and label are valid until the next one.
+// example is the content of one line or record. It is valid until the next example.
 type example struct {
 	line   int
 	id     []byte
-	sound  bool   // whether it has a value; when not, the report says why
-	label  []byte // for Arrays, the array
+	sound  bool   // it has a valid value; otherwise the report says why not
+	label  []byte // the label or, for Arrays, the array
 	number float64
 	texts  [][]byte
-	labels [][]byte  // for Sets, and of the classes that have Scores
-	scores []float64 // of each class, or one alone
+	labels [][]byte  // the labels of Sets, or the classes of Scores
+	scores []float64 // a score for each class, or only one
 }
 
-// read calls add with every example whose id can be read, until add returns false or the report is full. Its error is
-// one of r or of the context.
+// read calls add with every example whose id can be read, until add returns false or the report is full. The error is from r or the context.
 func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) error {
 	before := len(f.report.Diagnostics())
 	examples := 0
@@ -103,7 +102,7 @@ func (f *file) setValue(e *example, text []byte) {
 	}
 }
 
-// number reads a number, and reports one that is none.
+// number reads a number, and reports a text that is not a number.
 func (f *file) number(line int, text []byte) (x float64, ok bool) {
 	if x, ok = fields.ParseScore(text); ok {
 		return x, true
@@ -134,7 +133,7 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	wanted := fieldsOf(f.format)
 	scored := f.values == Scores || f.values == Probabilities
 	if scored {
-		wanted = wanted[:1] // the header says whether there is a column with the one score
+		wanted = wanted[:1] // whether there is one column of scores or several depends on the header
 	}
 	records := fields.NewRecords(in, f.errorf, wanted...)
 	_, header := records.Header()
@@ -170,7 +169,7 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	}
 }
 
-// column finds a field in the header, and reports one that is not there exactly once.
+// column returns the index of a field in the header. It reports a field that is missing or not unique, and returns -1.
 func (f *file) column(header []string, field string) int {
 	at := slices.Index(header, field)
 	switch {
@@ -233,7 +232,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 	}
 }
 
-// The JSON values that the IDField and the ValueField may have.
+// The kinds of JSON values that the IDField and the ValueField may have.
 var (
 	idKinds    = []string{"string", "number"}
 	labelKinds = []string{"string", "number", "true", "false"}
@@ -242,7 +241,7 @@ var (
 		Texts: {"string"}, Arrays: {"array"}}
 )
 
-// content returns the text that a raw value stands for, and reports one that is not there or not of the kinds.
+// content returns the text of a raw value. It reports a value that is missing or of none of the kinds.
 func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
 	var fault string
 	if raw == nil {

@@ -9,12 +9,12 @@ import (
 	"assay/shared/measure/hashtable"
 )
 
-// ids numbers the ids of a truth in the order in which they come. An id costs its bytes and about twenty more.
-// Any number of goroutines may call find and at while none calls add.
+// ids numbers the ids of a truth in the order in which they are added. An id takes its bytes and about twenty more. Any number of
+// goroutines may call find and at while none calls add.
 type ids struct {
-	blocks [][]byte // every id, one after another, each in one block; a text in one piece would be there twice when it grows
-	ends   []uint32 // where each ends, as if all blocks were full, after a first 0
-	bytes  int      // of all ids
+	blocks [][]byte // the ids, one after another, each within one block; a single text would be copied when it grows
+	ends   []uint32 // 0, and the end of each id, as if all blocks were full
+	size   int      // bytes of all ids
 	slots  hashtable.Table
 }
 
@@ -26,11 +26,11 @@ func (t *ids) len() int { return len(t.ends) - 1 }
 
 func (t *ids) at(i int) []byte {
 	last := t.ends[i+1] - 1
-	start := max(t.ends[i], last/block*block) // not where the id before ends, in the first of a block
+	start := max(t.ends[i], last/block*block) // the first id of a block starts with the block
 	return t.blocks[last/block][start%block : last%block+1]
 }
 
-// find returns the index of id; -1 when it is not there.
+// find returns the index of id, or -1.
 func (t *ids) find(id []byte) int {
 	index, _ := t.probe(id, hashtable.Hash(id))
 	return index
@@ -51,7 +51,7 @@ func (t *ids) add(id []byte) (index int, isNew bool) {
 	}
 	t.blocks[n-1] = append(t.blocks[n-1], id...)
 	t.ends = append(t.ends, uint32((n-1)*block+len(t.blocks[n-1])))
-	t.bytes += len(id)
+	t.size += len(id)
 	t.slots.Put(hash, slot, index)
 	if 4*t.len() > 3*len(t.slots) {
 		t.grow()
@@ -59,7 +59,7 @@ func (t *ids) add(id []byte) (index int, isNew bool) {
 	return index, true
 }
 
-// probe returns the index of id, or -1 and the slot where it belongs.
+// probe returns the index of id, or -1 and the free slot for it.
 func (t *ids) probe(id []byte, hash uint32) (index, slot int) {
 	return t.slots.Find(hash, func(i int) bool { return bytes.Equal(t.at(i), id) })
 }
@@ -75,13 +75,13 @@ func (t *ids) grow() {
 	}
 }
 
-// labels numbers different labels in the order in which they come. The zero value has none.
+// labels numbers different labels in the order in which they are added. The zero value is empty.
 type labels struct {
 	names []string
 	codes map[string]int32
 }
 
-// find returns the code of a label; -1 when it is not there.
+// find returns the code of a label, or -1.
 func (l *labels) find(text []byte) int32 {
 	if code, ok := l.codes[string(text)]; ok {
 		return code
@@ -89,7 +89,7 @@ func (l *labels) find(text []byte) int32 {
 	return -1
 }
 
-// add returns the code of a label that is not there yet.
+// add adds a new label and returns its code.
 func (l *labels) add(text []byte) int32 {
 	if l.codes == nil {
 		l.codes = map[string]int32{}
@@ -100,17 +100,17 @@ func (l *labels) add(text []byte) int32 {
 	return code
 }
 
-// sourceLines records where ids were read, so that the diagnostic of a repeated id names both lines. Ids are numbered from 1.
+// sourceLines records the lines of ids, so that the diagnostic for a repeated id names both lines. Ids are numbered from 1.
 type sourceLines struct {
 	files []string
-	read  int // ids
+	read  int // ids so far
 	jumps []jump
 }
 
-// jump is an id that does not stand on the line after the id before it.
+// jump is an id that is not on the line after the id before it.
 type jump struct{ id, file, line uint32 }
 
-// add adds an id of the last file, and returns its number.
+// add adds an id on a line of the last file, and returns its number.
 func (p *sourceLines) add(line int) uint32 {
 	p.read++
 	next := jump{uint32(p.read), uint32(len(p.files) - 1), uint32(line)}
@@ -120,7 +120,7 @@ func (p *sourceLines) add(line int) uint32 {
 	return next.id
 }
 
-// describe says where an id was read, for a message.
+// describe names the line of an id for a message.
 func (p *sourceLines) describe(id uint32) string {
 	i, found := slices.BinarySearchFunc(p.jumps, id, func(j jump, id uint32) int { return cmp.Compare(j.id, id) })
 	if !found {

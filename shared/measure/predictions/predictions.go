@@ -1,18 +1,16 @@
-// Package predictions reads what evaluators of single values compare: files that give each example's id one value, a label, a number or
-// an array. It joins a run to the truth by id, never by row, so that the order of lines says nothing, and
-// every example of the truth has exactly one prediction or the run is refused.
+// Package predictions reads files that have one value for the id of each example: a label, a number, an array and others. It joins a run
+// to the truth by id, so the order of lines does not matter. A run must have exactly one prediction for every example of the truth.
 //
 // # Formats
 //
-// jsonl has one JSON object a line; blank lines are passed over. csv is RFC 4180 in UTF-8, with a first line that
-// names the fields, and commas or tabs between the fields; a quoted field may go over several lines, and the line of its diagnostics is the
-// one where the record starts. In both, fields other than the two named by the Format are ignored.
+// jsonl has one JSON object a line. Blank lines are ignored. csv is RFC 4180 in UTF-8. Its first line names the fields, and commas or tabs
+// separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats, only the two
+// fields that the Format names are read.
 //
 // # Equality
 //
-// Ids and labels are compared as text, byte by byte. A JSON number stands for the text it is written with and true and
-// false for these words, so the label 0 is the label "0" and also the csv field 0, but 1 is not 1.0. Neither may be
-// empty or null; spaces count.
+// Ids and labels are compared as text, byte by byte. The text of a JSON number, true or false is its source text. So the label 0 equals the
+// label "0" and the csv field 0, but 1 differs from 1.0. Ids and labels must not be empty or null. Spaces count.
 package predictions
 
 import (
@@ -24,7 +22,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// fieldsOf are the names of the fields that are read, that of the id first.
+// fieldsOf returns the names of the fields that are read, first the field of the id.
 func fieldsOf(f measure.Format) []string {
 	return slices.DeleteFunc([]string{f.IDField, f.ValueField}, func(name string) bool { return name == "" })
 }
@@ -33,83 +31,84 @@ func fieldsOf(f measure.Format) []string {
 type Values int
 
 const (
-	// Labels are strings, numbers or booleans, each standing for the text it is written with.
+	// Labels are strings, numbers or booleans. Each stands for its source text.
 	Labels Values = iota
-	// Clusters are written as Labels are; those of a run have other names than those of the truth, and are not compared with them.
+	// Clusters are written like Labels. The names of clusters in a run and in the truth are unrelated.
 	Clusters
 	// Numbers are finite decimal numbers, without quotes in jsonl.
 	Numbers
-	// Sets are any number of labels, none of them twice, in any order: in jsonl an array, and in csv a field in which the separator of the
-	// format separates them, empty where there are none.
+	// Sets are any number of different labels in any order: in jsonl an array, in csv a field with the format's separator between labels. An
+	// empty field is the empty set.
 	Sets
-	// Classes are Labels whose runs have Scores.
+	// Classes are Labels of a truth whose runs have Scores.
 	Classes
-	// Scores are finite numbers: one for each example, or one for each class, the same ones in all examples. In jsonl these are members of
-	// an object, and in csv columns: all but that of the id, where there is none with the name of the ValueField.
+	// Scores are finite numbers: one for each example, or one for each class. All examples must have the same classes. In jsonl, scores of
+	// classes are members of an object. In csv they are columns: if no column has the name of the ValueField, every column except the id is
+	// a class.
 	Scores
 	// Probabilities are Scores from 0 to 1, which sum to 1 over the classes.
 	Probabilities
-	// Arrays are those of JSON, which a Take takes.
+	// Arrays are JSON arrays. A Take reads them.
 	Arrays
-	// References are texts with which the one text of a run is compared: in jsonl a string or an array of strings, in csv one text. Any may
-	// be empty, and so may the array. Runs against them have Texts.
+	// References are the texts with which the text of a run is compared: in jsonl a string or an array of strings, in csv one text. Texts and
+	// the array may be empty. Runs have Texts.
 	References
 	// Texts are strings, which may be empty.
 	Texts
 )
 
-// Take takes the valid JSON array of an example, and returns what is wrong with it. The array is valid until it returns.
+// Take reads the valid JSON array of an example, and returns its fault or "". The array is valid until Take returns.
 type Take func(file string, line, index int, array []byte) (fault string)
 
-// What a file may hold at most. The bounds keep the memory that an untrusted file can take at about half a gigabyte.
+// The maximum content of files. The limits keep the memory for an untrusted file at about half a gigabyte.
 const (
 	MaxExamples = 5_000_000
-	MaxLabels   = 10_000    // different ones in a truth, and as many in a run
+	MaxLabels   = 10_000    // different labels in a truth, and in a run
 	MaxText     = 1024      // bytes of an id or a label
 	MaxSet      = 1000      // labels of an example
-	maxAssigned = 1 << 26   // labels of all examples and the examples themselves
+	maxAssigned = 1 << 26   // labels of all examples, plus examples
 	maxScores   = 1 << 25   // scores of a run
-	maxIDs      = 128 << 20 // bytes of all ids of the truth together
+	maxIDs      = 128 << 20 // bytes of all ids of a truth
 
 	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
-	MaxReferences = 100       // of one example
-	maxTexts      = 256 << 20 // bytes of all texts of a truth together, and of those of a run
+	MaxReferences = 100       // references of an example
+	maxTexts      = 256 << 20 // bytes of all texts of a truth, and of a run
 	maxTextLine   = 1 << 20   // bytes of a line with texts
 )
 
-// Truth is the ground truth that every run is compared with. It does not change, and any number of runs may be read against it
-// at the same time.
+// Truth is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
+// against it at the same time.
 type Truth struct {
 	format measure.Format
 	values Values
-	runs   Values // of its runs
+	runs   Values // values of its runs
 	limits limits
 	origin measure.Origin
 
-	ids     *ids // nil when they are not known
-	unnamed bool // its labels are not known
+	ids     *ids // nil if the ids are unknown
+	unnamed bool // the labels are unknown
 	places  sourceLines
 	labels  labels
 	codes   []int32   // by example, for Labels
 	sets    sets      // for Sets
-	scores  scores    // for Scores, of which none are kept
+	scores  scores    // for Scores; keeps none
 	numbers []float64 // by example, for Numbers
 	texts   texts     // for References
 	take    Take      // for Arrays
 }
 
-// limits are the bounds of one Truth and its runs; tests lower them.
+// limits are the limits of one Truth and its runs; tests lower them.
 type limits struct{ examples, labels, ids, assigned, scores, texts int }
 
-// ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
-// report has errors must not be used; the error is one of reading or of the context.
+// ReadTruth reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
+// used. The error is from reading or the context.
 func ReadTruth(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, values)
 	err := t.read(ctx, files, report)
 	return t, err
 }
 
-// ReadArrays is ReadTruth of Arrays.
+// ReadArrays reads a truth of Arrays like ReadTruth.
 func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, Arrays)
 	t.take = take
@@ -141,17 +140,17 @@ func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.
 			return err
 		}
 	}
-	t.places = sourceLines{} // of use while ids are added alone
+	t.places = sourceLines{} // only needed while ids are added
 	return nil
 }
 
-// add takes one example, and returns false when there is room for no more.
+// add adds one example. It returns false if a limit ends the reading.
 func (t *Truth) add(f *file, e example) bool {
 	if t.ids.len() >= t.limits.examples {
 		f.errorf(e.line, "this is one example too many; expected at most %d", t.limits.examples)
 		return false
 	}
-	if t.ids.bytes+len(e.id) > t.limits.ids {
+	if t.ids.size+len(e.id) > t.limits.ids {
 		f.errorf(e.line, "the ids up to here have more than %d bytes together; give shorter ones", t.limits.ids)
 		return false
 	}
@@ -187,7 +186,7 @@ func (t *Truth) add(f *file, e example) bool {
 	return ok
 }
 
-// code returns the code of a label; false when there are too many.
+// code returns the code of a label. ok is false if there are too many labels.
 func (t *Truth) code(f *file, line int, label []byte) (code int32, ok bool) {
 	if code = t.labels.find(label); code >= 0 {
 		return code, true
@@ -199,7 +198,7 @@ func (t *Truth) code(f *file, line int, label []byte) (code int32, ok bool) {
 	return t.labels.add(label), true
 }
 
-// taken has an array taken.
+// taken calls take with the array of an example, and reports its fault.
 func (f *file) taken(take Take, e example, index int) {
 	if !e.sound {
 		return
@@ -217,9 +216,9 @@ func (f *file) tooManyLabels(line, limit int) {
 	f.errorf(line, "%q has more than %d different %s up to here; check that it is the field meant%s", f.format.ValueField, limit, of, hint)
 }
 
-// Bytes is about how much memory the truth takes.
+// Bytes estimates the memory of the truth.
 func (t *Truth) Bytes() int64 {
-	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
+	const perLabel = 2*16 + 16 // its name in the list and in the index, and the rest of the index
 	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
 		4*cap(t.sets.starts) + 2*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
@@ -228,22 +227,22 @@ func (t *Truth) Bytes() int64 {
 	return int64(n)
 }
 
-// Len is the number of examples.
+// Len returns the number of examples.
 func (t *Truth) Len() int {
 	if t.ids == nil {
-		return len(t.sets.starts) // of a sample
+		return len(t.sets.starts) // a sample has no ids
 	}
 	return t.ids.len()
 }
 
-// Labels are the different labels in the order in which they were read. The index of a label is its code.
+// Labels returns the different labels in the order in which they were read. The index of a label is its code.
 func (t *Truth) Labels() []string { return t.labels.names }
 
-// Codes has the label code of each example; nil for Numbers.
+// Codes returns the label code of each example. It is nil for Numbers.
 func (t *Truth) Codes() []int32 { return t.codes }
 
-// Set has the label codes of an example, for Sets, in ascending order.
+// Set returns the label codes of an example of Sets, in ascending order.
 func (t *Truth) Set(i int) []int16 { return t.sets.at(i) }
 
-// Numbers has the number of each example; nil for Labels.
+// Numbers returns the number of each example. It is nil for Labels.
 func (t *Truth) Numbers() []float64 { return t.numbers }

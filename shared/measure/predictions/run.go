@@ -14,20 +14,20 @@ import (
 	"assay/shared/plural"
 )
 
-// Run has the predictions for the examples of a truth, in the order of the truth.
+// Run holds the predictions for the examples of a truth, in the order of the truth.
 type Run struct {
 	truth   *Truth
 	counter *steps.Counter
 	places  sourceLines
-	joined  []uint32 // by example, the number of the id of its prediction among the places; 0 when it has none
-	unknown int      // predictions whose id the truth does not have
-	samples []string
-	next    int    // index after that of the last id
-	added   labels // labels that the truth does not have; their codes follow those of the truth
-	// used says which labels of the truth the run has, by code; with the added ones there are distinct of them.
-	used     []bool
+	joined  []uint32 // by example, the number of its prediction's id in places; 0 without a prediction
+	unknown int      // predictions with unknown ids
+	samples []string // the first of the unknown ids
+	next    int      // index after the index of the last id
+	added   labels   // labels that the truth lacks; their codes follow the codes of the truth
+	used    []bool   // by code, whether the run has the label of the truth
+	// distinct counts the used and added labels.
 	distinct int
-	// separator is what otherSeparator returned of the first label of which it returned something.
+	// separator is the first clause that otherSeparator returned.
 	separator string
 	codes     []int32
 	numbers   []float64
@@ -38,8 +38,8 @@ type Run struct {
 	take      Take // for Arrays
 }
 
-// ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
-// that no file has; a run whose report has errors must not be used. The error is one of reading or of the context.
+// ReadRun reads a run from one or more files. Faults of the files and missing predictions go to the report. If the report has errors, the
+// run must not be used. The error is from reading or the context.
 func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
 	r := &Run{truth: t, used: make([]bool, len(t.labels.names))}
 	switch t.values {
@@ -51,13 +51,13 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 		r.sets.starts = make([]uint32, t.Len())
 	case Classes, Scores, Probabilities:
 		r.scores.starts = make([]uint32, t.Len())
-	case Arrays, References, Texts: // of which none are kept
+	case Arrays, References, Texts: // a Run does not keep these values
 	}
 	err := r.read(ctx, files, report)
 	return r, err
 }
 
-// ReadRunArrays is ReadRun of Arrays, which are taken with the index that their example has in the truth.
+// ReadRunArrays reads a run of Arrays like ReadRun. It passes each array to take, with the index of the example in the truth.
 func (t *Truth) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
 	r := &Run{truth: t, take: take}
 	return r.read(ctx, files, report)
@@ -78,7 +78,7 @@ func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Re
 	return r.counter.Err()
 }
 
-// add takes one prediction, and returns false when there is room for no more labels.
+// add adds one prediction. It returns false if a limit ends the reading.
 func (r *Run) add(f *file, e example) bool {
 	index := 0
 	if r.truth.ids != nil {
@@ -120,7 +120,8 @@ func (r *Run) add(f *file, e example) bool {
 	return ok
 }
 
-// code returns the code of a label; false when the run has too many, however many of them the truth has.
+// code returns the code of a label. ok is false if the run has too many different labels. It warns of the first use of a label that the
+// truth lacks.
 func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 	code = r.truth.labels.find(label)
 	known := int32(len(r.used))
@@ -156,8 +157,8 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 	return known + r.added.add(label), true
 }
 
-// find returns the index of an id; -1 when the truth does not have it. Runs mostly keep the order of the truth, so what
-// follows the last id is tried first: it is at hand, while a look into the table waits for memory.
+// find returns the index of an id in the truth, or -1. It first tries the id after the last one, because most runs keep the order of the
+// truth, and looking into the table waits for memory.
 func (r *Run) find(id []byte) int {
 	index := r.next
 	if index >= r.truth.Len() || !bytes.Equal(r.truth.ids.at(index), id) {
@@ -167,38 +168,38 @@ func (r *Run) find(id []byte) int {
 	return index
 }
 
-// Labels are the labels of the truth and, after them, those that only the run has. The index of a label is its code.
+// Labels returns the labels of the truth, followed by the labels that only the run has. The index of a label is its code.
 func (r *Run) Labels() []string {
 	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.added.names...)
 }
 
-// Codes has the label code predicted for each example of the truth; nil for Numbers.
+// Codes returns the predicted label code for each example of the truth. It is nil for Numbers.
 func (r *Run) Codes() []int32 { return r.codes }
 
-// Set has the label codes predicted for an example of the truth, for Sets, in ascending order.
+// Set returns the predicted label codes for an example of a truth of Sets, in ascending order.
 func (r *Run) Set(i int) []int16 { return r.sets.at(i) }
 
-// Classes has the label codes of the classes that have scores, in the order of Scores; none for one score for each example.
+// Classes returns the label codes of the classes with scores, in the order of Scores. It is empty if examples have only one score.
 func (r *Run) Classes() []int32 { return r.scores.codes }
 
-// Scores has the scores of an example of the truth.
+// Scores returns the scores for an example of the truth.
 func (r *Run) Scores(i int) []float64 {
 	start := r.scores.starts[i]
 	return r.scores.rows[start:][:max(1, len(r.scores.codes))]
 }
 
-// Numbers has the number predicted for each example of the truth; nil for Labels.
+// Numbers returns the predicted number for each example of the truth. It is nil for Labels.
 func (r *Run) Numbers() []float64 { return r.numbers }
 
-// Of the ids that a truth does not have, those up to namedUnknown are reported one by one, which leaves room for their likely
-// cause, and a run is read up to mostUnknown.
+// The first namedUnknown unknown ids are reported one by one. The rest of the report is for other diagnostics, such as the likely cause.
+// Reading ends after mostUnknown unknown ids.
 const (
 	namedUnknown = measure.MaxDiagnostics / 2
 	mostUnknown  = measure.MaxDiagnostics
 )
 
-// Known returns a Truth that has the ids, the set of labels, or both, and nothing else: what runs are compared with when
-// participants know those. Runs that are read against it say what does not depend on the rest.
+// Known returns a Truth with the ids, the set of labels, or both, and nothing else of t. Reading a run against it reports only faults that
+// do not depend on the rest of t.
 func (t *Truth) Known(ids, labels bool) *Truth {
 	k := &Truth{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
 	if ids {
@@ -210,7 +211,7 @@ func (t *Truth) Known(ids, labels bool) *Truth {
 	return k
 }
 
-// NewInputs returns a Truth that has no more than the ids which AddInput adds to it. Of runs it reads the ids alone.
+// NewInputs returns a Truth that consists of the ids that AddInput adds. It reads only the ids of runs.
 func NewInputs(format measure.Format) *Truth {
 	format.ValueField = ""
 	t := newTruth(format, Labels)
@@ -218,15 +219,15 @@ func NewInputs(format measure.Format) *Truth {
 	return t
 }
 
-// AddInput adds the ids of a file of the kind, and returns how many it has: 0 when it is of another kind or has no such field. ok is
-// false when the file has faults or too many ids, so that those of the inputs are not known. The error is one of reading or of
-// the context.
+// AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file is of another kind or lacks the field. ok is
+// false if the file has faults or too many ids; then the ids of the inputs are not known completely. The error is from reading or the
+// context.
 func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
 	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report, counter: steps.Of(ctx)}
 	err = f.read(ctx, content.Content, func(e example) bool {
 		n++
-		if t.ids.len() == t.limits.examples || t.ids.bytes >= t.limits.ids {
+		if t.ids.len() == t.limits.examples || t.ids.size >= t.limits.ids {
 			f.errorf(e.line, "there are too many ids")
 			return false
 		}
@@ -236,7 +237,7 @@ func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File)
 	return n, n == 0 || !report.Failed(), err
 }
 
-// addUnknown takes a prediction whose id is not known, and returns false when there are too many.
+// addUnknown reports a prediction with an unknown id. It returns false if there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
 	r.unknown++
 	if r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
@@ -248,7 +249,7 @@ func (r *Run) addUnknown(f *file, e example) bool {
 	return r.unknown < mostUnknown || r.truth.origin == measure.OfInputs && r.unknown < r.truth.limits.examples
 }
 
-// compareIDs reports ids that only the run has, or only the origin.
+// compareIDs reports ids that only the run has, and ids that only the truth or the inputs have.
 func (r *Run) compareIDs(report *measure.Report) {
 	missing, o := r.truth.Len()-r.places.read, r.truth.origin
 	name := ""
@@ -272,7 +273,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 		report.Errorf(name, 0, "ids of the run that %s does not have: %s%d%s", o, atLeast, r.unknown, cause)
 	}
 	if missing == 0 || r.unknown == mostUnknown || r.places.read == 0 && report.Failed() {
-		return // with no prediction at all, the report has the reason already
+		return // the report says already why there are no predictions
 	}
 	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
 	for _, id := range least(r.missing()) {
@@ -283,7 +284,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	}
 }
 
-// missing goes through the ids that no file has.
+// missing returns an iterator over the ids without a prediction.
 func (r *Run) missing() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, id := range r.joined {
@@ -297,7 +298,7 @@ func (r *Run) missing() iter.Seq[string] {
 	}
 }
 
-// least returns the least of the texts, as many as a report holds. It does not reveal their order in a truth.
+// least returns the least texts, at most measure.MaxDiagnostics of them. Their order does not depend on the order in a truth.
 func least(all iter.Seq[string]) []string {
 	var list []string
 	trim := func() {
@@ -313,7 +314,7 @@ func least(all iter.Seq[string]) []string {
 	return list
 }
 
-// compareLabels reports a run of which no label is known, or that has scores for classes but not for all of the truth.
+// compareLabels reports that no label of the run is known, or that classes of the truth have no scores.
 func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
 	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {

@@ -9,10 +9,10 @@ import (
 	"assay/shared/plural"
 )
 
-// tolerance is how far from 1 probabilities may sum to, which are mostly rounded.
+// tolerance is the allowed difference of a sum of probabilities from 1. Probabilities in files are mostly rounded.
 const tolerance = 0.01 + 1e-9
 
-// classes are the names of the columns of csv that have scores; nil where one cannot be.
+// classes returns the names of the csv columns with scores. It reports invalid names, and returns nil.
 func (f *file) classes(header []string) (classes [][]byte) {
 	for i, name := range header {
 		if name == f.format.IDField {
@@ -35,7 +35,7 @@ func (f *file) classes(header []string) (classes [][]byte) {
 	return classes
 }
 
-// setRow takes the scores in a record of csv, which has the id in one of its columns.
+// setRow reads the scores in a csv record, from all columns except the column of the id.
 func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 	f.scores = f.scores[:0]
 	for i, text := range record {
@@ -48,7 +48,7 @@ func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 	e.sound = true
 }
 
-// setScores takes the scores in a JSON object.
+// setScores reads the scores in a JSON object.
 func (f *file) setScores(e *example, object []byte) {
 	f.labels, f.scores = f.labels[:0], f.scores[:0]
 	for key, value := range fields.Members(object) {
@@ -76,19 +76,19 @@ func (f *file) addScore(e *example, text []byte) bool {
 	return ok
 }
 
-// scores has the scores of each example.
+// scores holds the scores of all examples.
 type scores struct {
-	starts []uint32 // by example, where those of its classes begin in rows; empty when none are kept
-	rows   []float64
-	// The classes of all examples, as the first one has them: names, codes, and places in a row. There are none for one score.
+	starts []uint32  // by example, the start of its scores in rows; empty if scores are not kept
+	rows   []float64 // the scores of one example after another, in the order of the classes
+	// The classes in the order of the first example. They are empty if examples have only one score.
 	names   []string
 	codes   []int32
-	columns map[string]int
-	// Whether those of some example sum to 1, and of some not.
+	columns map[string]int // index by name
+	// The sum of an example was 1, and the sum of another was not.
 	right, wrong bool
 }
 
-// put takes the scores of an example, and returns false when there is room for no more. code returns the code of a class.
+// put adds the scores of an example. It returns false if a limit ends the reading. code returns the code of a class.
 func (s *scores) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
 	if s.columns == nil && !s.begin(f, e, code) {
 		return false
@@ -118,7 +118,7 @@ func (s *scores) put(f *file, e example, index, limit int, code func(f *file, li
 	return true
 }
 
-// begin takes the classes of the first example.
+// begin sets the classes to those of the first example.
 func (s *scores) begin(f *file, e example, code func(f *file, line int, label []byte) (int32, bool)) bool {
 	s.columns = make(map[string]int, len(e.labels))
 	for i, class := range e.labels {
@@ -137,7 +137,7 @@ func (s *scores) begin(f *file, e example, code func(f *file, line int, label []
 	return true
 }
 
-// arrange puts the scores of an example into the order of the classes.
+// arrange puts the scores of an example into the order of the classes. It reports unknown and repeated classes, and returns false.
 func (s *scores) arrange(f *file, e example, row []float64) bool {
 	if slices.EqualFunc(e.labels, s.names, func(class []byte, name string) bool { return string(class) == name }) {
 		return true
@@ -160,8 +160,8 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 	return true
 }
 
-// areProbabilities reports scores that are none. Where no example so far has the right sum, a class is probably missing in all: the first
-// says so.
+// areProbabilities reports scores that are not probabilities. While no example has the right sum, a class is probably missing in all
+// examples, so only the first is reported.
 func (s *scores) areProbabilities(f *file, e example) bool {
 	sum := 0.0
 	for _, x := range e.scores {

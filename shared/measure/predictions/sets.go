@@ -10,7 +10,7 @@ import (
 	"assay/shared/measure/fields"
 )
 
-// splitLabels takes the labels that a field of csv has.
+// splitLabels reads the labels in a csv field.
 func (f *file) splitLabels(e *example, text []byte) {
 	f.labels = f.labels[:0]
 	if len(text) > 0 {
@@ -37,11 +37,11 @@ func separatorOf(format measure.Format) string {
 	return cmp.Or(format.Separator, measure.DefaultSeparator)
 }
 
-// usualSeparators are those that files have by mistake instead of the one of the dataset.
+// usualSeparators are separators that files often have instead of the dataset's separator.
 var usualSeparators = [...]string{";", ",", "|", "\t", " "}
 
-// otherSeparator returns a clause for a diagnostic, which begins with a semicolon, about an unknown label that is several labels of the
-// truth with another separator between them; empty when it is none.
+// otherSeparator recognizes an unknown label that consists of several labels of the truth with a usual separator between them. It returns a
+// clause for a diagnostic, which begins with a semicolon, or "" for any other label.
 func (r *Run) otherSeparator(label []byte) string {
 	if r.truth.values != Sets || r.truth.format.Kind != measure.CSV {
 		return ""
@@ -55,7 +55,7 @@ func (r *Run) otherSeparator(label []byte) string {
 	return ""
 }
 
-// setLabels takes the labels in a JSON array.
+// setLabels reads the labels in a JSON array.
 func (f *file) setLabels(e *example, array []byte) {
 	f.labels = f.labels[:0]
 	for element := range fields.Elements(array) {
@@ -76,10 +76,10 @@ func (f *file) addLabel(e *example, label []byte) bool {
 	return f.bounded(e.line, f.format.ValueField, label, MaxText)
 }
 
-// sets has the label codes of each example.
+// sets holds the label codes of all examples.
 type sets struct {
-	starts []uint32 // by example, where it begins in codes; empty when no set is kept
-	codes  []int16  // of each example how many it has, and then those, in ascending order; 2 * MaxLabels fits
+	starts []uint32 // by example, its start in codes; empty if sets are not kept
+	codes  []int16  // for each example, the number of its codes and then the codes in ascending order; codes are below 2 * MaxLabels
 }
 
 func (s *sets) at(i int) []int16 {
@@ -87,7 +87,7 @@ func (s *sets) at(i int) []int16 {
 	return s.codes[start:][:s.codes[start-1]]
 }
 
-// put takes the labels of an example, whose codes code returns, and returns false when there is room for no more.
+// put adds the labels of an example. It returns false if a limit ends the reading. code returns the code of a label.
 func (s *sets) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
 	start := len(s.codes)
 	if start+len(e.labels) >= limit {

@@ -8,14 +8,15 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// texts has the references of each example.
+// texts holds the references of all examples.
 type texts struct {
-	all  []byte   // every text, one after another
-	ends []uint32 // where each ends in all, after a first 0
-	last []uint32 // by example, how many texts it and those before it have, after a first 0
+	all  []byte   // all texts, one after another
+	ends []uint32 // 0, and the end of each text in all
+	last []uint32 // 0, and for each example the number of texts of the examples up to it
 }
 
-// add adds those of the next example, and returns how many bytes there are, with those of the ends: empty texts take memory too.
+// add adds the texts of the next example. It returns the memory of all texts so far, including their ends, because empty texts take memory
+// too.
 func (t *texts) add(list [][]byte) int {
 	for _, text := range list {
 		t.all = append(t.all, text...)
@@ -27,7 +28,7 @@ func (t *texts) add(list [][]byte) int {
 
 func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) }
 
-// References appends the references of an example to a list, which they are not copied into: they must not be changed.
+// References appends the references of an example to a list. Callers must not change the texts, which are not copies.
 func (t *Truth) References(index int, list [][]byte) [][]byte {
 	for i := t.texts.last[index]; i < t.texts.last[index+1]; i++ {
 		list = append(list, t.texts.all[t.texts.ends[i]:t.texts.ends[i+1]])
@@ -35,16 +36,16 @@ func (t *Truth) References(index int, list [][]byte) [][]byte {
 	return list
 }
 
-// TextEvaluator evaluates the texts of one run. It keeps none of them.
+// TextEvaluator evaluates the texts of one run. It does not keep the texts.
 type TextEvaluator interface {
-	// Compare compares the text of the example at an index of the truth with its references. A fault goes to the report and ends the reading.
+	// Compare compares a text with the references of the example with the index. A fault goes to the report and ends the reading.
 	Compare(index int, text []byte) (fault string)
-	// Evaluation returns the evaluation after the last text, or the error of its steps.
+	// Evaluation returns the evaluation after the last text, or the error of the steps counter.
 	Evaluation() (measure.Evaluation, error)
 }
 
-// TextComputation returns the computation of an evaluator that compares texts with references, one at a time. Each run gets a new
-// TextEvaluator, which counts its steps. stepsOf returns about how many it counts.
+// TextComputation returns the computation of an evaluator that compares texts with references, one at a time. start returns a new
+// TextEvaluator for a run, which counts its steps. stepsOf estimates these steps.
 func TextComputation(version string, stepsOf func([]measure.Measure, *Truth) int,
 	start func(context.Context, *steps.Counter, []measure.Measure, *Truth) TextEvaluator) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
@@ -72,7 +73,7 @@ func (r *Run) compareText(f *file, e example, index int) bool {
 	return true
 }
 
-// tooMuchText reports that, and returns false.
+// tooMuchText reports that the texts exceed the limit, and returns false.
 func (f *file) tooMuchText(line, limit int) bool {
 	f.errorf(line, "the texts up to here have more than %d bytes together; give fewer or shorter ones", limit)
 	return false

@@ -8,10 +8,10 @@ import (
 	"assay/shared/plural"
 )
 
-// Computation is that of the evaluator of retrieval.
+// Computation computes the measures of retrieval.
 var Computation = computation(Version, ReadQrels)
 
-// Diversity is that of the evaluator of rankings with subtopics.
+// Diversity computes the measures of rankings with subtopics.
 var Diversity = computation(DiversityVersion, ReadDiversityQrels)
 
 func computation(version string,
@@ -33,7 +33,7 @@ func computation(version string,
 	}
 }
 
-// measured are the qrels as evaluators have them.
+// measured returns the qrels as the truth of an evaluator.
 func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 	topics := q.Topics()
 	if topics*len(asked) > measure.MaxTopicValues {
@@ -53,10 +53,10 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 	}
 }
 
-// usualDepth is how many documents a run usually has for a topic.
+// usualDepth is the usual number of documents of a run for a topic.
 const usualDepth = 1000
 
-// steps returns how many steps a run of usual depth takes: to be read, to be ranked, and for the measures.
+// steps estimates the steps for a run of the usual depth: reading, ranking, and computing the measures.
 func (q *Qrels) steps(asked []measure.Measure) int {
 	const line = 40 // bytes
 	documents := usualDepth * q.Topics()
@@ -75,7 +75,7 @@ func (q *Qrels) extent() string {
 	return fmt.Sprintf("%s with %s", plural.Count(q.Topics(), "topic"), plural.Count(len(q.judgments), "judgment"))
 }
 
-// Measured is what is known as evaluators have it, taking so many bytes.
+// Measured returns the known ids in the form that evaluators share. bytes is their memory in addition to the truth's.
 func (k *Known) Measured(bytes int64) *measure.Known {
 	return &measure.Known{Compare: k.Compare, Bytes: bytes,
 		CompareKept: func(ctx context.Context, run measure.Kept) ([]measure.Diagnostic, error) {

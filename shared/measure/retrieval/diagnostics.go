@@ -16,7 +16,7 @@ import (
 	"assay/shared/plural"
 )
 
-// Known are the topics, and perhaps the documents, that participants know: a run is compared with them without its truth.
+// Known holds the topics and possibly the documents that participants know. Comparing a run with them does not use the truth.
 type Known struct {
 	origin    measure.Origin
 	topics    Qrels // without judgments
@@ -28,7 +28,7 @@ func (q *Qrels) Known() *Known {
 	return &Known{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
 }
 
-// KnownOf returns what the inputs of a dataset have: topics, of which there may be none, and documents; nil when they are not known.
+// KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no topics.
 func KnownOf(topics []string, documents func(id []byte) bool) *Known {
 	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
 		index: map[string]int32{}}}
@@ -38,7 +38,8 @@ func KnownOf(topics []string, documents func(id []byte) bool) *Known {
 	return k
 }
 
-// Compare reports what of a run is not known, and which topics it lacks. The diagnostics say nothing else of a truth.
+// Compare reports the unknown topics and documents of a run, and the topics that the run lacks. Its diagnostics say nothing else about a
+// truth.
 func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	run, report, err := readRun(ctx, &k.topics, standardLimits, files)
 	if err != nil {
@@ -47,7 +48,7 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 	return k.compare(ctx, run, report)
 }
 
-// compareRead is Compare of a run that was read already.
+// compareRead compares a run that was read before.
 func (k *Known) compareRead(ctx context.Context, e *kept) ([]measure.Diagnostic, error) {
 	return k.compare(ctx, e.run, e.read.Clone())
 }
@@ -83,7 +84,7 @@ func (k *Known) compareDocuments(counter *steps.Counter, run *run, report *measu
 	}
 }
 
-// documents goes through the documents of all lines.
+// documents returns an iterator over the documents of all lines.
 func (r *run) documents() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, b := range r.blocks {
@@ -96,7 +97,7 @@ func (r *run) documents() iter.Seq[[]byte] {
 	}
 }
 
-// compareTopics reports topics that only the run has, or only the origin, of which q has them.
+// compareTopics reports topics that only the run has, and topics that only q has. The origin says where the topics of q come from.
 func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin, report *measure.Report) {
 	if report.Failed() || len(run.blocks) == 0 || len(q.names) == 0 {
 		return
@@ -116,12 +117,12 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 			missing = append(missing, q.names[topic])
 		}
 	}
-	steps.Sort(counter, extra) // they are numbered as the parsers met them
+	steps.Sort(counter, extra) // their order depends on the parsers
 	cause := mismatch.Explain(counter, extra, slices.Values(missing))
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"
 	count := " and do not count"
-	if o != measure.OfTruth { // whose topics need not all be judged
+	if o != measure.OfTruth { // inputs may have topics without judgments
 		severity = measure.Warning
 		retrieved = ""
 		count = ""
@@ -145,14 +146,16 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 }
 
 const (
-	depth         = 10  // ranks of each topic that are looked at for judged documents
-	mostExplained = 100 // documents for which a likely cause is sought when none is judged
+	depth         = 10  // ranks of each topic that coverage counts
+	mostExplained = 100 // documents to explain if no document is judged
 )
 
-// judgedCoverage counts judged documents of the topics of a truth. Safe for concurrent use.
+// judgedCoverage counts the judged documents at the first ranks. It counts only topics with at least depth judged documents. It is safe for
+// concurrent use.
 type judgedCoverage struct {
-	found     atomic.Bool  // whether any document is judged, at any rank
-	top, most atomic.Int64 // of the first ranks of topics that have as many judged documents as that: judged ones, and all
+	found atomic.Bool  // a document is judged, at any rank of any topic
+	top   atomic.Int64 // judged documents at the first ranks
+	most  atomic.Int64 // all documents at the first ranks
 }
 
 func (j *judgedCoverage) count(grades, ideal []int16) {
@@ -172,7 +175,7 @@ func (j *judgedCoverage) count(grades, ideal []int16) {
 	}
 }
 
-// report warns when no document is judged, or fewer than half of those at the first ranks.
+// report warns if no document is judged, or less than half of the documents at the first ranks.
 func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report *measure.Report) error {
 	top, most := int(j.top.Load()), int(j.most.Load())
 	switch {
@@ -210,16 +213,15 @@ func (q *Qrels) documents() iter.Seq[string] {
 // sourceLine is a line of one of the files.
 type sourceLine struct{ file, line int }
 
-// repeat is a document that stands twice under a topic.
+// repeat is a document that a topic has in two lines.
 type repeat struct {
 	second, first sourceLine
 	topic         string
-	subtopic      string // of diversity qrels
+	subtopic      string // only for diversity qrels
 	doc           string
 }
 
-// repeats keeps the earliest of the repeated documents, however many are found and in whatever order; safe for
-// concurrent use.
+// repeats keeps the repeated documents that come first in the files, in whatever order they are found. It is safe for concurrent use.
 type repeats struct {
 	mu   sync.Mutex
 	list []repeat
@@ -244,7 +246,7 @@ func (r *repeats) trim() {
 	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
 }
 
-// report makes an error of each that is kept, with a hint at its end.
+// report adds an error for each repeated document that is kept. The hint ends the message.
 func (r *repeats) report(files []string, report *measure.Report, hint string) {
 	r.trim()
 	for _, d := range r.list {
@@ -263,7 +265,7 @@ func (r *repeats) report(files []string, report *measure.Report, hint string) {
 
 func (r *run) inOrder(report *measure.Report) []measure.Diagnostic { return inOrder(report, r.files) }
 
-// inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.
+// inOrder returns the diagnostics in the order of files and lines. Diagnostics about a whole file come before those about its lines.
 func inOrder(report *measure.Report, files []string) []measure.Diagnostic {
 	position := func(d measure.Diagnostic) int { return slices.Index(files, d.File) }
 	list := report.Diagnostics()

@@ -10,26 +10,28 @@ import (
 )
 
 const (
-	// satisfied is the chance that a reader who wants a subtopic stops at a document of it: (2^1 - 1) / 2^1, as ERR has it of the grade 1.
+	// satisfied is the probability that a reader who wants a subtopic stops at a document of the subtopic: (2^1 - 1) / 2^1. This is
+	// ERR's formula with 1 as the highest grade.
 	satisfied = 0.5
-	// maxIdealSteps bounds how many grades are looked at for them in one evaluation, to about half a minute. The Web tracks, with 50 topics
-	// of 500 judgments, take a hundredth of it for three measures down to rank 1000.
+	// maxIdealSteps bounds the grades that one evaluation looks at to find ideal rankings. They take about half a minute. The Web tracks,
+	// with 50 topics of 500 judgments, take a hundredth of the bound for three measures with cutoff 1000.
 	maxIdealSteps = 5_000_000_000
 )
 
-// addIdeal counts what the ideal rankings of a measure take, if it has some, and returns the reason why it has no value when that is too
-// much.
+// addIdeal adds the steps for the ideal rankings of a measure. If they exceed maxIdealSteps, it returns the reason why the measure has no
+// value.
 func (p *plan) addIdeal(q *Qrels, m measure.Measure) (reason string) {
-	steps := q.idealSteps(m)
-	if p.idealSteps+steps > maxIdealSteps {
+	n := q.idealSteps(m)
+	if p.idealSteps+n > maxIdealSteps {
 		return fmt.Sprintf("its ideal rankings, with those of the measures before it, take more than %d steps for so many judgments; "+
 			"ask for fewer measures, or down to a higher rank", maxIdealSteps)
 	}
-	p.idealSteps += steps
+	p.idealSteps += n
 	return ""
 }
 
-// idealSteps returns how many grades are looked at for the ideal rankings of a measure; 0 if it has none.
+// idealSteps returns the number of grades that finding the ideal rankings of a measure looks at. It is 0 for measures without ideal
+// rankings.
 func (q *Qrels) idealSteps(m measure.Measure) (n int) {
 	if m.Name != "alpha_nDCG" && m.Name != "nERR_IA" {
 		return 0
@@ -41,13 +43,13 @@ func (q *Qrels) idealSteps(m measure.Measure) (n int) {
 	return n
 }
 
-// discount is what a gain counts at a rank from 0.
+// discount returns the weight of a gain at a rank, counted from 0.
 type discount func(rank int) float64
 
 func logarithmic(rank int) float64 { return 1 / math.Log2(float64(rank+2)) }
 func reciprocal(rank int) float64  { return 1 / float64(rank+1) }
 
-// subtopicsOf goes through those that a document is relevant for.
+// subtopicsOf returns an iterator over the subtopics that a document is relevant for.
 func (v *parameters) subtopicsOf(document []subtopicGrade) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		for _, g := range document {
@@ -58,10 +60,10 @@ func (v *parameters) subtopicsOf(document []subtopicGrade) iter.Seq[int32] {
 	}
 }
 
-// first are the documents down to the depth of the measure.
+// first returns the documents down to the depth of the measure.
 func (v *parameters) first(r *ranking) [][]subtopicGrade { return r.parts[:min(v.depth, len(r.parts))] }
 
-// covered counts the subtopics that a document is relevant for.
+// covered counts the subtopics that at least one of the documents is relevant for.
 func (v *parameters) covered(r *ranking, documents [][]subtopicGrade) (n int) {
 	seen := make([]bool, r.subtopics)
 	for _, document := range documents {
@@ -82,7 +84,8 @@ func (v *parameters) subtopicRecall(r *ranking) float64 {
 	return ratio(v.covered(r, v.first(r)), v.covered(r, r.truth))
 }
 
-// noveltyOf is the discounted gain of a ranking. A document gains 1 for each of its subtopics, less alpha for each before it.
+// noveltyOf returns the discounted gain of a ranking. A document gains (1 - alpha)^n for each of its subtopics, where n is the number of
+// documents above it that are relevant for the subtopic.
 func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum float64) {
 	worth := slices.Repeat([]float64{1}, r.subtopics)
 	for rank, document := range v.first(r) {
@@ -99,7 +102,7 @@ func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum floa
 	return sum
 }
 
-// noveltyShare divides the gain by that of documents that have all subtopics each.
+// noveltyShare divides the gain of the ranking by the gain of documents that are relevant for every subtopic.
 func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float64 {
 	best, gain := 0.0, float64(v.covered(r, r.truth))
 	for rank := range v.depth {
@@ -114,8 +117,8 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }
 
-// noveltyOfIdeal divides the gain by that of the ideal ranking, which is found as ndeval finds it: the document of most gain comes next,
-// of equal ones that with the last id.
+// noveltyOfIdeal divides the gain of the ranking by the gain of the ideal ranking. Like ndeval, it finds the ideal ranking greedily: the next
+// document is always one with the greatest gain and, of several, the one with the last id.
 func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) float64 {
 	worth := slices.Repeat([]float64{1}, r.subtopics)
 	left := slices.Clone(r.truth)
@@ -141,7 +144,7 @@ func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) floa
 		for s := range v.subtopicsOf(left[next]) {
 			worth[s] *= 1 - alpha
 		}
-		left[next] = nil // taken
+		left[next] = nil
 	}
 	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }

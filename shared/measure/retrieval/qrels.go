@@ -14,24 +14,24 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// unjudged is the grade of a document that the truth does not have.
+// unjudged is the grade of a document that the truth lacks.
 const unjudged = math.MinInt16
 
-// Qrels are relevance judgments, the truth of a retrieval task. They do not change once read, so several runs can be
-// evaluated at the same time.
+// Qrels are relevance judgments, the ground truth of a retrieval task. They do not change, so several runs may be evaluated at the same
+// time.
 type Qrels struct {
 	names     []string // ids of the topics in byte order
 	index     map[string]int32
 	topics    []truthTopic // in the order of names
 	judgments []judgment   // topic by topic
 	grades    []int16      // topic by topic, descending
-	slots     []uint64     // a table for each topic
+	slots     []uint64     // the hash table of each topic, one after another
 	docs      []byte
 	highest   int16
-	subtopics *subtopics // nil: there are none
+	subtopics *subtopics // nil unless these are diversity qrels
 }
 
-// truthTopic says where the parts of a topic are: first and last bound its judgments and grades, slots and slotsEnd its table.
+// truthTopic locates the parts of a topic: judgments[first:last], grades[first:last] and the table slots[slots:slotsEnd].
 type truthTopic struct{ first, last, slots, slotsEnd int }
 
 type judgment struct {
@@ -42,9 +42,9 @@ type judgment struct {
 
 func (q *Qrels) doc(j judgment) []byte { return q.docs[j.doc : j.doc+uint32(j.size)] }
 
-// Bytes is about how much memory the Qrels take.
+// Bytes estimates the memory of the Qrels.
 func (q *Qrels) Bytes() int64 {
-	const perTopic = 32 + 2*16 + 2*8 // its parts, its name in the list and in the index, and what the index takes besides
+	const perTopic = 32 + 2*16 + 2*8 // truthTopic, its name in the list and in the index, and the rest of the index
 	n := cap(q.docs) + 8*cap(q.judgments) + 2*cap(q.grades) + 8*cap(q.slots) + perTopic*len(q.topics)
 	for _, name := range q.names {
 		n += len(name)
@@ -55,7 +55,7 @@ func (q *Qrels) Bytes() int64 {
 	return int64(n)
 }
 
-// grade returns the grade of a document, unjudged if it has none.
+// grade returns the grade of a document, or unjudged.
 func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	t := &q.topics[topic]
 	own := q.judgments[t.first:t.last]
@@ -66,10 +66,10 @@ func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	return own[i].grade
 }
 
-// Topics is how many topics have judgments.
+// Topics returns the number of topics with judgments.
 func (q *Qrels) Topics() int { return len(q.names) }
 
-// Grade returns the grade of a document for a topic; nil when there is none, or no judgments at all.
+// Grade returns the grade of a document for a topic, or nil if it is not judged. It returns nil if q is nil.
 func (q *Qrels) Grade(topic string, document []byte) *int {
 	if q == nil {
 		return nil
@@ -87,7 +87,7 @@ func (q *Qrels) ideal(topic int) []int16 {
 	return q.grades[q.topics[topic].first:q.topics[topic].last]
 }
 
-// entry is a judgment while the files are read, with its place in them.
+// entry is a judgment with its topic and its line, while the files are read.
 type entry struct {
 	judgment
 	topic    int32
@@ -96,25 +96,24 @@ type entry struct {
 	line     int32
 }
 
-// place compares where two judgments stand in the files.
+// place compares two judgments by file and line.
 func (e entry) place(other entry) int {
 	return cmp.Or(cmp.Compare(e.file, other.file), cmp.Compare(e.line, other.line))
 }
 
-// ReadQrels reads relevance judgments, which may come in several files: topic, iteration (ignored), document and
-// grade on each line. If one of the diagnostics is an error, there are no Qrels. The error is one of the files'
-// readers or of the context.
+// ReadQrels reads relevance judgments from one or more files. Each line has a topic, an iteration (ignored), a document and a grade. If one
+// of the diagnostics is an error, the Qrels are nil. The error is from a file's reader or the context.
 func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
 	return readQrels(ctx, nil, files)
 }
 
-// A truth has at most so many judgments, and so many bytes of their document ids: it is held in memory as long as runs are evaluated.
+// The limits of a truth: the number of judgments, and the bytes of their document ids. A truth is held in memory while runs are evaluated.
 const (
 	maxJudgments  = 10_000_000
 	maxJudgedText = 256 << 20
 )
 
-// columns says what the fields of a line are.
+// columns names the fields of a line.
 func (q *Qrels) columns() string {
 	if q.subtopics != nil {
 		return "topic, subtopic, document and grade"
@@ -178,7 +177,7 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 	return q, inOrder(&report, names), nil
 }
 
-// arrange puts the judgments into the order of topics, and finds those that are repeated.
+// arrange builds the Qrels from the entries, and returns the repeated judgments.
 func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, error) {
 	repeated := new(repeats)
 	q.sortByTopic(counter, entries)
@@ -193,7 +192,8 @@ func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, erro
 	return repeated, counter.Err()
 }
 
-// parse reads a line, the n fields of which are in parts. Topics are numbered as they come.
+// parse returns the entry of a line with n fields, the first of which are in parts. Topics are numbered in the order of the files. ok is
+// false if the line has a fault, which parse reports.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
 	if n != len(parts) {
 		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, q.columns()))
@@ -244,7 +244,7 @@ func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
 	steps.SortFunc(counter, entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place(b)) })
 }
 
-// build takes the judgments over from entries that are grouped by topic.
+// build fills the Qrels from entries that are grouped by topic. It makes the tables, which findRepeated fills.
 func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 	q.topics = make([]truthTopic, len(q.names))
 	q.judgments = make([]judgment, 0, len(entries))
@@ -273,7 +273,7 @@ func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 	q.slots = make([]uint64, slots)
 }
 
-// findRepeated fills the tables and finds documents that a topic has twice.
+// findRepeated fills the tables, and adds documents that a topic repeats to repeated.
 func (q *Qrels) findRepeated(counter *steps.Counter, entries []entry, repeated *repeats) {
 	for topic := range q.topics {
 		t := &q.topics[topic]

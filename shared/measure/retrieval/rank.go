@@ -16,21 +16,20 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// item is a record in the ranking of its topic.
+// item is a record of a run in the ranking of its topic.
 type item struct {
 	score         float64
 	block, record uint32
-	judgment      int32 // -1: there is none
+	judgment      int32 // index of the judgment, or -1
 	grade         int16
 }
 
-// segment is a series of records of one topic.
+// segment is a sequence of records of one topic in one block.
 type segment struct{ block, first, end uint32 }
 
-// rank ranks the documents of each topic, reports those that a topic has twice, and returns the plan's values, topic
-// by topic in the order of the truth, for every topic that the truth has; those of topics that have errors, or that
-// the truth has not, are not computed. What it reports without the truth is in read too.
-func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *measure.Report) ([]float64, error) {
+// rank ranks the documents of each topic and returns the plan's values. A topic that repeats a document, and topics that the truth lacks,
+// get no values. It reports repeated documents to report and to withoutTruth, and too few judged documents only to report.
+func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, withoutTruth *measure.Report) ([]float64, error) {
 	if report.Full() {
 		return nil, nil
 	}
@@ -73,11 +72,11 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 		return nil, err
 	}
 	repeated.report(r.files, report, "")
-	repeated.report(r.files, read, "")
+	repeated.report(r.files, withoutTruth, "")
 	return scores, covered.report(steps.Of(ctx), r, q, report)
 }
 
-// firstError keeps the first error that is none. Safe for concurrent use.
+// firstError keeps the first error that is not nil. It is safe for concurrent use.
 type firstError struct {
 	mu    sync.Mutex
 	first error
@@ -89,8 +88,8 @@ func (f *firstError) add(err error) {
 	f.first = cmp.Or(f.first, err)
 }
 
-// segments returns the segments grouped by topic, each topic's in the order of the files, and where each topic's start.
-// If the counter has an error, they are of no use.
+// segments returns the segments of all topics, and the index of each topic's first segment in them. The segments of a topic are in the
+// order of the files. Both lists are invalid if the counter has an error.
 func (r *run) segments(counter *steps.Counter, topics int) ([]segment, []int) {
 	starts := make([]int, topics+1)
 	for i := range r.blocks {
@@ -116,13 +115,13 @@ func (r *run) segments(counter *steps.Counter, topics int) ([]segment, []int) {
 	return list, starts
 }
 
-// ranker ranks one topic after the other and keeps its memory between them.
+// ranker ranks one topic after another and reuses its memory.
 type ranker struct {
 	run     *run
 	qrels   *Qrels
 	counter *steps.Counter
 	items   []item
-	sorted  bool // the items stand in the order of the ranking already, as in most runs
+	sorted  bool // the items are in the order of the ranking, as in most runs
 	slots   hashtable.Table
 	grades  []int16
 	judged  []int16
@@ -139,10 +138,10 @@ func (k *ranker) doc(it item) []byte {
 	return b.doc(r)
 }
 
-// perLookup is how many steps it takes to find a document in a table.
+// perLookup is the number of steps for finding a document in a table.
 const perLookup = 8
 
-// gather takes in the records of a topic and returns the first documents that are there twice.
+// gather collects the records of a topic, with their grades. It returns up to measure.MaxDiagnostics repeated documents.
 func (k *ranker) gather(topic int, segments []segment) []repeat {
 	n := 0
 	for _, s := range segments {
@@ -184,7 +183,8 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 	return found
 }
 
-// judge sets the grades of the items. It looks for the judged documents among those of the run, of which there are more in most runs.
+// judge sets the grades of the items. It looks up the judged documents in the table of the run, because most runs have more documents than
+// the truth has judgments.
 func (k *ranker) judge(topic int) {
 	if topic >= len(k.qrels.topics) {
 		return
@@ -201,7 +201,7 @@ func (k *ranker) judge(topic int) {
 	}
 }
 
-// addRecord adds an item, and notes whether it keeps the order of the ranking.
+// addRecord adds an item, and clears sorted if the item breaks the order of the ranking.
 func (k *ranker) addRecord(it item, doc []byte) {
 	if k.sorted && len(k.items) > 0 {
 		last := k.items[len(k.items)-1]
@@ -232,10 +232,10 @@ func (k *ranker) sort() {
 	})
 }
 
-// ranking is the ranked topic as the measures see it.
+// ranking returns the ranked topic for the scorers.
 func (k *ranker) ranking(topic int, judgedOnly bool) *ranking {
 	k.grades, k.judged = k.grades[:0], k.judged[:0]
-	_ = k.counter.Add(2 * len(k.items)) // the goroutine asks for its error
+	_ = k.counter.Add(2 * len(k.items)) // the caller's next Add returns the error
 	for _, it := range k.items {
 		k.grades = append(k.grades, it.grade)
 	}
@@ -262,8 +262,8 @@ func (k *ranker) ranking(topic int, judgedOnly bool) *ranking {
 	return r
 }
 
-// Rankings are the documents that a run retrieved, for callers that show documents instead of values. They do not change once
-// read, so that several goroutines can go through them at the same time.
+// Rankings are the documents that a run retrieved, for callers that show documents instead of values. They do not change, so several
+// goroutines may read them at the same time.
 type Rankings struct {
 	run      *run
 	topics   []string
@@ -271,8 +271,8 @@ type Rankings struct {
 	starts   []int
 }
 
-// ReadRankings reads a run, which may come in several files, without a truth. If one of the diagnostics, which are all
-// that can be found so, is an error, there are no Rankings. The error is one of the files' readers or of the context.
+// ReadRankings reads a run from one or more files, without a truth. If one of the diagnostics is an error, the Rankings are nil. The error
+// is from a file's reader or the context.
 func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []measure.Diagnostic, error) {
 	var none Qrels
 	run, report, err := readRun(ctx, &none, standardLimits, files)
@@ -293,17 +293,17 @@ func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []meas
 	return r, diagnostics, counter.Err()
 }
 
-// Topics are the ids of the topics in byte order; the slice must not be changed.
+// Topics returns the ids of the topics in byte order. Callers must not change the slice.
 func (r *Rankings) Topics() []string { return r.topics }
 
-// AllTopics lists the topics that any of the runs has, in byte order. If the counter has an error, the list is of no use.
+// AllTopics returns the topics of all runs, in byte order and without duplicates. The list is invalid if the counter has an error.
 func AllTopics(counter *steps.Counter, runs []*Rankings) []string {
 	all := slices.Concat(lists.Map(runs, (*Rankings).Topics)...)
 	steps.Sort(counter, all)
 	return slices.Compact(all)
 }
 
-// Len is how many documents were retrieved for a topic; 0 when the run does not have it.
+// Len returns the number of documents that were retrieved for a topic. It is 0 for a topic that the run lacks.
 func (r *Rankings) Len(topic string) int {
 	n := 0
 	for _, s := range r.of(topic) {
@@ -312,8 +312,8 @@ func (r *Rankings) Len(topic string) int {
 	return n
 }
 
-// Ranking goes through the documents of a topic, best first, with their scores: in the one order that holds for every
-// measure. It has none when the run does not have the topic. The ids must not be changed. If the counter has an error, some are missing.
+// Ranking returns an iterator over the ids and scores of a topic's documents, best first, in the order that all measures use. It is empty
+// for a topic that the run lacks. Callers must not change the ids. Documents are missing if the counter has an error.
 func (r *Rankings) Ranking(counter *steps.Counter, topic string) iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
 		k := ranker{run: r.run, counter: counter, sorted: true, items: make([]item, 0, r.Len(topic))}

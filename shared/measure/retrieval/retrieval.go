@@ -1,33 +1,43 @@
-// Package retrieval evaluates rankings of documents: it reads runs and relevance judgments in the formats of TREC and
-// computes the measures of ir-measures with the meaning of trec_eval 10.0 -c, so that its numbers compare with
-// published ones.
+// Package retrieval evaluates rankings of documents. It reads runs and relevance judgments (qrels) in TREC's formats, and computes the
+// measures of ir-measures as trec_eval 10.0 -c defines them. So values are comparable with published ones.
 //
-// One ranking holds for every measure of a run: by score, and documents of equal score by their id, descending, its
-// bytes compared as unsigned numbers. The rank field of a run is ignored, as in trec_eval; tools that break ties the
-// other way round (RR@k and Judged@k in ir-measures) can differ on runs with tied scores. Every topic of the truth
-// counts: one that the run leaves out has nothing retrieved, and so has 0 in nearly every measure.
+// # Ranking
 //
-// Where references differ, or err: trec_eval orders the gains of an ideal ranking by their difference without decimals, so that gains
-// that differ by less than 1 can stand in any order; here the greater one is first. The ideal ranking of Compat in ir-measures has a
-// document that the run lacks like one with the score 0, and documents of equal score in the order of the qrels; here those that the run
-// lacks come last, and others stand in the order of the run.
+// All measures use the same ranking of a topic: documents by descending score. Documents with equal scores are in descending order of
+// their ids, compared as unsigned bytes. The rank field of a run is ignored, as in trec_eval. Every topic of the truth counts: if a run
+// leaves out a topic, nearly every measure is 0 for the topic.
 //
-// Diversity qrels have a subtopic (an intent, an aspect) where others have the iteration, and a line for each document and subtopic.
-// Measures are those of ndeval, the program of the TREC Web tracks, over the same ranking as all others, which is what ndeval has with
-// -traditional, and over every topic, as with -c. Only subtopics with a relevant document count. A document gains, for each of its
-// subtopics, (1 - alpha) to the power of the number of relevant documents above; the gains are discounted by rank, and divided by what
-// documents of all subtopics would gain (alpha_DCG, ERR_IA) or by the gain of the ideal ranking (alpha_nDCG, nERR_IA), which
-// is found step by step, of documents of equal gain that with the last id first (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009).
-// ndeval leaves that division out at rank 1, so that its alpha-DCG@1 and ERR-IA@1 are greater, and has no ranks below 20.
+// # Differences from the references
 //
-// Lines that begin with # are comments in runs and qrels, also after blanks, as trec_eval 10 has it in runs. The id of a topic
-// can therefore not begin with #; a comment that has all fields of a line is a warning. Whole grades may be decimals, as 1.0.
+//   - Ties: RR@k and Judged@k of ir-measures rank documents with equal scores by ascending id. The values can differ on runs with ties.
+//   - nDCG with gains: trec_eval sorts gains by the integer part of their difference, so gains that differ by less than 1 can be in any
+//     order in its ideal ranking. Here the greater gain is first.
+//   - Compat: ir-measures gives a document that the run lacks the score 0, and keeps equal scores in the order of the qrels. Here the
+//     ideal ranking has documents of equal grade in the order of the run, and those that the run lacks come last.
+//   - Faults: trec_eval accepts text as a score, NaN, fractional grades and empty files. Here they are errors with their line, because a
+//     silent 0 is a wrong result.
 //
-// Where trec_eval is lenient with bad input (text as a score, NaN, fractional grades, empty files), files are refused
-// with the line, because a silent 0 is a wrong result.
+// # Subtopics
 //
-// Memory grows with the run, about 16 bytes a line and the document ids; a file is read once, and parsed and evaluated
-// on all cores.
+// Diversity qrels have a subtopic (an intent, an aspect) in place of the iteration, and a line for each document and subtopic. The measures
+// follow ndeval, the program of the TREC Web tracks, with its options -traditional (the ranking above) and -c (every topic counts). Only
+// subtopics with a relevant document count.
+//
+// A document gains (1 - alpha)^n for each of its subtopics, where n is the number of documents above it that are relevant for the subtopic.
+// Gains are discounted by rank and summed. The sum is then divided by a best sum:
+//
+//   - alpha_DCG, ERR_IA: the sum of documents that all have every subtopic.
+//   - alpha_nDCG, nERR_IA: the sum of the ideal ranking. Its next document is always one with the greatest gain and, of several, the one
+//     with the last id (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009).
+//
+// ndeval does not divide alpha-DCG and ERR-IA at rank 1, so its values are greater there. It has no ranks below 20.
+//
+// # Files
+//
+// Lines that begin with #, also after blanks, are comments in runs and qrels; trec_eval 10 has comments in runs. So the id of a topic
+// cannot begin with #. A comment that has all fields of a line gets a warning. Whole grades may be written as decimals, such as 1.0.
+//
+// A file is read once, and parsed and evaluated on all cores. A run takes about 16 bytes of memory a line, and its document ids.
 package retrieval
 
 import (
@@ -40,17 +50,15 @@ import (
 	"assay/shared/plural"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "retrieval/2"
 
-// DiversityVersion names the semantics of the evaluator of rankings with subtopics, as Version does.
+// DiversityVersion names the semantics of the evaluator of rankings with subtopics.
 const DiversityVersion = "diversity/1"
 
-// Evaluate reads a run, which may come in several files, and computes the measures, all of which must be of kind
-// Retrieval. The diagnostics are the errors and warnings in the order of files and lines, at most
-// measure.MaxDiagnostics; if one is an error, the result is empty. The error is one of the files' readers or of the
-// context, or a measure that is not one of retrieval.
+// Evaluate reads a run from one or more files and computes the measures, which must be of the kind of the qrels. It returns at most
+// measure.MaxDiagnostics errors and warnings, in the order of files and lines. If one of them is an error, the result is empty. The error is
+// from a file's reader or the context, or says that a measure is of another kind.
 func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
 	e, err := q.Read(ctx, measures, files...)
@@ -60,20 +68,21 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	return e.Result, e.Diagnostics, nil
 }
 
-// kept is a run that was evaluated, which so can also be compared without the truth.
+// kept is an evaluated run. It is kept so that it can be compared with Known topics, or validated without the truth.
 type kept struct {
-	run   *run
-	read  *measure.Report // what reading alone found
-	whole *measure.Report // what was found without the truth
+	run          *run
+	read         *measure.Report // faults that reading found
+	withoutTruth *measure.Report // faults that reading and ranking found, without the truth
 }
 
-// WithoutTruth returns the diagnostics that ReadRankings has of the run. ok is false where the truth had a part in how it was read.
+// WithoutTruth returns the diagnostics that ReadRankings returns for the run. ok is false if the run may have too many topics: with the
+// truth, only topics that the truth lacks count towards the limit.
 func (k *kept) WithoutTruth() (found []measure.Diagnostic, ok bool) {
 	t := k.run.topics
-	return k.run.inOrder(k.whole), len(t.names)+len(t.others) <= t.most
+	return k.run.inOrder(k.withoutTruth), len(t.names)+len(t.others) <= t.most
 }
 
-// Read is Evaluate, and keeps the run.
+// Read evaluates a run like Evaluate, and keeps it.
 func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*measure.Evaluation, error) {
 	plan, err := q.plan(measures)
 	if err != nil {
@@ -83,23 +92,24 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 	if err != nil {
 		return nil, err
 	}
-	report, whole := read.Clone(), read.Clone()
+	report := read.Clone()
+	withoutTruth := read.Clone()
 	counter := steps.Of(ctx)
 	q.compareTopics(counter, run, measure.OfTruth, report)
 	if err := counter.Err(); err != nil {
 		return nil, err
 	}
-	scores, err := run.rank(ctx, q, plan, report, whole)
+	values, err := run.rank(ctx, q, plan, report, withoutTruth)
 	if err != nil {
 		return nil, err
 	}
-	e := &measure.Evaluation{Diagnostics: run.inOrder(report), Kept: &kept{run, read, whole}}
+	e := &measure.Evaluation{Diagnostics: run.inOrder(report), Kept: &kept{run, read, withoutTruth}}
 	if !report.Failed() {
-		e.Result = plan.result(counter, q, scores)
+		e.Result = plan.result(counter, q, values)
 		e.Result.Warnings = e.Diagnostics
 		e.EveryTopic = func(ctx context.Context) (map[string]map[string]float64, error) {
 			counter := steps.Of(ctx)
-			all := plan.byTopic(counter, q, scores)
+			all := plan.byTopic(counter, q, values)
 			return all, counter.Err()
 		}
 	}
@@ -109,24 +119,25 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 	return e, nil
 }
 
-// plan lists the measures that an evaluation computes, and the data that they need.
+// plan lists the measures that an evaluation computes. The values of a plan are one list, topic by topic in the order of the truth: the
+// value of score j for topic i is at i*len(scores)+j.
 type plan struct {
 	scores     []score
-	undefined  map[string]string // measures that have no value on this truth, and why
-	judgedOnly bool
-	idealSteps int
+	undefined  map[string]string // reasons of measures that have no value on this truth
+	judgedOnly bool              // a score needs rankings of judged documents only
+	idealSteps int               // steps for the ideal rankings of all scores
 }
 
 // score is a measure that has a value on this truth.
 type score struct {
-	name   string
-	of     scorer
-	view   *parameters
-	summed bool // the value of all topics is a sum rather than a mean
-	powers bool // it is the geometric mean
+	name      string
+	of        scorer
+	view      *parameters
+	summed    bool // the value is the sum over the topics, not the mean
+	geometric bool // the value is the geometric mean over the topics
 }
 
-// plan finds the scorer of each measure. Its error is about measures that are none of retrieval.
+// plan finds the scorer of each measure. It returns an error if a measure is of another kind than the qrels.
 func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 	p := &plan{undefined: map[string]string{}}
 	seen := map[string]bool{}
@@ -140,27 +151,33 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			continue
 		}
 		seen[name] = true
-		reason := q.undefined(m)
-		if reason == "" {
-			reason = p.addIdeal(q, m)
-		}
-		if reason != "" {
-			p.undefined[name] = reason
-			continue
-		}
-		p.scores = append(p.scores, score{
-			name:   name,
-			of:     of,
-			view:   q.view(m),
-			summed: counts[m.Name],
-			powers: m.IsGeometric(),
-		})
-		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
+		p.add(q, m, of)
 	}
 	return p, nil
 }
 
-// kind is that of the evaluator whose truth these are.
+// add adds a measure to the scores, or to the undefined measures.
+func (p *plan) add(q *Qrels, m measure.Measure, of scorer) {
+	name := m.String()
+	reason := q.undefined(m)
+	if reason == "" {
+		reason = p.addIdeal(q, m)
+	}
+	if reason != "" {
+		p.undefined[name] = reason
+		return
+	}
+	p.scores = append(p.scores, score{
+		name:      name,
+		of:        of,
+		view:      q.view(m),
+		summed:    counts[m.Name],
+		geometric: m.IsGeometric(),
+	})
+	p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
+}
+
+// kind returns the kind of the evaluator that the qrels are for.
 func (q *Qrels) kind() measure.Kind {
 	if q.subtopics != nil {
 		return measure.Diversity
@@ -168,7 +185,7 @@ func (q *Qrels) kind() measure.Kind {
 	return measure.Retrieval
 }
 
-// undefined says why a measure has no value on this truth; "" when it has one.
+// undefined says why a measure has no value on this truth. It returns "" if the measure has a value.
 func (q *Qrels) undefined(m measure.Measure) string {
 	switch {
 	case m.Name == "ERR" && q.highest > maxERRGrade:
@@ -179,33 +196,14 @@ func (q *Qrels) undefined(m measure.Measure) string {
 	return ""
 }
 
-// result sums up the values of the topics, in their order, so that the same run has the same bits on any number of
-// cores.
+// result returns the values of the measures over all topics and, if there are at most measure.MaxTopicValues, of each topic.
 func (p *plan) result(counter *steps.Counter, q *Qrels, values []float64) measure.Result {
 	result := measure.Result{Measures: make(map[string]*float64, len(p.scores)+len(p.undefined)), Reasons: p.undefined}
 	for name := range p.undefined {
 		result.Measures[name] = nil
 	}
 	for j, s := range p.scores {
-		var sum measure.Sum
-		for i := range q.names {
-			if counter.Add(1) != nil {
-				break
-			}
-			value := values[i*len(p.scores)+j]
-			if s.powers {
-				value = math.Log(value)
-			}
-			sum.Add(value)
-		}
-		total := sum.Total()
-		if !s.summed {
-			total /= float64(len(q.names))
-		}
-		if s.powers {
-			total = math.Exp(total)
-		}
-		result.Measures[s.name] = &total
+		result.Measures[s.name] = new(p.overall(counter, q, values, j))
 	}
 	if len(values) > measure.MaxTopicValues {
 		result.Reasons[measure.PerTopicReason] = fmt.Sprintf("there are %s and %s, and values by topic are kept of up to %d of one times "+
@@ -216,7 +214,32 @@ func (p *plan) result(counter *steps.Counter, q *Qrels, values []float64) measur
 	return result
 }
 
-// byTopic are the values of each topic by the names of the measures.
+// overall returns the sum, mean or geometric mean of score j over the topics. It adds the values in the order of the topics, so that the
+// result has the same bits on any number of cores.
+func (p *plan) overall(counter *steps.Counter, q *Qrels, values []float64, j int) float64 {
+	s := p.scores[j]
+	var sum measure.Sum
+	for i := range q.names {
+		if counter.Add(1) != nil {
+			break
+		}
+		value := values[i*len(p.scores)+j]
+		if s.geometric {
+			value = math.Log(value)
+		}
+		sum.Add(value)
+	}
+	if s.summed {
+		return sum.Total()
+	}
+	mean := sum.Total() / float64(len(q.names))
+	if s.geometric {
+		return math.Exp(mean)
+	}
+	return mean
+}
+
+// byTopic returns the values by topic and measure.
 func (p *plan) byTopic(counter *steps.Counter, q *Qrels, values []float64) map[string]map[string]float64 {
 	all := make(map[string]map[string]float64, len(q.names))
 	for i, topic := range q.names {

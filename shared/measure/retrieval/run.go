@@ -14,19 +14,19 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// limits bound what a run or truth may have, so that a hostile one ends in a diagnostic.
+// limits bound a run or truth, so that hostile files end with a diagnostic.
 type limits struct{ topics, lines int }
 
 var standardLimits = limits{topics: 1_000_000, lines: 50_000_000}
 
-// run is a run after reading.
+// run is the content of a run's files.
 type run struct {
 	files  []string
 	blocks []block // in the order of the files
 	topics *topics
 }
 
-// block has the records of one chunk of a file.
+// block holds the records of one chunk of a file.
 type block struct {
 	file     int
 	first    int // number of the first line
@@ -34,15 +34,15 @@ type block struct {
 	docs     []byte // the ids of the records' documents
 	spans    []span
 	faults   []fault
-	warnings [warningKinds]fault // of each kind, that of the first line which earns it; line 0 when none does
+	warnings [warningKinds]fault // the first of each kind; line 0 if there is none
 }
 
-// The kinds of notes. A note becomes a warning, the first of its kind in each file.
+// The kinds of warnings about lines. Only the first of each kind in a file is reported.
 const (
 	tooLong      = iota // more than six fields
-	misordered          // rank and score contradict those of the line before
+	misordered          // rank and score contradict the line before
 	commented           // a comment looks like a line of a topic
-	warningKinds        // how many there are
+	warningKinds        // the number of kinds
 )
 
 const (
@@ -51,18 +51,18 @@ const (
 		"in any other line: if less is better in your scores, change their sign"
 )
 
-// record is one line. 16 bytes: a run has millions of them.
+// record is one line. It takes only 16 bytes, because a run has millions of records.
 type record struct {
 	score float64
 	doc   uint32 // where the document's id starts in the block's docs
 	size  uint16
 }
 
-// span starts a series of records of the same topic in lines without a gap, which ends where the next span starts.
+// span is a sequence of records of one topic in consecutive lines. It ends where the next span starts.
 type span struct {
 	topic int32
 	first uint32
-	line  uint32 // that of the first record, counted from the block's first
+	line  uint32 // line of the first record, relative to the block's first line
 }
 
 type fault struct {
@@ -72,7 +72,7 @@ type fault struct {
 
 func (b *block) doc(r *record) []byte { return b.docs[r.doc : r.doc+uint32(r.size)] }
 
-// end is where the records of a span end.
+// end returns the index after the last record of a span.
 func (b *block) end(span int) uint32 {
 	if span+1 < len(b.spans) {
 		return b.spans[span+1].first
@@ -80,7 +80,7 @@ func (b *block) end(span int) uint32 {
 	return uint32(len(b.records))
 }
 
-// line is the number of the line that a record stands in.
+// line returns the line number of a record.
 func (b *block) line(record int) int {
 	i, found := slices.BinarySearchFunc(b.spans, uint32(record), func(s span, r uint32) int { return cmp.Compare(s.first, r) })
 	if !found {
@@ -89,19 +89,19 @@ func (b *block) line(record int) int {
 	return b.first + int(b.spans[i].line) + record - int(b.spans[i].first)
 }
 
-// topics numbers the topics of a run: those of the truth have their numbers there, others follow in the order in which
-// they are met. Safe for concurrent use.
+// topics numbers the topics of a run. Topics of the truth have their numbers in the truth. Other topics get the next numbers in the order
+// in which the parsers find them. It is safe for concurrent use.
 type topics struct {
-	names  []string // of the truth
+	names  []string // topics of the truth
 	known  map[string]int32
-	most   int
+	most   int // limit of others
 	mu     sync.Mutex
 	index  map[string]int32
 	others []string
-	full   atomic.Bool // there were more
+	full   atomic.Bool // others exceeded the limit
 }
 
-// number returns the number of a topic; false when there are too many.
+// number returns the number of a topic. ok is false if there are too many topics.
 func (t *topics) number(name []byte) (int32, bool) {
 	if i, ok := t.known[string(name)]; ok {
 		return i, true
@@ -128,7 +128,7 @@ func (t *topics) name(topic int) string {
 	return t.others[topic-len(t.names)]
 }
 
-// topicNames returns the topics that the run has, those of the truth first.
+// topicNames returns the topics of the run, starting with topics of the truth.
 func (r *run) topicNames(counter *steps.Counter) (names []string) {
 	found := make([]bool, len(r.topics.names)+len(r.topics.others))
 	for _, b := range r.blocks {
@@ -153,8 +153,8 @@ type job struct {
 	chunk        lines.Chunk
 }
 
-// readRun reads the files in one pass. The caller's goroutine reads, and unpacks if need be; the parsers run on all
-// cores. The report is never nil unless there is an error.
+// readRun reads the files in one pass. The caller's goroutine reads and unpacks, and parsers run on all cores. The report is nil only if
+// there is an error.
 func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
 	r := &run{topics: &topics{names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
 		files: lists.Map(files, func(f measure.File) string { return f.Name })}
@@ -185,10 +185,10 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 			}
 		})
 	}
-	var perFile []*measure.Report // what the readers themselves found
+	var perFile []*measure.Report // the readers' faults
 	var err error
 	count := 0
-	text := int64(0) // of the files before
+	text := int64(0) // bytes of the files before
 	for i, f := range files {
 		found := &measure.Report{Text: text}
 		perFile = append(perFile, found)
@@ -227,7 +227,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 	return r, report, nil
 }
 
-// report puts together what the readers and the parsers found; of more than fit, the first in the order of lines.
+// report merges the faults of the readers and of the parsers, in the order of lines.
 func (r *run) report(perFile []*measure.Report) *measure.Report {
 	report := &measure.Report{}
 	if len(r.files) == 0 {

@@ -8,7 +8,7 @@ import (
 	"assay/shared/measure/lines"
 )
 
-// parser turns chunks into blocks; it keeps its memory from one to the next.
+// parser parses chunks into blocks and reuses its memory.
 type parser struct {
 	topics  *topics
 	records []record
@@ -21,14 +21,14 @@ func (b *block) warn(kind, line int, message string) {
 	}
 }
 
-// position is the score and rank of a document in a line; the rank is empty where no line is meant.
+// position is the score and rank of a document in a line. An empty rank stands for no line.
 type position struct {
 	rank  []byte
 	score float64
 }
 
-// contradicts reports whether rank and score put a document on different sides of another one of the topic. In most runs, ranks
-// grow from line to line and scores fall, which their texts show without being read as numbers.
+// contradicts reports whether rank and score order two documents of a topic differently. In most runs, ranks grow from line to line and
+// scores fall. contradicts recognizes this case from the text of the ranks, without parsing numbers.
 func (p position) contradicts(o position) bool {
 	longer := len(p.rank) - len(o.rank)
 	if len(o.rank) == 0 || p.score == o.score || p.score < o.score && (longer > 0 || longer == 0 && bytes.Compare(p.rank, o.rank) > 0) {
@@ -39,8 +39,13 @@ func (p position) contradicts(o position) bool {
 	return isRank && ok && (rank > other && p.score > o.score || rank < other && p.score < o.score)
 }
 
-// split reads a line of any kind as the first columns of a run, n of them: 6, 7 for more, or 0 where there is nothing to take from it.
-// What is wrong with the line is its fault; ok is false after the last one.
+// split reads the next line of a chunk and its first six columns. It handles any line, unlike Chunk.Columns. ok is false after the last
+// line. The other results say what kind of line it is:
+//
+//	n = 6, message = ""    a line of a run
+//	n = 7, message = ""    a line with more columns
+//	n = 0, message = ""    an empty line, or a comment with fewer than six columns
+//	message != ""          a fault
 func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok bool) {
 	at, text, message, ok := chunk.Line()
 	if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
@@ -52,16 +57,16 @@ func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok 
 	return at, n, message, ok
 }
 
-// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank counts for
-// nothing, but where it contradicts the score, scores may be of the kind of which less is better.
+// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
+// it contradicts the score, because less may be better in such scores.
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
 	records, docs := p.records[:0], p.docs[:0]
 	var columns [6]lines.Column
 	var parts [6][]byte
-	var last []byte // topic of the line before
+	var last []byte // topic of the line before, or nil if the line before has no record
 	var number int32
-	var above position // of the line before; without a rank where that is of another topic
+	var above position // position of the last record if it has the same topic
 	for len(b.faults) < measure.MaxDiagnostics {
 		n, message := 6, ""
 		var topic, doc, rank, scored []byte
@@ -97,7 +102,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			if message != "" {
 				b.faults = append(b.faults, fault{at, message})
 			}
-			last = nil // so that the next record starts a span
+			last = nil // the next record starts a span
 			continue
 		}
 		if !bytes.Equal(topic, last) {

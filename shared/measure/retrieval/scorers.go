@@ -11,31 +11,31 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// ranking is one topic of a run as the measures see it: the grades of its documents by rank.
+// ranking holds the grades of a topic's documents, by rank.
 type ranking struct {
-	counter *steps.Counter // if it has an error, values are of no use
-	grades  []int16        // unjudged where the truth does not have the document
-	judged  []int16        // the same without unjudged documents and negative grades, when the plan needs it
+	counter *steps.Counter // if it has an error, values are invalid
+	grades  []int16        // unjudged for a document that the truth lacks
+	judged  []int16        // grades without unjudged and negative ones; only if the plan has judgedOnly
 	ideal   []int16        // all grades of the truth, the highest first
-	// Of diversity qrels: the grades by subtopic of each document of the ranking, and of each of the truth by id; how many subtopics
-	// there are.
+	// For diversity qrels: the grades by subtopic of the documents of the ranking, and of the documents of the truth in the order of their
+	// ids.
 	parts, truth [][]subtopicGrade
-	subtopics    int
+	subtopics    int // number of subtopics
 }
 
-// relevant is how many documents of the truth have at least this grade: R.
+// relevant returns R, the number of documents of the truth with at least the grade.
 func (r *ranking) relevant(rel int) int {
 	return sort.Search(len(r.ideal), func(i int) bool { return int(r.ideal[i]) < rel })
 }
 
-// scorer computes a measure of one topic. It gives 0 where a formula would divide by zero.
+// scorer computes a measure of one topic. It returns 0 if the formula would divide by zero.
 type scorer func(v *parameters, r *ranking) float64
 
-// counts are the measures that are summed over the topics.
+// counts lists the measures that are summed over the topics.
 var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 
-// scorers has an entry for each family of retrieval and of diversity. Formulas of retrieval are those of trec_eval 10.0
-// unless a parameter says otherwise.
+// scorers has an entry for each family of retrieval and of diversity. Retrieval uses the formulas of trec_eval 10.0, unless a parameter
+// changes them.
 var scorers = map[string]scorer{
 	"nDCG":    (*parameters).ndcg,
 	"AP":      (*parameters).averagePrecision,
@@ -68,20 +68,20 @@ var scorers = map[string]scorer{
 	"StRecall":   (*parameters).subtopicRecall,
 }
 
-// parameters is how a measure looks at a ranking. Parameters that the measure does not have are zero.
+// parameters are the parameters of a measure. Parameters that the measure lacks are zero.
 type parameters struct {
 	rel         int // least relevant grade
-	depth       int // ranks below it are not looked at; 0: all are
+	depth       int // the last rank that counts, or 0 for all ranks
 	judgedOnly  bool
 	exponential bool    // gains are 2^grade - 1
-	relative    bool    // precision is relative to the number of relevant documents where that is less
+	relative    bool    // precision divides by the number of relevant documents if it is less than the number retrieved
 	level       float64 // of recall
 	beta        float64
 	persistence float64 // chance that the reader goes on to the next document
-	highest     int16   // grade of the truth
+	highest     int16   // highest grade of the truth
 	gains       map[int]float64
 	normalize   bool
-	alpha       float64 // what an earlier document of a subtopic takes away
+	alpha       float64 // share of a subtopic's gain that each earlier document takes away
 }
 
 func (q *Qrels) view(m measure.Measure) *parameters {
@@ -92,7 +92,7 @@ func (q *Qrels) view(m measure.Measure) *parameters {
 	}
 }
 
-// considered returns the documents that count for the measure, and counts a step for each: formulas go through them once.
+// considered returns the grades of the documents that count for the measure. It counts a step for each document.
 func (v *parameters) considered(r *ranking) []int16 {
 	list := r.grades
 	if v.judgedOnly {
@@ -107,7 +107,7 @@ func (v *parameters) considered(r *ranking) []int16 {
 	return list
 }
 
-// relevantFound is how many relevant documents the measure sees.
+// relevantFound returns the number of relevant documents that count for the measure.
 func (v *parameters) relevantFound(r *ranking) int {
 	n := 0
 	for _, g := range v.considered(r) {
@@ -130,7 +130,7 @@ func (v *parameters) setPrecision(r *ranking) float64 {
 	return ratio(v.relevantFound(r), retrieved)
 }
 
-// setAveragePrecision is precision times recall, divided once as in trec_eval, whose fourth decimal another order can change.
+// setAveragePrecision returns precision times recall. Like trec_eval, it divides once, because another order can change the fourth decimal.
 func (v *parameters) setAveragePrecision(r *ranking) float64 {
 	found := float64(v.relevantFound(r))
 	of := float64(len(v.considered(r))) * float64(r.relevant(v.rel))
@@ -140,9 +140,9 @@ func (v *parameters) setAveragePrecision(r *ranking) float64 {
 func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }
 
 const (
-	// leastAP is what an AP below counts as in the geometric mean, as in trec_eval.
+	// leastAP is the least AP of a topic in the geometric mean, as in trec_eval.
 	leastAP = 0.00001
-	// maxERRGrade is the highest grade of gdeval, whose ERR this is.
+	// maxERRGrade is the highest grade in gdeval, whose definition ERR follows.
 	maxERRGrade = 4
 	// maxExponent keeps sums of gains of 2^grade finite.
 	maxExponent = 900
@@ -168,7 +168,7 @@ func (v *parameters) reciprocalRank(r *ranking) float64 {
 	return 0
 }
 
-// gain of a document of the grade. Exponential gains are those of gdeval, 2^grade - 1.
+// gain returns the gain of a document with the grade. Exponential gains are 2^grade - 1, as in gdeval.
 func (v *parameters) gain(grade int16) float64 {
 	if own, ok := v.gains[int(grade)]; ok {
 		return own
@@ -182,7 +182,7 @@ func (v *parameters) gain(grade int16) float64 {
 	return float64(grade)
 }
 
-// ndcg cuts the ideal ranking, which is one of positive gains, at the depth too.
+// ndcg cuts the ideal ranking at the depth too. The ideal ranking has only documents with positive gains.
 func (v *parameters) ndcg(r *ranking) float64 {
 	ideal := r.ideal
 	if v.gains != nil && r.counter.Add(len(ideal)) == nil {
@@ -205,7 +205,7 @@ func (v *parameters) ndcg(r *ranking) float64 {
 	return sum / best
 }
 
-// equalGrades goes through the parts of descending grades that are equal.
+// equalGrades divides descending grades into runs of equal grades.
 func equalGrades(descending []int16) iter.Seq[[]int16] {
 	return func(yield func([]int16) bool) {
 		for from := 0; from < len(descending); {
@@ -226,8 +226,8 @@ func (v *parameters) rPrecision(r *ranking) float64 {
 	return ratio((&parameters{rel: v.rel, depth: relevant, judgedOnly: v.judgedOnly}).relevantFound(r), relevant)
 }
 
-// bpref is Buckley and Voorhees 2004 as trec_eval bounds it: no more than min(N, R) non-relevant documents count,
-// where N is the number of judged documents that are not relevant.
+// bpref follows Buckley and Voorhees 2004 with the bound of trec_eval: at most min(N, R) non-relevant documents count, where N is the
+// number of judged documents that are not relevant.
 func (v *parameters) bpref(r *ranking) float64 {
 	relevant := r.relevant(v.rel)
 	bound := min(r.relevant(0)-relevant, relevant)
@@ -245,14 +245,14 @@ func (v *parameters) bpref(r *ranking) float64 {
 	return share(sum, relevant)
 }
 
-// inferredAP is Yilmaz and Aslam 2006. A document with a negative grade was in the pool but not in the sample that
-// was judged; one that the truth does not have was not in the pool.
+// inferredAP follows Yilmaz and Aslam 2006. A document with a negative grade was in the pool, but not in the judged sample. A document that
+// the truth lacks was not in the pool.
 func (v *parameters) inferredAP(r *ranking) float64 {
 	const epsilon = 0.00001
-	found := 0.0
-	judged := 0.0
-	pooled := 0.0
-	sum := 0.0 // above the rank; judged includes found, pooled includes judged
+	found := 0.0  // relevant documents above the rank
+	judged := 0.0 // judged documents above the rank
+	pooled := 0.0 // pooled documents above the rank
+	sum := 0.0
 	for i, g := range v.considered(r) {
 		above := float64(i)
 		switch {
@@ -274,11 +274,11 @@ func (v *parameters) inferredAP(r *ranking) float64 {
 	return share(sum, r.relevant(v.rel))
 }
 
-// interpolated is the best precision at any rank with at least the wanted share of the relevant documents, a number
-// that trec_eval 10 rounds to the nearest.
+// interpolated returns the best precision at any rank where the wanted share of the relevant documents is found. Like trec_eval 10, it
+// rounds the wanted number of documents to the nearest integer.
 func (v *parameters) interpolated(r *ranking) float64 { return v.interpolatedAt(r, v.level)[0] }
 
-// interpolatedAverage adds the levels from the last one on, as trec_eval does.
+// interpolatedAverage adds the levels in descending order, like trec_eval.
 func (v *parameters) interpolatedAverage(r *ranking) float64 {
 	sum := 0.0
 	levels := v.interpolatedAt(r, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)
@@ -288,7 +288,7 @@ func (v *parameters) interpolatedAverage(r *ranking) float64 {
 	return sum / float64(len(levels))
 }
 
-// interpolatedAt returns the interpolated precision at levels that fall.
+// interpolatedAt returns the interpolated precisions at descending levels.
 func (v *parameters) interpolatedAt(r *ranking, levels ...float64) []float64 {
 	list := v.considered(r)
 	values := make([]float64, len(levels))
@@ -312,8 +312,8 @@ func (v *parameters) interpolatedAt(r *ranking, levels ...float64) []float64 {
 	return values
 }
 
-// rankBiased is Moffat and Zobel 2008. Without a least relevant grade the gain of a document is its grade as a share
-// of the highest that the truth has.
+// rankBiased follows Moffat and Zobel 2008. Without a least relevant grade, the gain of a document is its grade divided by the highest grade
+// of the truth.
 func (v *parameters) rankBiased(r *ranking) float64 {
 	sum, weight := 0.0, 1-v.persistence
 	for _, g := range v.considered(r) {
@@ -328,8 +328,8 @@ func (v *parameters) rankBiased(r *ranking) float64 {
 	return sum
 }
 
-// expectedReciprocalRank is Chapelle et al. 2009: a reader goes down the ranking and stops at a document of grade g
-// with chance (2^g - 1) / 2^4.
+// expectedReciprocalRank follows Chapelle et al. 2009: a reader goes down the ranking and stops at a document of grade g with probability
+// (2^g - 1) / 2^4.
 func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
 	sum, reading := 0.0, 1.0
 	for i, g := range v.considered(r) {
@@ -343,13 +343,13 @@ func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
 	return sum
 }
 
-// setF is weighted as trec_eval has it: beta multiplies the precision.
+// setF weights like trec_eval: beta multiplies the precision.
 func (v *parameters) setF(r *ranking) float64 {
 	precision, recall := v.setPrecision(r), v.recall(r)
 	return measure.Ratio((v.beta+1)*precision*recall, v.beta*precision+recall)
 }
 
-// retrieved counts relevant documents, or all where no grade is named.
+// retrieved counts the relevant documents, or all documents if the measure names no grade.
 func (v *parameters) retrieved(r *ranking) float64 {
 	if v.rel == 0 {
 		return float64(len(r.grades))
@@ -357,9 +357,9 @@ func (v *parameters) retrieved(r *ranking) float64 {
 	return float64(v.relevantFound(r))
 }
 
-// compatibility is Clarke, Vtyurina and Smucker 2021: of the ideal rankings, by grades above 0, it takes the one with documents of equal
-// grade in the order of the run, where those that it lacks come last. What ranking and ideal have in common down to a rank is counted at
-// the rank where the second of them has the document.
+// compatibility follows Clarke, Vtyurina and Smucker 2021. The ideal ranking has the documents with grades above 0 by descending grade.
+// Documents of equal grade are in the order of the run, and documents that the run lacks come last. The overlap down to a rank counts a
+// document from the rank where both rankings contain it.
 func (v *parameters) compatibility(r *ranking) float64 {
 	relevant := r.relevant(1)
 	if r.counter.Add(2*max(len(r.grades), relevant)) != nil {

@@ -10,22 +10,22 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// subtopics is what diversity qrels have in addition to others.
+// subtopics holds the data that only diversity qrels have.
 type subtopics struct {
-	names  []string // of all topics, as they come
+	names  []string // ids of the subtopics of all topics, in the order of the files
 	index  map[string]int32
-	grades []subtopicGrade // those of one judgment after the other
-	starts []int           // where those of each judgment start, and where the last ones end
-	counts []int           // how many subtopics each topic has
+	grades []subtopicGrade // grades of one judgment after another
+	starts []int           // start of each judgment in grades, and at last the end of grades
+	counts []int           // number of subtopics of each topic
 }
 
-// subtopicGrade is the grade of a document for one subtopic; those of a topic are numbered from 0, in the byte order of their ids.
+// subtopicGrade is the grade of a document for one subtopic. The subtopics of a topic are numbered from 0, in the byte order of their ids.
 type subtopicGrade struct {
 	subtopic int32
 	grade    int16
 }
 
-// bytes is about how much memory they take.
+// bytes estimates the memory of the subtopics.
 func (s *subtopics) bytes() int {
 	const perName = 2*16 + 16
 	n := 8*(cap(s.grades)+cap(s.starts)+cap(s.counts)) + perName*len(s.names)
@@ -35,7 +35,7 @@ func (s *subtopics) bytes() int {
 	return n
 }
 
-// of returns the grades of a judgment, in the order of the subtopics; none for -1.
+// of returns the grades of a judgment, in the order of the subtopics. It returns nil for -1.
 func (s *subtopics) of(judgment int32) []subtopicGrade {
 	if judgment < 0 {
 		return nil
@@ -43,7 +43,7 @@ func (s *subtopics) of(judgment int32) []subtopicGrade {
 	return s.grades[s.starts[judgment]:s.starts[judgment+1]]
 }
 
-// number returns the number of a subtopic; false when there are too many.
+// number returns the index of a subtopic in names, and adds a new one. ok is false if there are too many.
 func (s *subtopics) number(id []byte) (number int32, ok bool) {
 	if number, ok = s.index[string(id)]; ok {
 		return number, true
@@ -57,15 +57,17 @@ func (s *subtopics) number(id []byte) (number int32, ok bool) {
 	return number, true
 }
 
-// ReadDiversityQrels is ReadQrels of judgments whose second field is a subtopic. The grade of a document is the highest that it has.
+// ReadDiversityQrels reads judgments like ReadQrels, with a subtopic as the second field. The grade of a document is its highest grade for
+// any subtopic.
 func ReadDiversityQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
 	return readQrels(ctx, &subtopics{index: map[string]int32{}}, files)
 }
 
-// group makes one entry of those that a document has under a topic, and keeps its grades by subtopic. Entries come in the order of their
-// topics, and are in that of the documents in each topic afterwards. What is there twice is added to repeated.
+// group merges the entries of a document for the subtopics of a topic into one entry, and keeps the grades by subtopic. Entries must be in
+// the order of their topics. The result is in the order of topics and, within a topic, of documents. Entries for the same document and
+// subtopic are added to repeated.
 func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []entry, repeated *repeats) []entry {
-	grouped := entries[:0] // which never is ahead of what is read
+	grouped := entries[:0] // shares memory with entries: it has at most the entries that were read
 	for len(entries) > 0 && counter.Err() == nil {
 		topic := entries[0].topic
 		n := slices.IndexFunc(entries, func(e entry) bool { return e.topic != topic })

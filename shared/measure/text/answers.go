@@ -9,9 +9,9 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// answers compares as SQuAD does.
+// answers compares like SQuAD.
 type answers struct {
-	exact, f1        float64 // of the example that was compared last
+	exact, f1        float64 // for the last example
 	words, other     []string
 	symbols, against []uint32
 	vocabulary       vocabulary
@@ -28,7 +28,7 @@ func (a *answers) compare(counter *steps.Counter, references []string, text stri
 	a.symbols = a.vocabulary.of(a.words, a.symbols)
 	a.ngrams.reset(a.symbols, 1)
 	a.exact, a.f1 = 0, 0
-	some := false // reference of which something is left
+	some := false // a reference has words left
 	for _, reference := range references {
 		if counter.Add(a.perByte()*len(reference)) != nil {
 			return
@@ -49,7 +49,7 @@ func (a *answers) compare(counter *steps.Counter, references []string, text stri
 	}
 }
 
-// answerWords appends the words of an answer that are compared.
+// answerWords appends the words of an answer that SQuAD compares.
 func answerWords(list []string, text string) []string {
 	kept := make([]byte, 0, len(text)+1)
 	for i := range len(text) {
@@ -71,13 +71,13 @@ func answerWords(list []string, text string) []string {
 
 func isArticle(word string) bool { return word == "a" || word == "an" || word == "the" }
 
-// What becomes of a character, other than to be in lower case.
+// Entries of plain that are not characters.
 const (
-	otherwise = 0 // it depends on others
+	otherwise = 0 // the result depends on other characters: use anyWords
 	removed   = 1
 )
 
-// plain has what becomes of the characters of most texts: between white space, they are words.
+// plain maps the bytes of most texts to the characters that are compared: letters in lower case, and ' ' for white space.
 var plain = func() (to [256]byte) {
 	for c := range byte(utf8.RuneSelf) {
 		switch r := rune(c); {
@@ -92,11 +92,11 @@ var plain = func() (to [256]byte) {
 	return to
 }()
 
-// anyWords is answerWords of any text in lower case: articles are also removed between characters that are neither of words nor white
-// space.
+// anyWords appends the words of any text in lower case. Unlike the fast path of answerWords, it also removes articles between characters
+// that belong neither to words nor to white space.
 func anyWords(list []string, text string) []string {
 	kept := make([]byte, 0, len(text)+1)
-	word := 0 // where one begins that may be an article
+	word := 0 // start of the current word in kept
 	end := func() {
 		if isArticle(string(kept[word:])) {
 			kept = append(kept[:word], ' ')

@@ -9,14 +9,14 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// bleuOrder is the greatest length of n-grams for BLEU.
+// bleuOrder is the greatest length of BLEU's n-grams.
 const bleuOrder = 4
 
-// bleu compares for one measure.
+// bleu compares for one measure of BLEU.
 type bleu struct {
-	tokenize         string // how texts are taken apart
+	tokenize         string // name of the tokenizer
 	lowercase        bool
-	length, nearest  int // words of the text that was compared last, and of the reference that is nearest in length
+	length, nearest  int // words of the last text, and of its reference with the nearest length
 	words            []string
 	symbols, against []uint32
 	vocabulary       vocabulary
@@ -47,7 +47,7 @@ func (b *bleu) compare(counter *steps.Counter, references []string, text string)
 	}
 }
 
-// terms are the lengths of text and reference, and by length of n-grams how many are correct, and how many there are.
+// terms returns the lengths of text and reference and then, for each length of n-grams, the numbers of correct and of all n-grams.
 func (b *bleu) terms() []float64 {
 	list := []float64{float64(b.length), float64(b.nearest)}
 	for n := range bleuOrder {
@@ -58,8 +58,8 @@ func (b *bleu) terms() []float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// bleuOf is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
-// n-gram of a length is in a reference, half a match counts, a quarter the next time, and so on.
+// bleuOf computes BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. The
+// first length without a correct n-gram counts half a match, the next such length a quarter, and so on.
 func bleuOf(totals []float64) float64 {
 	length := totals[0]
 	reference := totals[1]
@@ -121,7 +121,7 @@ func (b *bleu) appendTokens(list []string, text string) []string {
 
 var (
 	newlines = strings.NewReplacer("-\n", "", "\n", " ")
-	// escapes are undone one after another, so that &amp;lt; is <.
+	// escapes are replaced one after another, so &amp;lt; becomes <.
 	escapes = [][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}
 )
 
@@ -129,15 +129,15 @@ func not(is func(rune) bool) func(rune) bool { return func(r rune) bool { return
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// isStop is what is part of a number between digits.
+// isStop reports whether r belongs to a number if it stands between digits.
 func isStop(r rune) bool { return r == '.' || r == ',' }
 
-// isSign is other punctuation of ASCII, without the apostrophe and the dash.
+// isSign reports whether r is ASCII punctuation except stops, the apostrophe and the dash.
 func isSign(r rune) bool {
 	return r < utf8.RuneSelf && isPunctuation(byte(r)) && !isStop(r) && r != '\'' && r != '-'
 }
 
-// isolate puts spaces around characters.
+// isolate puts spaces around the characters for which is returns true.
 func isolate(text string, is func(rune) bool) string {
 	out := make([]byte, 0, len(text)+len(text)/4)
 	for _, r := range text {
@@ -150,7 +150,8 @@ func isolate(text string, is func(rune) bool) string {
 	return string(out)
 }
 
-// separate puts spaces between two characters, and before or after both. As with a regular expression, what follows a pair begins the next.
+// separate finds pairs of a first and a second character. It puts a space between them, and another space before or after the pair. Pairs do
+// not overlap, like matches of a regular expression.
 func separate(text string, first, second func(rune) bool, before bool) string {
 	out := make([]byte, 0, len(text)+len(text)/4)
 	for text != "" {

@@ -8,13 +8,14 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// chrFOrders are the settings of chrF.
+// chrFOrders are the parameters of a measure of chrF.
 type chrFOrders struct {
 	chars, words int
 	beta         float64
 }
 
-// chrF counts for all measures of texts that are written alike, which costs little more than for the one with the longest n-grams.
+// chrF counts n-grams for all measures with the same lowercase. This costs little more than counting for the measure with the longest
+// n-grams.
 type chrF struct {
 	lowercase                             bool
 	all                                   []*chrFBest
@@ -25,17 +26,18 @@ type chrF struct {
 	charNgrams, wordNgrams                ngrams
 }
 
-// chrFBest has the counts of the best reference: by length of n-grams of characters and, after them, of words, how many the text and the
-// reference have, and how many in common.
+// chrFBest holds the counts for the best reference of the last example. There are three counts for each length of n-grams of characters, and
+// then of words: n-grams of the text, of the reference, and common ones.
 type chrFBest struct {
-	orders       chrFOrders
-	most         float64 // of the references so far
-	counts, list []float64
+	orders chrFOrders
+	most   float64 // the best value so far
+	counts []float64
+	list   []float64 // memory for the next reference
 }
 
 func (b *chrFBest) terms() []float64 { return slices.Clone(b.counts) }
 
-// measure returns what has the counts for another measure.
+// measure adds a measure, and returns its counts.
 func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	c.longest.chars = max(c.longest.chars, orders.chars)
 	c.longest.words = max(c.longest.words, orders.words)
@@ -43,7 +45,7 @@ func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	return c.all[len(c.all)-1]
 }
 
-// perByte is a few steps for each n-gram that begins in the byte.
+// perByte counts a few steps for each n-gram that begins with the byte.
 func (c *chrF) perByte() int {
 	const perNgram = 4
 	return perNgram * (1 + c.longest.chars + c.longest.words)
@@ -79,7 +81,7 @@ func (c *chrF) compare(counter *steps.Counter, references []string, text string)
 	}
 }
 
-// appendCounts appends the counts of each length. Where a reference is too short for n-grams, those of the text count for nothing.
+// appendCounts appends the counts of each length. If the reference is too short for a length, the counts are 0.
 func appendCounts(list []float64, common []int, text, reference int) []float64 {
 	for n, both := range common {
 		if n < reference {
@@ -91,7 +93,8 @@ func appendCounts(list []float64, common []int, text, reference int) []float64 {
 	return list
 }
 
-// of is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
+// of returns the F-measure of the mean precision and the mean recall. The means are over the lengths for which text and reference both have
+// n-grams.
 func (o chrFOrders) of(counts []float64) float64 {
 	precision := 0.0
 	recall := 0.0
@@ -111,10 +114,10 @@ func (o chrFOrders) of(counts []float64) float64 {
 	}
 	precision, recall = precision/n, recall/n
 	factor := o.beta * o.beta
-	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall)) // no fused operation, which rounds otherwise
+	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall)) // float64 prevents a fused operation, which rounds differently
 }
 
-// parts appends the characters of a text without white space, and its words, from which punctuation at one end is separated.
+// parts appends the characters of a text without white space, and its words. It separates one punctuation mark at the end or start of a word.
 func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uint32, wordsOf []string) {
 	if c.lowercase {
 		text = lower(text)

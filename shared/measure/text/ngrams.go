@@ -8,26 +8,29 @@ import (
 // maxOrder is the greatest length of n-grams.
 const maxOrder = 10
 
-// ngrams has the n-grams of a text, of 1 to order symbols, as a trie: a node for each, below that of its first n-1 symbols.
+// ngrams holds the n-grams of a text, of 1 to order symbols, as a trie. The parent of an n-gram is its prefix of n-1 symbols.
 type ngrams struct {
 	order int
 	nodes []node   // the first is the root
 	table []uint32 // nodes by the hash of their key; 0 is free
 	shift int
-	// atMost has, by length, how many n-grams of the text some reference has, each as often as the one that has it most.
+	// atMost counts, by length, the n-grams of the text that references contain. An n-gram counts at most as often as in the text, and as
+	// often as in the reference that contains it most.
 	atMost [maxOrder]int
 }
 
-// node is one n-gram: how often the text has it, how often the reference that was matched last, at most so often, and the most of these.
+// node is one n-gram.
 type node struct {
-	key               uint64 // the parent and the last symbol
-	count, used, most uint32
+	key   uint64 // the parent and the last symbol
+	count uint32 // occurrences in the text
+	used  uint32 // occurrences in the last reference, at most count
+	most  uint32 // the greatest used of all references
 }
 
-// multiplier is odd, and makes hashes of keys unpredictable, so that nobody can write texts whose n-grams all collide.
+// multiplier makes hashes of keys unpredictable, so that nobody can write texts whose n-grams all collide. It is odd.
 var multiplier = rand.Uint64() | 1 //nolint:gosec // chosen in each process
 
-// reset takes the text.
+// reset builds the trie of a text.
 func (g *ngrams) reset(text []uint32, order int) {
 	const smallest = 6
 	size := max(smallest, bits.Len(uint(2*order*len(text))))
@@ -55,7 +58,7 @@ func (g *ngrams) reset(text []uint32, order int) {
 	}
 }
 
-// slot returns where the node of the key stands in the table, or belongs.
+// slot returns the slot of the node with the key, or the free slot for it.
 func (g *ngrams) slot(key uint64) uint64 {
 	slot := key * multiplier >> g.shift
 	for g.table[slot] != 0 && g.nodes[g.table[slot]].key != key {
@@ -64,7 +67,7 @@ func (g *ngrams) slot(key uint64) uint64 {
 	return slot
 }
 
-// match returns, by length, how many n-grams of a reference the text has, each at most as often as there.
+// match returns, by length, the number of n-grams that the text and a reference have in common. It also updates atMost.
 func (g *ngrams) match(reference []uint32) (matched [maxOrder]int) {
 	for i := range g.nodes {
 		g.nodes[i].used = 0

@@ -6,10 +6,10 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// score is how much two texts have in common.
+// score compares two texts.
 type score struct{ precision, recall, fmeasure float64 }
 
-// f1 is the score of texts with so many parts, some of which they have in common.
+// f1 returns the score for a text and a reference with the numbers of parts, of which common parts are in both.
 func f1(common, text, reference int) score {
 	if common == 0 {
 		return score{}
@@ -18,13 +18,13 @@ func f1(common, text, reference int) score {
 	return score{p, r, 2 * p * r / (p + r)}
 }
 
-// rouge compares as rouge-score does.
+// rouge compares like rouge-score.
 type rouge struct {
 	stem  bool
 	parts [4]struct {
 		asked bool
-		best  score
-	} // of the example that was compared last
+		best  score // for the last example
+	}
 	words                    []string
 	symbols, against         []uint32
 	lines, linesAgainst      [][]uint32
@@ -36,7 +36,7 @@ type rouge struct {
 	marked                   []bool
 }
 
-// parts of a rouge.
+// Indices of parts.
 const (
 	ofWords = iota
 	ofPairs
@@ -44,7 +44,7 @@ const (
 	ofLines
 )
 
-// part returns what has the value of a measure for the example that was compared last.
+// part returns a function that returns the value of a measure for the last example.
 func (r *rouge) part(name, value string) func() float64 {
 	part := &r.parts[map[string]int{"ROUGE1": ofWords, "ROUGE2": ofPairs, "ROUGEL": ofSubsequences, "ROUGELsum": ofLines}[name]]
 	part.asked = true
@@ -97,7 +97,7 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 	}
 }
 
-// linesOf returns the symbols of each line, and of all.
+// linesOf appends the symbols of each line that has words to lines, and the symbols of all lines to symbols.
 func (r *rouge) linesOf(text string, lines [][]uint32, symbols []uint32) (list [][]uint32, all []uint32) {
 	for line := range strings.SplitSeq(text, "\n") {
 		r.words = rougeWords(r.words[:0], line, r.stem)
@@ -110,8 +110,9 @@ func (r *rouge) linesOf(text string, lines [][]uint32, symbols []uint32) (list [
 	return lines, symbols
 }
 
-// hits is how many words the reference's lines have in common with the text's: for each line those of its longest common subsequences
-// with all lines of the text together, a word at most as often as both sides have it.
+// hits returns the number of words that the lines of the reference have in common with the lines of the text. For each line of the
+// reference, it unites the longest common subsequences with all lines of the text. A word counts at most as often as in the text and in the
+// reference.
 func (r *rouge) hits() (n int) {
 	r.counts = r.count(r.counts, r.lineSymbols)
 	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
@@ -142,7 +143,7 @@ func (r *rouge) count(counts []int, symbols []uint32) []int {
 	return counts
 }
 
-// rougeWords appends the words of rouge-score: letters a to z and digits, in lower case.
+// rougeWords appends the words of a text as rouge-score defines them: letters a to z and digits, in lower case.
 func rougeWords(list []string, text string, stemmed bool) []string {
 	const kelvin = '\u212a' // its lower case is k
 	kept := make([]byte, 0, len(text))

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// irregular has the stems that NLTK knows by heart.
+// irregular maps words to the stems that NLTK lists.
 var irregular = map[string]string{
 	"sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "innings": "inning", "inning": "inning",
 	"outings": "outing", "outing": "outing", "cannings": "canning", "canning": "canning", "howe": "howe", "proceed": "proceed",
@@ -29,7 +29,7 @@ func rules(text string) (all []rule) {
 	return all
 }
 
-// stem returns the stem of a word in lower case, if it has more than three letters, as NLTK's variant of Porter's algorithm has it.
+// stem returns the stem of a word in lower case by NLTK's variant of Porter's algorithm. It returns words of at most three letters unchanged.
 func stem(word string) string {
 	if known, ok := irregular[word]; ok {
 		return known
@@ -61,7 +61,7 @@ func stem(word string) string {
 	return word
 }
 
-// replace applies the first rule whose suffix the word has, if the measure of its stem is above the bound.
+// replace applies the first rule whose suffix the word has, if Porter's measure of the rest is above the bound.
 func replace(word string, rules []rule, above int) string {
 	for _, r := range rules {
 		before, ok := strings.CutSuffix(word, r.suffix)
@@ -80,7 +80,7 @@ func replace(word string, rules []rule, above int) string {
 	return word
 }
 
-// replacePast is step 1b: it takes off -ed and -ing.
+// replacePast is step 1b of the algorithm: it removes -ed and -ing.
 func replacePast(word string) string {
 	if before, ok := strings.CutSuffix(word, "ied"); ok {
 		if len(word) == 4 {
@@ -117,7 +117,7 @@ func replacePast(word string) string {
 
 func isVowel(c byte) bool { return strings.IndexByte("aeiou", c) >= 0 }
 
-// isConsonant says whether a letter is a consonant: y is one at the start and after a vowel.
+// isConsonant reports whether a letter is a consonant. y is a consonant at the start of a word and after a vowel.
 func isConsonant(word string, i int) bool {
 	other := i
 	for other > 0 && word[other] == 'y' {
@@ -126,7 +126,7 @@ func isConsonant(word string, i int) bool {
 	return !isVowel(word[other]) == ((i-other)%2 == 0)
 }
 
-// measureOf is how often a consonant follows a vowel.
+// measureOf returns Porter's measure of a stem: how often a consonant follows a vowel.
 func measureOf(stem string) (n int) {
 	was := true
 	for i := range len(stem) {
@@ -143,7 +143,8 @@ func hasVowel(stem string) bool {
 	return measureOf(stem+"b") > 0
 }
 
-// endsShort says whether a stem ends in consonant, vowel and consonant, the last of which is not w, x or y, or is a vowel and a consonant.
+// endsShort reports whether a stem ends with a consonant, a vowel and a consonant other than w, x and y, or consists of a vowel and a
+// consonant.
 func endsShort(stem string) bool {
 	n := len(stem) - 1
 	if n < 1 || isConsonant(stem, n-1) || !isConsonant(stem, n) {

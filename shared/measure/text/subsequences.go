@@ -6,35 +6,35 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// subsequences finds longest common subsequences by the table of their lengths, of which a word holds 64 columns: a bit is 0 where the
-// length is one more than that of the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
+// subsequences finds longest common subsequences with the table of their lengths. A machine word holds 64 columns of a row. A bit is 0 if
+// the length is one more than the length in the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
 type subsequences struct {
-	masks []uint64 // by symbol: in which of 64 columns it stands
+	masks []uint64 // by symbol: its places among the current 64 columns
 	carry []uint64 // by row
 	row   []uint64
 	kept  []uint64 // all rows
-	// counter counts the words of all texts. If it has an error, what is computed is of no use.
+	// counter counts the machine words of all tables. Results are invalid if it has an error.
 	counter *steps.Counter
 }
 
-// maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
-// references as long take a fifteenth of it.
+// maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words, with
+// references of the same length, take a fifteenth of it.
 const maxSteps = 10_000_000_000
 
-// overhead is what a table costs in addition to its words.
+// overhead is the steps of a table in addition to its machine words.
 const overhead = 16
 
-// reset takes the number of symbols.
+// reset sets the number of symbols.
 func (s *subsequences) reset(symbols int) {
 	if len(s.masks) < symbols {
 		s.masks = make([]uint64, symbols)
 	}
 }
 
-// words is how many hold a row.
+// words returns the number of machine words of a row.
 func words(columns []uint32) int { return (len(columns) + 63) / 64 }
 
-// first returns the row above the table, in the memory of row.
+// first returns the row above the table. It reuses the memory of row.
 func first(row []uint64, columns []uint32) []uint64 {
 	row = row[:0]
 	for range words(columns) {
@@ -43,14 +43,15 @@ func first(row []uint64, columns []uint32) []uint64 {
 	return row
 }
 
-// length is that of a longest common subsequence.
+// length returns the length of a longest common subsequence.
 func (s *subsequences) length(rows, columns []uint32) int {
 	s.row = first(s.row, columns)
 	s.next(s.row, rows, columns, nil)
 	return before(s.row, len(columns))
 }
 
-// next computes rows of the table from the one above them, which becomes the last. kept gets them all, unless it is nil.
+// next computes the rows of the table. row is the row above the table at first, and the last row afterwards. If kept is not nil, it gets all
+// rows.
 func (s *subsequences) next(row []uint64, rows, columns []uint32, kept []uint64) {
 	if s.counter.Add(len(rows)*len(row)+overhead) != nil {
 		return
@@ -78,7 +79,7 @@ func (s *subsequences) next(row []uint64, rows, columns []uint32, kept []uint64)
 	}
 }
 
-// before is how many of the first columns of a row have a length that is one more than that of the column before: the length in the last.
+// before returns the length after the first columns of a row. It is the number of zero bits, each of which adds 1 to the length.
 func before(row []uint64, columns int) (n int) {
 	w := columns / 64
 	for _, v := range row[:w] {
@@ -90,8 +91,8 @@ func before(row []uint64, columns int) (n int) {
 	return n
 }
 
-// mark marks the places in rows of the longest common subsequence that one finds from the end of the table, which goes up where
-// both ways are as long.
+// mark marks the places in rows of a longest common subsequence. It walks back from the end of the table, and goes up if both ways are
+// equally long.
 func (s *subsequences) mark(rows, columns []uint32, marked []bool) {
 	width := words(columns)
 	s.row = first(s.row, columns)

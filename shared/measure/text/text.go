@@ -1,29 +1,38 @@
-// Package text measures how near texts that a system wrote are to references that people wrote: answers, summaries, translations.
+// Package text compares texts of a system with references that people wrote: answers, summaries, translations.
 //
 // # Definitions
 //
-// Measures are those of the programs that papers quote; their parameters have the same names.
+// The measures are defined by the programs that papers quote. Parameters have the names that they have there.
 //
-//   - EM and TokenF1 are exact and F1 of the evaluation of SQuAD 2.0, from 0 to 1 instead of 100: texts are compared in lower case,
-//     without ASCII punctuation and the words a, an and the; of several references the best counts. References of which nothing is left
-//     are passed over, and when there is no other, only a text of which nothing is left is right.
-//   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum are those of rouge-score 0.1.2: words of the letters a to z and digits alone, so that a text in
-//     another script has none, and with stem NLTK's variant of Porter's algorithm for words of more than three letters. ROUGELsum compares
-//     lines. Of several references the one with the best F-measure counts, the first of equal ones (score_multi), also for precision and
-//     recall. The value is the mean over the examples, where ROUGE-1.5.5 and rouge-score's aggregator give a median of bootstrap samples.
-//   - BLEU and chrF are of all texts together, from 0 to 100, as sacrebleu 2.6.0 computes them (corpus_score): BLEU with n-grams up to 4,
-//     exponential smoothing and no effective order, chrF with effective order. The signature of BLEU is
-//     nrefs:N|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 and that of chrF
-//     nrefs:N|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0. N is the number of references of each example, or var where they differ;
-//     lowercase makes case:lc, and the other parameters are tok, nc and nw there.
+//   - EM and TokenF1 are exact and F1 of the evaluation of SQuAD 2.0, from 0 to 1 instead of 100. Texts are compared in lower case, without
+//     ASCII punctuation and without the words a, an and the. The best of several references counts. References that have no words left are
+//     ignored. If no reference has words left, only a text without words is right.
+//   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum follow rouge-score 0.1.2. Words consist of the letters a to z and digits, so a text in another
+//     script has no words. With stem, words of more than three letters are stemmed by NLTK's variant of Porter's algorithm. ROUGELsum
+//     compares lines. The reference with the best F-measure counts, also for precision and recall, and the first of equally good ones
+//     (score_multi). The value is the mean over the examples; ROUGE-1.5.5 and rouge-score's aggregator return a median of bootstrap
+//     samples.
+//   - BLEU and chrF are computed over all texts together, from 0 to 100, like corpus_score of sacrebleu 2.6.0. BLEU has n-grams up to 4,
+//     exponential smoothing and no effective order. chrF has effective order.
 //
-// Where examples have different numbers of references, each has those that it has, as with None in the lists of sacrebleu. An example
-// without references has one that is empty, for all measures; SQuAD does the same, while rouge-score and sacrebleu fail.
+// # Signatures
+//
+//	BLEU    nrefs:N|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0
+//	chrF    nrefs:N|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0
+//
+// N is the number of references of each example, or var if the numbers differ. With lowercase, case is lc. The other parameters are tok, nc
+// and nw.
+//
+// # References
+//
+// Examples may have different numbers of references, like lists with None in sacrebleu. An example without references counts as an example
+// with one empty reference. SQuAD does the same, while rouge-score and sacrebleu fail.
 //
 // # Characters
 //
-// Lower case, white space, words and classes of characters are those of Python: İ is written in two characters, and Σ at the end of a word
-// as ς. Go has Unicode 15, as Python 3.12; characters that were added with it are others to Python 3.11, whose values testdata has.
+// Lower case, white space, words and classes of characters follow Python. For example, the lower case of İ has two characters, and Σ at the
+// end of a word becomes ς. Go and Python 3.12 have Unicode 15. The values in testdata come from Python 3.11, which classifies the
+// characters that Unicode 15 added differently.
 package text
 
 import (
@@ -40,50 +49,54 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "text/1"
 
-// Computation is that of the evaluator of texts.
+// Computation computes the measures of texts.
 var Computation = predictions.TextComputation(Version, stepsOf,
 	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth) predictions.TextEvaluator {
 		return &runEvaluator{evaluation: newEvaluation(ctx, counter, asked, truth.Len()), truth: truth}
 	})
 
-// stepsOf returns how many steps the measures take of texts that are as long as a reference. Common subsequences are those of words of
-// six bytes, by a word of memory for 64 of them.
+// stepsOf estimates the steps of the measures for texts that are as long as the mean reference.
 func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
-	const wordBytes = 6
 	e := newEvaluation(context.Background(), steps.Of(context.Background()), asked, 0)
-	n := max(1, truth.Len())
-	bytes := truth.TextBytes()
+	size := truth.TextBytes()
 	references := truth.References(0, nil)
 	for i := 1; i < truth.Len(); i++ {
 		references = truth.References(i, references)
 	}
-	each := bytes / max(1, len(references)) // bytes of a reference
+	each := size / max(1, len(references)) // bytes of a reference
 	total := 0
 	for _, way := range e.ways {
-		total += way.perByte() * (bytes + n*each)
+		total += way.perByte() * (size + max(1, truth.Len())*each)
 		if r, ok := way.(*rouge); ok {
-			words := each / wordBytes
-			table := words * (1 + words/64)
-			if r.parts[ofSubsequences].asked {
-				total += len(references) * (table + overhead)
-			}
-			if r.parts[ofLines].asked {
-				total += 3 * len(references) * (table + overhead)
-			}
+			total += len(references) * r.subsequenceSteps(each)
 		}
 	}
 	return total
+}
+
+// subsequenceSteps estimates the steps of common subsequences for a text and a reference of the size in bytes. It assumes words of six
+// bytes. A step handles 64 columns of the table.
+func (r *rouge) subsequenceSteps(size int) (n int) {
+	const wordBytes = 6
+	words := size / wordBytes
+	table := words*(1+words/64) + overhead
+	if r.parts[ofSubsequences].asked {
+		n += table
+	}
+	if r.parts[ofLines].asked {
+		n += 3 * table
+	}
+	return n
 }
 
 // runEvaluator compares the texts of one run with the references of a truth.
 type runEvaluator struct {
 	evaluation *evaluation
 	truth      *predictions.Truth
-	// The references of one example, in memory that the next example uses again.
+	// The references of the current example. The next example reuses their memory.
 	list       [][]byte
 	references []string
 }
@@ -113,28 +126,30 @@ type evaluation struct {
 	examples int
 	ways     []comparer
 	common   subsequences
-	most     int64            // steps of common subsequences
+	most     int64            // limit of steps for common subsequences
 	sums     map[string]*sums // by measure
-	// The least and the greatest number of references that an example has.
+	// The least and the greatest number of references of an example.
 	fewest, greatest int
 }
 
-// comparer compares texts, and is shared by measures that follow from the same. The steps are those of its parts of the texts.
+// comparer compares a text with its references. Measures that need the same comparison share a comparer. After compare, functions of the
+// comparer return the terms of the example.
 type comparer interface {
 	compare(counter *steps.Counter, references []string, text string)
-	perByte() int // steps for each byte of a text, without those of common subsequences
+	perByte() int // steps for each byte of a text, without common subsequences
 }
 
-// sums are what a measure of many examples follows from.
+// sums holds the terms of a measure. Terms of an example, such as numbers of n-grams, are summed over the examples. The value of the measure
+// is a function of the totals.
 type sums struct {
-	of    func() []float64 // the terms of the example that was compared last
-	value func(totals []float64) float64
-	all   []measure.Sum
-	terms [][]float64 // by example, of up to MaxExamples
-	mean  bool        // there is one term, whose mean is the value
+	of    func() []float64               // returns the terms of the last example
+	value func(totals []float64) float64 // nil if mean
+	all   []measure.Sum                  // totals
+	terms [][]float64                    // by example; nil for more than MaxExamples
+	mean  bool                           // there is one term, and the value is its mean
 }
 
-// add takes the example that was compared last.
+// add adds the terms of the last example.
 func (s *sums) add(index int) {
 	terms := s.of()
 	s.all = addTerms(s.all, terms)
@@ -153,7 +168,7 @@ func addTerms(all []measure.Sum, terms []float64) []measure.Sum {
 	return all
 }
 
-// valueOf is the value of n examples, of whose terms these are the sums.
+// valueOf returns the value of the measure for n examples with the totals.
 func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 	if s.mean {
 		return all[0].Total() / float64(n)
@@ -164,28 +179,14 @@ func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 func newEvaluation(ctx context.Context, counter *steps.Counter, asked []measure.Measure, examples int) *evaluation {
 	e := &evaluation{counter: counter, asked: asked, examples: examples, sums: map[string]*sums{}}
 	e.bound(ctx, maxSteps)
-	answers := &answers{}
-	rouges := map[bool]*rouge{}
-	chrFs := map[bool]*chrF{}
+	shared := comparers{
+		answers: &answers{},
+		rouges:  map[bool]*rouge{},
+		chrFs:   map[bool]*chrF{},
+		common:  &e.common,
+	}
 	for _, m := range asked {
-		var way comparer
-		var s sums
-		switch m.Name {
-		case "EM":
-			way, s = answers, mean(func() float64 { return answers.exact })
-		case "TokenF1":
-			way, s = answers, mean(func() float64 { return answers.f1 })
-		case "BLEU":
-			b := &bleu{tokenize: m.Param("tokenize"), lowercase: m.Flag("lowercase")}
-			way, s = b, sums{of: b.terms, value: bleuOf}
-		case "chrF":
-			c := existing(chrFs, m.Flag("lowercase"), func(lowercase bool) *chrF { return &chrF{lowercase: lowercase} })
-			best := c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
-			way, s = c, sums{of: best.terms, value: best.orders.of}
-		default:
-			r := existing(rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: &e.common} })
-			way, s = r, mean(r.part(m.Name, m.Param("score")))
-		}
+		way, s := shared.of(m)
 		if !slices.Contains(e.ways, way) {
 			e.ways = append(e.ways, way)
 		}
@@ -197,10 +198,38 @@ func newEvaluation(ctx context.Context, counter *steps.Counter, asked []measure.
 	return e
 }
 
-// errTooLong is the error of common subsequences that take too many steps.
+// comparers holds the comparers that several measures share.
+type comparers struct {
+	answers *answers
+	rouges  map[bool]*rouge // by stem
+	chrFs   map[bool]*chrF  // by lowercase
+	common  *subsequences
+}
+
+// of returns the comparer of a measure, and the sums of its terms.
+func (c *comparers) of(m measure.Measure) (comparer, sums) {
+	switch m.Name {
+	case "EM":
+		return c.answers, mean(func() float64 { return c.answers.exact })
+	case "TokenF1":
+		return c.answers, mean(func() float64 { return c.answers.f1 })
+	case "BLEU":
+		b := &bleu{tokenize: m.Param("tokenize"), lowercase: m.Flag("lowercase")}
+		return b, sums{of: b.terms, value: bleuOf}
+	case "chrF":
+		shared := existing(c.chrFs, m.Flag("lowercase"), func(lowercase bool) *chrF { return &chrF{lowercase: lowercase} })
+		best := shared.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
+		return shared, sums{of: best.terms, value: best.orders.of}
+	default: // ROUGE
+		r := existing(c.rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: c.common} })
+		return r, mean(r.part(m.Name, m.Param("score")))
+	}
+}
+
+// errTooLong says that common subsequences take too many steps.
 var errTooLong = errors.New("the texts are too long")
 
-// bound bounds the steps of common subsequences.
+// bound limits the steps of common subsequences.
 func (e *evaluation) bound(ctx context.Context, most int64) {
 	e.most = most
 	e.common.counter = steps.Of(steps.With(ctx, steps.New(most, func(context.Context) error { return errTooLong })))
@@ -210,7 +239,7 @@ func mean(of func() float64) sums {
 	return sums{of: func() []float64 { return []float64{of()} }, mean: true}
 }
 
-// existing returns the value of a key, which is made if there is none yet.
+// existing returns the value of a key. It makes the value if the key is new.
 func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 	if all[key] == nil {
 		all[key] = made(key)
@@ -218,7 +247,8 @@ func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 	return all[key]
 }
 
-// compare measures the text of an example, which has references. The fault is that there are too many of their words.
+// compare measures the text of an example, which must have at least one reference. It returns a fault if the texts so far are too long for
+// common subsequences.
 func (e *evaluation) compare(index int, references []string, text string) (fault string) {
 	n := len(references)
 	e.fewest, e.greatest = min(cmp.Or(e.fewest, n), n), max(e.greatest, n)
@@ -256,22 +286,25 @@ func (e *evaluation) evaluation(id func(index int) string) (measure.Evaluation, 
 	}
 	found := measure.Evaluation{Result: r, Examples: e.examples}
 	if e.examples <= measure.MaxExamples {
-		found.Resample = func(counter *steps.Counter, sample []int) *float64 {
-			s := e.sums[e.asked[0].String()]
-			var all []measure.Sum
-			for _, i := range sample {
-				if counter.Add(len(s.terms[i])) != nil {
-					return nil
-				}
-				all = addTerms(all, s.terms[i])
-			}
-			return new(s.valueOf(all, len(sample)))
-		}
+		found.Resample = e.resample
 	}
 	return found, e.counter.Err()
 }
 
-// signature is that which sacrebleu prints of a measure; empty where it has none.
+// resample returns the value of the first measure over a sample of the examples. It returns nil if the counter has an error.
+func (e *evaluation) resample(counter *steps.Counter, sample []int) *float64 {
+	s := e.sums[e.asked[0].String()]
+	var all []measure.Sum
+	for _, i := range sample {
+		if counter.Add(len(s.terms[i])) != nil {
+			return nil
+		}
+		all = addTerms(all, s.terms[i])
+	}
+	return new(s.valueOf(all, len(sample)))
+}
+
+// signature returns the signature that sacrebleu prints for a measure. It is empty for measures of other programs.
 func (e *evaluation) signature(m measure.Measure) string {
 	var settings string
 	switch m.Name {

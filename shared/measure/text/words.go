@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// vocabulary numbers the words of one text from 1. Words of references that it does not have are 0.
+// vocabulary numbers the words of one text from 1. The numbers are called symbols. Other words have the symbol 0.
 type vocabulary map[string]uint32
 
-// of returns the symbols of a text's words, which are new.
+// of clears the vocabulary and returns the symbols of a text's words.
 func (v *vocabulary) of(words []string, symbols []uint32) []uint32 {
 	const small = 1024
 	if *v == nil || len(*v) > small {
-		*v = vocabulary{} // to clear a large map takes as long as it ever was
+		*v = vocabulary{} // clearing a map takes time for its greatest size so far
 	}
 	clear(*v)
 	return v.add(words, symbols[:0])
@@ -40,7 +40,7 @@ func (v *vocabulary) find(words []string, symbols []uint32) []uint32 {
 	return symbols
 }
 
-// isSpace is Python's str.isspace.
+// isSpace is like Python's str.isspace.
 func isSpace(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == ' ' || '\t' <= r && r <= '\r' || '\x1c' <= r && r <= '\x1f'
@@ -48,7 +48,7 @@ func isSpace(r rune) bool {
 	return unicode.IsSpace(r)
 }
 
-// isWord is \w of Python's re. Marks are none of it.
+// isWord is like \w in Python's re. Marks are not part of words.
 func isWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
@@ -56,7 +56,7 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r)
 }
 
-// isPunctuation is string.punctuation of Python: that of ASCII.
+// isPunctuation reports whether c is in Python's string.punctuation, the punctuation of ASCII.
 func isPunctuation(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
 }
@@ -67,7 +67,7 @@ const (
 	finalSigma = 'ς'
 )
 
-// lower is Python's str.lower: that of Go, save that one character becomes two, and that Σ depends on where it stands.
+// lower is like Python's str.lower. Unlike strings.ToLower, it turns İ into two characters, and Σ into ς at the end of a word.
 func lower(text string) string {
 	if !strings.ContainsRune(text, dottedI) && !strings.ContainsRune(text, sigma) {
 		return strings.ToLower(text)
@@ -86,7 +86,7 @@ func lower(text string) string {
 	return string(lowered)
 }
 
-// endsWord says whether a Σ ends a word by the texts before and after it: Final_Sigma of the Unicode Standard.
+// endsWord reports whether a Σ between the texts ends a word: the condition Final_Sigma of the Unicode Standard.
 func endsWord(before, after string) bool {
 	letter := func(text string, next func(string) (rune, int), rest func(text string, n int) string) bool {
 		for text != "" {
@@ -106,7 +106,7 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isCaseIgnorable is the property Case_Ignorable. Go lacks the property Word_Break, which has the characters named here in it.
+// isCaseIgnorable reports the property Case_Ignorable. Part of it follows from Word_Break, which Go lacks, so these characters are listed.
 func isCaseIgnorable(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) ||
 		strings.ContainsRune("'.:·\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a", r)

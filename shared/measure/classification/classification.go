@@ -1,24 +1,23 @@
-// Package classification measures how well predicted labels agree with true ones.
+// Package classification compares predicted labels with true labels.
 //
 // # Definitions
 //
-// The labels are those that occur in the truth or among the predictions. For each label, precision is the share of its
-// predictions that are right, recall the share of its examples that are found, F1 = 2 hits / (predictions + examples);
-// 0/0 is 0.
+// All labels that occur in the truth or among the predictions count. For each label, precision is the share of its predictions that are
+// right, and recall is the share of its examples that are found. F1 = 2 hits / (predictions + examples). 0/0 is 0.
 //
 //   - Accuracy: share of examples whose predicted label is the true one.
 //   - BalancedAccuracy: mean recall of the labels that occur in the truth.
-//   - Precision, Recall, F1 with average=macro: mean over all labels; weighted: mean weighted by the number of examples
-//     that truly have the label; micro: over all decisions together, which with one label for each example is Accuracy.
-//     With labels: over these alone. With positive=LABEL: of that label. Not defined when the truth does not have a label that is named.
+//   - Precision, Recall, F1 with average=macro: mean over all labels. weighted: mean weighted by the number of examples that truly have the
+//     label. micro: over all decisions together, which equals Accuracy if each example has one label. With labels, only these labels
+//     count. With positive=LABEL, only this label counts. Not defined if the truth lacks a label that is named.
 //   - F: (1 + beta²) hits / (beta² examples + predictions) in the place of F1.
-//   - MCC: Matthews' coefficient, for more than two labels Gorodkin's R_K; 0 when truth or predictions have one label only.
-//   - Kappa: Cohen's; not defined when truth and predictions have one and the same label throughout. With weights, disagreements count by
-//     how many labels lie between, which are in the order of numbers where all of them are numbers, and else of their bytes.
-//   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009); not
-//     defined when a label is no number.
+//   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels; 0 if the truth or the predictions have only one label.
+//   - Kappa: Cohen's kappa. Not defined if all labels of truth and predictions are the same. With weights, a disagreement counts by the
+//     distance of its labels in the order of labels: numeric if all labels are numbers, otherwise the order of their bytes.
+//   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009). Not
+//     defined if a label is not a number.
 //
-// They are those of scikit-learn, but for what is not defined: that has no value and a reason, never NaN.
+// Values equal the values of scikit-learn. A measure that is not defined has no value but a reason, never NaN.
 package classification
 
 import (
@@ -30,11 +29,10 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "classification/2"
 
-// Computation is that of the evaluator of classification.
+// Computation computes the measures of classification.
 var Computation = predictions.Evaluator[*counts]{
 	Version: Version,
 	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *counts {
@@ -96,8 +94,8 @@ func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) mea
 	})
 }
 
-// matthews is Gorodkin's R_K, which for two labels is Matthews' coefficient: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²))
-// with c correct of s samples, and each label p times predicted and t times true. It is 0 when either side has only one label.
+// matthews returns Gorodkin's R_K, which equals Matthews' coefficient for two labels: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²)), where c
+// of s samples are correct, and a label is p times predicted and t times true. It returns 0 if either side has only one label.
 func (t *counts) matthews() float64 {
 	chance, predicted, actual := t.products()
 	all := t.samples * t.samples
@@ -107,8 +105,8 @@ func (t *counts) matthews() float64 {
 	return float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
 }
 
-// kappa is Cohen's (po - pe) / (1 - pe): agreement beyond what the two label frequencies give by chance. It is not
-// defined when chance alone explains everything, that is when both sides have one and the same label throughout.
+// kappa returns Cohen's (po - pe) / (1 - pe): the agreement beyond the agreement by chance, which follows from the frequencies of labels. It
+// is not defined if all labels of both sides are the same, because chance explains this agreement completely.
 func (t *counts) kappa() (float64, string) {
 	chance, _, _ := t.products()
 	all := t.samples * t.samples
@@ -118,7 +116,7 @@ func (t *counts) kappa() (float64, string) {
 	return float64(t.correct*t.samples-chance) / float64(all-chance), ""
 }
 
-// products are Σ p t, Σ p² and Σ t² over the labels: exact, since a sample count is far below 2^31.
+// products returns Σ p t, Σ p² and Σ t² over the labels. The sums are exact, because the number of samples is far below 2^31.
 func (t *counts) products() (chance, predicted, actual int64) {
 	for _, m := range t.Counts {
 		chance += m.Predicted * m.Actual
@@ -128,15 +126,15 @@ func (t *counts) products() (chance, predicted, actual int64) {
 	return chance, predicted, actual
 }
 
-// counts counts what every measure of nominal labels is made of. There is no confusion matrix: with ten thousand
-// labels it would have a hundred million cells, and no measure here needs more than its diagonal and margins.
+// counts holds the counts that all measures of nominal labels follow from. Measures need only the diagonal and the margins of the confusion
+// matrix. The matrix itself would have a hundred million cells for ten thousand labels.
 type counts struct {
 	decisions.Labels
 	samples, correct int64
 	truth, predicted []int32 // codes, by example
 }
 
-// newCounts counts truth[i] against predicted[i]; all are codes of the labels.
+// newCounts compares truth[i] with predicted[i], which are indices in names.
 func newCounts(counter *steps.Counter, names []string, truth, predicted []int32) *counts {
 	t := &counts{
 		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},

@@ -14,7 +14,8 @@ type ordinal struct {
 	counter *steps.Counter
 }
 
-// kappa is 1 - observed / expected disagreement, where a disagreement counts as many as its labels are apart, or the square of that.
+// kappa returns 1 - observed / expected disagreement. A disagreement counts the distance of its labels or, if quadratic, the square of the
+// distance.
 func (o *ordinal) kappa(quadratic bool) (float64, string) {
 	places := o.Places()
 	var observed float64
@@ -39,8 +40,8 @@ func (o *ordinal) kappa(quadratic bool) (float64, string) {
 	return 1 - observed*n/expected, ""
 }
 
-// linear is the sum over all pairs of a true and a predicted label of how far they are apart. Between two places that follow each
-// other lie as many steps as there are pairs with one label on each side.
+// linear returns the sum of distances over all pairs of a true and a predicted label. It adds, for each two adjacent places, the number of
+// pairs with one label on each side.
 func (o *ordinal) linear(places []int64) float64 {
 	actual, predicted := make([]float64, len(places)), make([]float64, len(places))
 	for code, l := range o.Counts {
@@ -56,8 +57,8 @@ func (o *ordinal) linear(places []int64) float64 {
 	return sum
 }
 
-// quadratic is the sum over all pairs of a true and a predicted label of the square of how far they are apart. Places are taken from the
-// mean of the true ones, so that no large numbers cancel out.
+// quadratic returns the sum of squared distances over all pairs of a true and a predicted label. It measures places from the mean of the
+// true ones, so that no large numbers cancel out.
 func (o *ordinal) quadratic(places []int64) float64 {
 	n, centre := float64(o.samples), 0.0
 	for code, l := range o.Counts {
@@ -73,7 +74,7 @@ func (o *ordinal) quadratic(places []int64) float64 {
 	return n*trueSquares + n*squares - 2*trueSum*sum
 }
 
-// macroError is the mean over the true labels of how far the predictions of their examples are from them.
+// macroError returns the mean over the true labels of the mean absolute error of their examples.
 func (o *ordinal) macroError() (float64, string) {
 	values, other := o.Numbers()
 	if other != "" {

@@ -9,7 +9,7 @@ import (
 	"assay/shared/measure"
 )
 
-// Numbers returns the numbers that the labels are, by code, or the first label that occurs and is none.
+// Numbers returns the labels as numbers, by code. If a label that occurs is not a number, it returns the first such label instead.
 func (l Labels) Numbers() (values []float64, other string) {
 	values = make([]float64, len(l.Names))
 	for code, name := range l.Names {
@@ -22,7 +22,7 @@ func (l Labels) Numbers() (values []float64, other string) {
 	return values, ""
 }
 
-// Places numbers the labels that occur in their order: that of numbers where all are numbers, and else of their bytes.
+// Places numbers the labels that occur in their order: numeric if all are numbers, otherwise the order of their bytes.
 func (l Labels) Places() []int64 {
 	var codes []int
 	for code := range l.Names {
@@ -44,8 +44,8 @@ func (l Labels) Places() []int64 {
 	return places
 }
 
-// Classes compares predicted with true labels, all of which occur; nil where there are none, or more than measure.MaxClasses. pairs adds
-// each true label of each example with each predicted one.
+// Classes compares predicted with true labels. All labels must occur. It returns nil if there are no labels, or more than
+// measure.MaxClasses. pairs calls add with each pair of a true and a predicted label of each example.
 func (l Labels) Classes(pairs func(add func(actual, predicted int))) *measure.Classes {
 	n := len(l.Names)
 	if n == 0 || n > measure.MaxClasses {

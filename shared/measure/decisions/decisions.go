@@ -1,5 +1,5 @@
-// Package decisions computes the scores of labels, such as precision and recall, from how often each is predicted and true, and averages
-// them. Evaluators of one and of several labels for each example share it, so that a name means the same in both.
+// Package decisions computes scores of labels, such as precision and recall, from the numbers of predicted and true decisions, and averages
+// them. Classification and multilabel share it, so that a measure's name has the same meaning in both.
 package decisions
 
 import (
@@ -11,41 +11,41 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Counts counts decisions: those of a label over the examples, those of an example over the labels, or sums of such.
+// Counts counts decisions: of a label over the examples, of an example over the labels, or sums of these.
 type Counts struct {
 	Hits      int64 // predicted and true
 	Predicted int64
-	Actual    int64 // in the truth: the support of a label
+	Actual    int64 // true; for a label, its support
 }
 
-// Add adds others.
+// Add adds other counts.
 func (c *Counts) Add(o Counts) {
 	c.Hits += o.Hits
 	c.Predicted += o.Predicted
 	c.Actual += o.Actual
 }
 
-// Precision is the share of what is predicted that is true; 0/0 is 0.
+// Precision returns the share of predicted decisions that are true. 0/0 is 0.
 func (c Counts) Precision() float64 { return measure.Ratio(float64(c.Hits), float64(c.Predicted)) }
 
-// Recall is the share of what is true that is predicted; 0/0 is 0.
+// Recall returns the share of true decisions that are predicted. 0/0 is 0.
 func (c Counts) Recall() float64 { return measure.Ratio(float64(c.Hits), float64(c.Actual)) }
 
-// F is the F-measure with the square of beta; 0/0 is 0.
+// F returns the F-measure with the square of beta. 0/0 is 0.
 func (c Counts) F(square float64) float64 {
 	return measure.Ratio((1+square)*float64(c.Hits), square*float64(c.Actual)+float64(c.Predicted))
 }
 
-// Support is a weight of a label in means: how many examples truly have it.
+// Support returns the number of examples that truly have the label. It is a weight for Mean.
 func (c Counts) Support() float64 { return float64(c.Actual) }
 
-// IsTrue is 1 when an example truly has the label.
+// IsTrue returns 1 if an example truly has the label, otherwise 0. It is a weight for Mean.
 func (c Counts) IsTrue() float64 { return float64(min(c.Actual, 1)) }
 
-// Occurs is 1 when the label is in the truth or among the predictions.
+// Occurs returns 1 if the label is in the truth or among the predictions, otherwise 0. It is a weight for Mean.
 func (c Counts) Occurs() float64 { return float64(min(c.Actual+c.Predicted, 1)) }
 
-// Score returns what Precision, Recall, Jaccard, F1 or F is of counts.
+// Score returns the function that computes Precision, Recall, Jaccard, F1 or F from counts.
 func Score(m measure.Measure) func(Counts) float64 {
 	empty := m.Number("zero_division")
 	square := 1.0
@@ -70,7 +70,7 @@ func Score(m measure.Measure) func(Counts) float64 {
 	}
 }
 
-// Mean is the mean of a score, each with a weight.
+// Mean returns the weighted mean of a score.
 func Mean(counter *steps.Counter, of []Counts, score, weight func(Counts) float64) float64 {
 	var sum, weights measure.Sum
 	for _, c := range of {
@@ -89,8 +89,8 @@ type Labels struct {
 	Counts []Counts
 }
 
-// Chosen returns the codes of the labels that a measure is about: those that it names, each of which the truth must have, or else all that
-// occur.
+// Chosen returns the codes of the labels that count for a measure: the labels that it names or, if it names none, all labels that occur. It
+// returns a reason instead if the truth lacks a label that the measure names.
 func (l Labels) Chosen(counter *steps.Counter, m measure.Measure) (codes []int32, reason string) {
 	if names := m.Labels(); names != nil {
 		for _, name := range names {
@@ -116,7 +116,7 @@ func (l Labels) Chosen(counter *steps.Counter, m measure.Measure) (codes []int32
 	return codes, ""
 }
 
-// ValueSteps returns how many steps the values of measures take that have a Score, of so many labels.
+// ValueSteps estimates the steps of Value for the measures and the number of labels.
 func ValueSteps(measures []measure.Measure, labels int) (n int) {
 	for _, m := range measures {
 		n += labels * (1 + max(1, len(m.Labels())))
@@ -124,7 +124,7 @@ func ValueSteps(measures []measure.Measure, labels int) (n int) {
 	return n
 }
 
-// Value is that of a measure which has a Score: of one label, or its average over the labels.
+// Value returns the value of a measure that has a Score: the score of one label, or the average over the labels.
 func (l Labels) Value(counter *steps.Counter, m measure.Measure) (value float64, reason string) {
 	codes, reason := l.Chosen(counter, m)
 	switch {
@@ -147,7 +147,7 @@ func (l Labels) Value(counter *steps.Counter, m measure.Measure) (value float64,
 			return 0, "no example of the truth has a label"
 		}
 		return Mean(counter, chosen, score, Counts.Support), ""
-	default: // micro, or one label alone
+	default: // micro, or only one label
 		return score(all), ""
 	}
 }

@@ -1,22 +1,31 @@
-// Package multilabel measures how well predicted sets of labels agree with true ones, where an example has any number of labels.
+// Package multilabel compares predicted sets of labels with true sets. An example has any number of labels.
 //
 // # Definitions
 //
-// The labels are those that occur in the truth or among the predictions. Of a label, or of an example, hits are the decisions that are
-// predicted and true: precision is hits / predicted, recall hits / true, F1 2 hits / (predicted + true), F with the weight beta of recall
-// (1 + beta²) hits / (beta² true + predicted), Jaccard hits / (predicted + true - hits).
+// All labels that occur in the truth or among the predictions count. Decisions are pairs of an example and a label; hits are decisions that
+// are predicted and true. For a label or an example:
 //
-//   - average=samples: mean of the values of the examples; macro: mean of those of the labels; weighted: mean of these by how many
-//     examples truly have the label; micro: over all decisions together. With labels: over these alone. With positive=LABEL: of
-//     that label.
-//   - 0/0 is 0. An example for which neither truth nor prediction has a label has the value zero_division in F1, F and Jaccard: 0 unless
-//     given, and 1 in evaluators that count it as right, as that of SemEval-2018 task 1 does.
-//   - ExactMatch: share of the examples whose predicted labels are the true ones.
-//   - HammingLoss: labels that are predicted or true but not both, over all examples, / (examples · labels of the truth).
+//   - Precision: hits / predicted.
+//   - Recall: hits / true.
+//   - F1: 2 hits / (predicted + true). F: (1 + beta²) hits / (beta² true + predicted).
+//   - Jaccard: hits / (predicted + true - hits).
 //
-// They are those of scikit-learn, with two exceptions. A measure of labels has no value but a reason where there are none to measure, or
-// where the truth lacks one that is named. HammingLoss divides by the labels of the truth alone, where scikit-learn has those of both sides
-// in its matrices: there a run makes its errors smaller by predicting labels that do not exist.
+// These values are averaged:
+//
+//   - average=samples: mean over the examples. macro: mean over the labels. weighted: mean over the labels, weighted by the number of
+//     examples that truly have the label. micro: over all decisions together. With labels, only these labels count. With
+//     positive=LABEL, only this label counts.
+//   - 0/0 is 0. In F1, F and Jaccard, an example without true and predicted labels has the value zero_division. It is 0 by default. Some
+//     evaluators count such an example as right, as in SemEval-2018 task 1; give 1 for them.
+//
+// Other measures:
+//
+//   - ExactMatch: share of the examples whose predicted labels are the true labels.
+//   - HammingLoss: labels that are predicted or true but not both, over all examples, divided by (examples · labels of the truth).
+//
+// Values equal the values of scikit-learn, with two exceptions. A measure has no value but a reason if there are no labels to measure, or if
+// the truth lacks a label that is named. HammingLoss divides by the labels of the truth only. scikit-learn divides by the labels of both
+// sides, so a run there lowers its loss by predicting labels that do not exist.
 package multilabel
 
 import (
@@ -28,11 +37,10 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "multilabel/1"
 
-// Computation is that of the evaluator of several labels for each example.
+// Computation computes the measures of sets of labels.
 var Computation = predictions.Evaluator[*examples]{
 	Version: Version,
 	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *examples {
@@ -43,8 +51,8 @@ var Computation = predictions.Evaluator[*examples]{
 	Detail:  addDetails,
 }.Computation(predictions.Sets)
 
-// stepsOf returns how many steps newExamples, addMeans, the averages over labels and the confusion matrix take for a run with as many
-// labels as the truth.
+// stepsOf estimates the steps of newExamples, addMeans, the averages over labels and the confusion matrix for a run with as many labels as
+// the truth.
 func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	pass := truth.Len() + 2*truth.Assigned()
 	n := pass + decisions.ValueSteps(asked, len(truth.Labels()))
@@ -64,7 +72,7 @@ func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	return n
 }
 
-// addDetails adds values by label, and by example of what is a mean over examples.
+// addDetails adds the values by label, and the values by example of measures that are means over examples.
 func addDetails(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, e *examples, result *measure.Result) {
 	result.Classes = e.Classes(func(add func(actual, predicted int)) {
 		for i := range e.n {
@@ -104,7 +112,7 @@ func evaluate(counter *steps.Counter, measures []measure.Measure, e *examples) m
 	})
 }
 
-// examples are the labels of both sides, and what is counted of them.
+// examples holds the labels of both sides, and their counts.
 type examples struct {
 	decisions.Labels
 	n                int
@@ -113,8 +121,8 @@ type examples struct {
 	means            map[string]*mean // by measure
 }
 
-// newExamples counts n examples. truth and predicted return the indices of the labels of an example in names, in ascending order and none
-// twice.
+// newExamples counts n examples. truth and predicted return the labels of an example as indices in names, in ascending order and without
+// duplicates.
 func newExamples(counter *steps.Counter, names []string, n int, truth, predicted func(i int) []int16) *examples {
 	e := &examples{
 		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},
@@ -152,7 +160,7 @@ func has(ascending []int16, label int16) bool {
 // mean is a measure that is a mean over the examples.
 type mean struct {
 	score  func(decisions.Counts) float64
-	reason string // why it has no value
+	reason string // why the measure has no value
 	sum    measure.Sum
 	values []float64 // by example, of up to MaxExamples
 }
@@ -164,7 +172,7 @@ func (e *examples) addMeans(counter *steps.Counter, measures []measure.Measure) 
 	for _, m := range measures {
 		if score := e.scoreOf(m); score != nil {
 			e.means[m.String()] = &mean{score: score}
-			if kept || m.Param("average") != "" { // the others follow from counts of labels
+			if kept || m.Param("average") != "" { // values of other measures follow from counts of labels
 				over[m.Param("labels")] = append(over[m.Param("labels")], m)
 			}
 		}
@@ -186,7 +194,7 @@ func (e *examples) addMeans(counter *steps.Counter, measures []measure.Measure) 
 	}
 }
 
-// addExamples adds each example, counted over the labels, to the means.
+// addExamples adds each example to the means. Only the given labels count.
 func (e *examples) addExamples(counter *steps.Counter, labels []int32, means []*mean) {
 	count := e.ofExample(labels)
 	for i := range e.n {
@@ -204,7 +212,8 @@ func (e *examples) addExamples(counter *steps.Counter, labels []int32, means []*
 	}
 }
 
-// scoreOf returns the value of an example for a measure that is a mean over them; nil of another measure.
+// scoreOf returns the function that computes the value of an example, for a measure that is a mean over examples. It returns nil for other
+// measures.
 func (e *examples) scoreOf(m measure.Measure) func(decisions.Counts) float64 {
 	switch {
 	case m.Name == "ExactMatch":
@@ -223,7 +232,7 @@ func (e *examples) scoreOf(m measure.Measure) func(decisions.Counts) float64 {
 	return nil
 }
 
-// ofExample returns what counts an example over the labels.
+// ofExample returns a function that counts the decisions of an example over the labels.
 func (e *examples) ofExample(labels []int32) func(i int) decisions.Counts {
 	among := make([]int64, len(e.Names))
 	for _, l := range labels {
@@ -244,7 +253,7 @@ func (e *examples) ofExample(labels []int32) func(i int) decisions.Counts {
 	}
 }
 
-// trueLabels is how many labels the truth has.
+// trueLabels returns the number of labels of the truth.
 func (e *examples) trueLabels() (n int) {
 	for _, t := range e.Counts {
 		if t.Actual > 0 {

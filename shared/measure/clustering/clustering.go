@@ -1,20 +1,21 @@
-// Package clustering measures how well predicted clusters agree with true ones. The names of clusters say nothing: only which examples
-// are together counts.
+// Package clustering compares predicted clusters with true clusters. The names of clusters do not matter, only which examples are
+// together.
 //
 // # Definitions
 //
-// n examples are in true clusters of sizes a_i and predicted ones of sizes b_j, n_ij of them in both i and j. H is the entropy of
-// clusters, MI their mutual information.
+// n examples are in true clusters of sizes a_i and in predicted clusters of sizes b_j. n_ij examples are in both i and j. H is the entropy
+// of the clusters of one side, and MI is the mutual information of both sides.
 //
-//   - Homogeneity: MI / H(true), 1 when there is one true cluster; Completeness: MI / H(predicted), 1 when there is one predicted cluster.
-//   - VMeasure: (1 + beta) h c / (beta h + c) of the two, 0 when one is 0 (Rosenberg and Hirschberg, EMNLP-CoNLL 2007).
-//   - NMI: MI / ((H(true) + H(predicted)) / 2), 1 when both sides have one cluster.
-//   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985); 1 when the clusters are equal.
-//   - BCubedP: mean over the examples of n_ij / b_j, BCubedR: of n_ij / a_i, for the clusters i and j that an example is in (Bagga and
-//     Baldwin, COLING-ACL 1998); BCubedF: their harmonic mean.
-//   - Purity: share of examples that are in the most frequent true cluster of their predicted one.
+//   - Homogeneity: MI / H(true), 1 if there is one true cluster. Completeness: MI / H(predicted), 1 if there is one predicted cluster.
+//   - VMeasure: (1 + beta) h c / (beta h + c) of homogeneity h and completeness c, 0 if one of them is 0 (Rosenberg and Hirschberg,
+//     EMNLP-CoNLL 2007).
+//   - NMI: MI / ((H(true) + H(predicted)) / 2), 1 if both sides have one cluster.
+//   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985), 1 if the clusters are equal.
+//   - BCubedP, BCubedR: mean over the examples of n_ij / b_j and of n_ij / a_i, where i and j are the clusters of the example (Bagga and
+//     Baldwin, COLING-ACL 1998). BCubedF: harmonic mean of BCubedP and BCubedR.
+//   - Purity: share of examples that belong to the most frequent true cluster of their predicted cluster.
 //
-// Values are those of scikit-learn, where it has the measure.
+// Values equal the values of scikit-learn for the measures that it has.
 package clustering
 
 import (
@@ -25,11 +26,10 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "clustering/1"
 
-// Computation is that of the evaluator of clusterings.
+// Computation computes the measures of clusterings.
 var Computation = predictions.Evaluator[*table]{
 	Version: Version,
 	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *table {
@@ -69,7 +69,7 @@ var measures = map[string]func(*table, measure.Measure) float64{
 	"Purity": func(t *table, _ measure.Measure) float64 { return t.purity },
 }
 
-// share is information as a share of an entropy, 1 where there is none to explain.
+// share returns information divided by an entropy, or 1 if the entropy is 0.
 func share(information, entropy float64) float64 {
 	if entropy == 0 {
 		return 1
@@ -77,19 +77,19 @@ func share(information, entropy float64) float64 {
 	return min(1, information/entropy)
 }
 
-// table has the sums over the cells of the contingency table from which all measures follow.
+// table holds the sums over the cells of the contingency table. All measures follow from them.
 type table struct {
 	n                                          float64
 	trueEntropy, predictedEntropy, information float64
 	precision, recall, purity                  float64
-	// Ordered pairs of examples that are together in a true cluster, in a predicted one, and in both.
+	// Ordered pairs of examples that are together in a true cluster, in a predicted cluster, and in both.
 	truePairs, predictedPairs, commonPairs float64
 }
 
 func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *table {
 	t := &table{n: float64(len(truth))}
 	actual, guessed := make([]int64, clusters), make([]int64, clusters)
-	cells := make([]uint64, len(truth)) // of each example; equal ones stand together once they are sorted, by predicted clusters
+	cells := make([]uint64, len(truth)) // the cell of each example; sorting brings equal cells together
 	for i, a := range truth {
 		if counter.Add(1) != nil {
 			break
@@ -131,7 +131,7 @@ func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *t
 	return t
 }
 
-// margin returns the entropy of clusters of the sizes, and how many ordered pairs are together in one.
+// margin returns the entropy of clusters with the sizes, and the number of ordered pairs of examples that are together in a cluster.
 func (t *table) margin(sizes []int64) (entropy, pairs float64) {
 	var sum measure.Sum
 	for _, size := range sizes {

@@ -5,7 +5,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// binary has the scores of the examples that have a label, and of the others.
+// binary holds the scores of the examples with a label, and of the examples without it.
 type binary struct {
 	label         int
 	with, without []float64
@@ -40,10 +40,10 @@ func (e *Examples) value(label int, name string) (float64, string) {
 
 func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 
-// curves has the area under the ROC curve, the average precision, the Brier score and the number of examples that have the label.
+// curves holds the area under the ROC curve, the average precision, the Brier score and the number of examples with the label.
 type curves struct{ area, precision, brier, positives float64 }
 
-// curvesOf returns those of a label, which are computed once.
+// curvesOf returns the curves of a label. It computes them once for each label.
 func (e *Examples) curvesOf(label int) (curves, string) {
 	if c, known := e.curves[label]; known {
 		return c, ""
@@ -63,7 +63,7 @@ func (e *Examples) curvesOf(label int) (curves, string) {
 	return c, ""
 }
 
-// brier is the Brier score.
+// brier returns the Brier score.
 func (b *binary) brier(counter *steps.Counter) float64 {
 	var sum measure.Sum
 	for _, s := range b.with {
@@ -81,7 +81,7 @@ func (b *binary) brier(counter *steps.Counter) float64 {
 	return sum.Total() / b.len()
 }
 
-// curves sorts the scores.
+// curves computes the area and the precision. It sorts the scores, and goes through groups of equal scores in descending order.
 func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
 	if len(b.with) == 0 || len(b.without) == 0 {
 		return c, "all examples of the truth have one and the same label"
@@ -90,7 +90,7 @@ func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
 	steps.Sort(counter, b.without)
 	positives, negatives := float64(len(b.with)), float64(len(b.without))
 	var pairs, sum measure.Sum
-	with, without := b.with, b.without // whose scores are below those that were seen
+	with, without := b.with, b.without // the scores below the groups so far
 	for len(with) > 0 {
 		score := with[len(with)-1]
 		n := len(with)
@@ -117,7 +117,7 @@ func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
 	return curves{area: pairs.Total() / positives / negatives, precision: sum.Total() / positives, positives: positives}, ""
 }
 
-// answers counts decisions; a score of exactly 0.5 is none.
+// answers counts decisions. A score of exactly 0.5 is unanswered.
 type answers struct{ truePositive, falsePositive, falseNegative, trueNegative, unanswered float64 }
 
 func (b *binary) answers(counter *steps.Counter) (a answers) {
@@ -141,18 +141,18 @@ func (b *binary) answers(counter *steps.Counter) (a answers) {
 	return a
 }
 
-// rightAtOne is C@1 of n examples.
+// rightAtOne returns C@1 for n examples.
 func (a answers) rightAtOne(n float64) float64 {
 	right := a.truePositive + a.trueNegative
 	return (right + a.unanswered*right/n) / n
 }
 
-// missing is F0.5u.
+// missing returns F0.5u.
 func (a answers) missing() float64 {
 	return measure.Ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered)+a.falsePositive)
 }
 
-// pan is the mean of the measures of PAN.
+// pan returns the mean of PAN's five measures.
 func (e *Examples) pan(label int) (float64, string) {
 	var sum measure.Sum
 	for _, name := range []string{"AUC", "CAt1", "F05u", "F1"} {
@@ -162,7 +162,7 @@ func (e *Examples) pan(label int) (float64, string) {
 		}
 		sum.Add(value)
 	}
-	c, _ := e.curvesOf(label) // as AUC has them
+	c, _ := e.curvesOf(label) // AUC has computed them
 	sum.Add(1 - c.brier)
 	return sum.Total() / 5, ""
 }

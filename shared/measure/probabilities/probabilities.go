@@ -1,26 +1,32 @@
-// Package probabilities measures scores: one for each example, of the positive label, or one for each label.
+// Package probabilities measures scores of labels. An example has one score, for the positive label, or one score for each label.
 //
 // # Definitions
 //
-// The positive label is the one that a measure names, or else the greater one of the two that the truth has: as numbers where both are, and
-// else by their bytes, as 1, true and yes are. s is its score for an example.
+// A measure may name the positive label. If it does not and the truth has two labels, the positive label is the greater one, such as 1, true
+// or yes. Labels are compared as numbers if both are numbers, otherwise by their bytes. s is the positive label's score for an example.
 //
-//   - AUC: share of pairs of an example with the positive label and one without it in which the former has the higher score; equal scores
-//     count half. With average=macro: mean over the labels of the truth, each against the rest; weighted: by their examples.
-//   - AP: Σ (R_k - R_k-1) P_k over the distinct scores, falling, with precision P_k and recall R_k of the examples down to it.
-//   - LogLoss: mean of -ln p of the true label, p being at least 2^-52 and at most 1 - 2^-52.
-//   - Brier: mean of (s - y)², y being 1 for the positive label and else 0; with more than two labels in the truth, of that summed over
-//     all labels.
-//   - CAt1: (c + u c / n) / n of n examples, u of which have a score of exactly 0.5 and are unanswered, and c are on the right side of 0.5
+//   - AUC: share of pairs of an example with the positive label and an example without it in which the first has the higher score. Equal
+//     scores count half. With average=macro: mean over the labels of the truth, each against the rest. weighted: mean weighted by the
+//     numbers of their examples.
+//   - AP: Σ (R_k - R_k-1) P_k over the distinct scores in descending order, where P_k and R_k are the precision and the recall of the
+//     examples with this score or a higher one.
+//   - LogLoss: mean of -ln p of the true label, where p is at least 2^-52 and at most 1 - 2^-52.
+//   - Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise. If the truth has more than two labels, the squares are
+//     summed over all labels.
+//   - CAt1: (c + u c / n) / n for n examples. u examples have a score of exactly 0.5 and are unanswered; c are on the right side of 0.5
 //     (Peñas and Rodrigo, ACL 2011).
-//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples, F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL
-//     2019); 0/0 is 0.
+//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples. F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL
+//     2019). 0/0 is 0.
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
 //
-// AUC, AP, LogLoss and Brier are those of scikit-learn, which warns of probabilities that do not sum to 1, where a run is refused here if
-// they miss it by more than 0.01. The others are those of PAN's evaluator for authorship verification, with two exceptions. There, a score
-// of 0.5 becomes an answer before F05u counts the unanswered, so that there are none; here they count as published. And what is 0 there
-// because the truth has one label alone has no value here, and a reason.
+// # Differences from the references
+//
+// AUC, AP, LogLoss and Brier follow scikit-learn. scikit-learn warns if probabilities do not sum to 1. Here the run is refused if the sum
+// differs from 1 by more than 0.01.
+//
+// The other measures follow PAN's evaluator for authorship verification, with two exceptions. PAN's evaluator turns a score of 0.5 into an
+// answer before F05u counts the unanswered examples, so it counts none. Here F05u counts them as published. If the truth has only one label,
+// PAN's evaluator returns 0. Here the measure has no value but a reason.
 package probabilities
 
 import (
@@ -37,11 +43,10 @@ import (
 	"assay/shared/plural"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "probabilities/1"
 
-// Computation is that of the evaluator of scores.
+// Computation computes the measures of scores.
 var Computation = predictions.Evaluator[*Examples]{
 	Version: Version,
 	Compare: func(_ *steps.Counter, truth *predictions.Truth, run *predictions.Run) *Examples {
@@ -62,7 +67,7 @@ var Computation = predictions.Evaluator[*Examples]{
 	},
 }.ScoreComputation(func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" })
 
-// stepsOf returns how many steps the measures take. Scores are sorted once for each label that they are measured for.
+// stepsOf estimates the steps of the measures. Scores are sorted once for each label that measures need.
 func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	n := truth.Len()
 	labels := len(truth.Labels())
@@ -88,22 +93,23 @@ func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	return total
 }
 
-// Examples are what is compared.
+// Examples holds the true labels and the scores of examples.
 type Examples struct {
-	Labels []string // of the truth
+	Labels []string // labels of the truth
 	Truth  []int32  // index of the true label of each example
-	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. None for one score.
+	// Classes holds the label of each score, as an index in Labels, or a greater index for a label that the truth lacks. It is empty if
+	// examples have one score.
 	Classes    []int32
-	Scores     func(i int) []float64 // of an example
+	Scores     func(i int) []float64 // returns the scores of an example
 	counter    *steps.Counter
 	last       *binary
-	curves     map[int]curves // by label, which all measures share
-	needsBrier bool           // of curves
-	// signatures say which label was taken as the positive one, by the measures that do not.
+	curves     map[int]curves // by label; all measures share them
+	needsBrier bool           // curves need the Brier score
+	// signatures say which label was positive, for measures that do not name it.
 	signatures map[string]string
 }
 
-// Evaluate returns the values of measures of probabilities. There is at least one example.
+// Evaluate returns the values of measures of probabilities. There must be at least one example.
 func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measure.Result {
 	e.counter = counter
 	e.curves = map[int]curves{}
@@ -125,7 +131,8 @@ func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measu
 	return result
 }
 
-// positive returns the positive label of a measure.
+// positive returns the positive label of a measure, or the reason why there is none. It records a label that the measure does not name as the
+// measure's signature.
 func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	if name := m.Param("positive"); name != "" {
 		if label = slices.Index(e.Labels, name); label < 0 {
@@ -153,7 +160,7 @@ func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	return label, ""
 }
 
-// binary has the scores of one label, until it is asked for another: they are a copy of all, whose memory is used again.
+// binary returns a copy of the scores for one label. The copy is valid until the next call with another label, which reuses its memory.
 func (e *Examples) binary(label int) (b *binary, reason string) {
 	if e.last == nil {
 		e.last = &binary{label: -1}
@@ -182,7 +189,7 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	return b, ""
 }
 
-// average is the mean over the labels of the truth.
+// average returns the mean of a measure over the labels of the truth.
 func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
 	if len(e.Classes) == 0 {
 		return 0, "the run has one score for each example, and an average needs one for each label"
@@ -203,7 +210,7 @@ func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
 	return sum.Total() / weights.Total(), ""
 }
 
-// column returns where the scores of a label stand.
+// column returns the index of a label's score among the scores of an example.
 func (e *Examples) column(label int) (column int, reason string) {
 	if len(e.Classes) == 0 {
 		return 0, ""
@@ -232,7 +239,7 @@ func (e *Examples) mean(m measure.Measure) (float64, string) {
 	return sum.Total() / float64(len(e.Truth)), ""
 }
 
-// loss returns LogLoss or Brier of an example.
+// loss returns a function that computes LogLoss or Brier for an example.
 func (e *Examples) loss(m measure.Measure) (of func(i int) float64, reason string) {
 	if len(e.Classes) > 0 && m.Param("positive") == "" {
 		return e.lossOverLabels(m)
@@ -284,7 +291,7 @@ func (e *Examples) lossOverLabels(m measure.Measure) (of func(i int) float64, re
 	}, ""
 }
 
-// logLoss is the loss of the probability of what is true.
+// logLoss returns the loss for the probability p of the true label.
 func logLoss(p float64) float64 {
 	const least = 1.0 / (1 << 52)
 	return -math.Log(min(max(p, least), 1-least))

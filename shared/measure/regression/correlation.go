@@ -7,12 +7,12 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// pearson is the product-moment correlation.
+// pearson returns the product-moment correlation.
 func (p *pairs) pearson() (float64, string) {
 	if reason := p.undefinedCorrelation(); reason != "" {
 		return 0, reason
 	}
-	// Each side has its own unit: a correlation does not depend on them.
+	// Each side has its own unit. A correlation does not depend on the units.
 	x := p.scaled(p.truth, exponent(p.largest(p.truth)))
 	y := p.scaled(p.predicted, exponent(p.largest(p.predicted)))
 	m := p.newMoments(x, y)
@@ -20,14 +20,14 @@ func (p *pairs) pearson() (float64, string) {
 	return max(-1, min(1, r)), ""
 }
 
-// concordance is Lin's coefficient.
+// concordance returns Lin's concordance correlation coefficient.
 func (p *pairs) concordance() (float64, string) {
 	if len(p.truth) < 2 {
 		return 0, tooFew
 	}
 	e := exponent(max(p.largest(p.truth), p.largest(p.predicted)))
 	x, y := p.scaled(p.truth, e), p.scaled(p.predicted, e)
-	differences := make([]float64, len(x)) // whose mean has more digits than the difference of the means
+	differences := make([]float64, len(x)) // their mean is more precise than the difference of the means
 	for i := range x {
 		if p.counter.Add(1) != nil {
 			break
@@ -42,7 +42,7 @@ func (p *pairs) concordance() (float64, string) {
 	return 2 * m.xy / spread, ""
 }
 
-// undefinedCorrelation says why a correlation is not defined; empty when it is.
+// undefinedCorrelation says why a correlation is not defined. It returns "" if it is defined.
 func (p *pairs) undefinedCorrelation() string {
 	switch {
 	case len(p.truth) < 2:
@@ -55,13 +55,13 @@ func (p *pairs) undefinedCorrelation() string {
 	return ""
 }
 
-// place is where a number stands among others.
+// place is a number and its index.
 type place struct {
 	x float64
 	i int
 }
 
-// ranks are those of the numbers of both sides, where equal ones share the mean of theirs.
+// ranks returns the ranks of the numbers of each side. Equal numbers get the mean of their ranks.
 func ranks(counter *steps.Counter, x, y []float64) (ofX, ofY []float64) {
 	order := make([]place, len(x))
 	return ranksOf(counter, x, order), ranksOf(counter, y, order)
@@ -93,22 +93,21 @@ func ranksOf(counter *steps.Counter, xs []float64, order []place) []float64 {
 	return out
 }
 
-// Kendall is tau-b of x and y, which are as long as each other; the reason says why there is no value, and is empty when there is one.
-// The value is of no use if the counter has an error.
+// Kendall returns tau-b of x and y, which must have the same length. If tau-b is not defined, the reason says why; otherwise it is empty. The
+// value is invalid if the counter has an error.
 func Kendall(counter *steps.Counter, x, y []float64) (value float64, reason string) {
 	return newPairs(counter, x, y).ranks().kendall()
 }
 
-// kendall is tau-b of pairs of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
-// tied in x and n2 tied in y. Knight's method (W. R. Knight, A computer method for calculating Kendall's tau with
-// ungrouped data, JASA 61, 1966) finds D in O(n log n): it is the number of exchanges that sort y once the
-// examples stand in the order of x.
+// kendall returns tau-b of pairs of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)), where C pairs are concordant and D discordant, of n0 pairs
+// n1 are tied in x and n2 tied in y. Knight's method finds D in O(n log n): after sorting the examples by x, D is the number of exchanges
+// that sort y (W. R. Knight, A computer method for calculating Kendall's tau with ungrouped data, JASA 61, 1966).
 func (p *pairs) kendall() (value float64, reason string) {
 	if reason := p.undefinedCorrelation(); reason != "" {
 		return 0, reason
 	}
 	const half = 32
-	points := make([]uint64, len(p.truth)) // x and y, each doubled: a mean rank may have a half
+	points := make([]uint64, len(p.truth)) // x and y, each doubled, because a mean rank may end in .5
 	for i := range points {
 		if p.counter.Add(1) != nil {
 			break
@@ -131,7 +130,7 @@ func (p *pairs) kendall() (value float64, reason string) {
 
 func pairsOf(n int) int64 { return int64(n) * int64(n-1) / 2 }
 
-// tiedPairs counts the pairs of elements of a sorted list that are equal without their last bits.
+// tiedPairs counts the pairs of elements of a sorted list that are equal after shifting out the last bits.
 func tiedPairs(counter *steps.Counter, list []uint64, bits int) int64 {
 	var tied int64
 	for from := 0; from < len(list) && counter.Add(1) == nil; {
@@ -145,7 +144,7 @@ func tiedPairs(counter *steps.Counter, list []uint64, bits int) int64 {
 	return tied
 }
 
-// sortCounting sorts ys by merging, and returns how many pairs stood in the wrong order.
+// sortCounting sorts ys by merging, and returns the number of pairs that were in the wrong order.
 func sortCounting(counter *steps.Counter, ys []uint64) int64 {
 	var exchanges int64
 	from, to := ys, make([]uint64, len(ys))
@@ -160,7 +159,7 @@ func sortCounting(counter *steps.Counter, ys []uint64) int64 {
 	return exchanges
 }
 
-// merge writes the sorted a and b to out in order, and counts the pairs in which b's element passes one of a's.
+// merge merges the sorted lists a and b into out. It counts the pairs of an element of a and a smaller element of b.
 func merge(counter *steps.Counter, out, a, b []uint64) int64 {
 	var passed int64
 	for i := range out {

@@ -1,21 +1,22 @@
-// Package regression measures how well predicted numbers agree with true ones.
+// Package regression compares predicted numbers with true numbers.
 //
 // # Definitions
 //
-//   - MSE: mean of the squared differences; RMSE: its square root; MAE: mean of the absolute differences.
-//   - MedianAE: median of the absolute differences; MAPE: mean of the absolute differences, each divided by the true value, and not
-//     defined when one of these is 0, where scikit-learn divides by the least number.
-//   - R2: 1 - SSE/SST, where SST is about the mean of the truth. When all values of the truth are equal it is 1 for
-//     perfect predictions and 0 for others.
-//   - Pearson: product-moment correlation; Spearman: that of the ranks, ties sharing their mean rank; Kendall: tau-b.
-//   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989), not defined when all values of both sides
-//     are equal.
+//   - MSE: mean of the squared differences. RMSE: its square root. MAE: mean of the absolute differences.
+//   - MedianAE: median of the absolute differences.
+//   - MAPE: mean of the absolute differences, each divided by the true value. Not defined if a true value is 0; scikit-learn divides by a
+//     tiny number instead.
+//   - R2: 1 - SSE/SST, where SST is about the mean of the truth. If all values of the truth are equal, R2 is 1 for perfect predictions and 0
+//     for others.
+//   - Pearson: product-moment correlation. Spearman: Pearson correlation of the ranks, where ties share their mean rank. Kendall: tau-b.
+//   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989). Not defined if all values of both sides are
+//     equal.
 //
-// They are those of scikit-learn and scipy. R2 and the correlations need two examples, and the correlations are not
-// defined when either side is constant: then they have no value and a reason, never NaN.
+// Values equal the values of scikit-learn and scipy. R2 and the correlations need two examples. Correlations are not defined if one side is
+// constant. A measure that is not defined has no value but a reason, never NaN.
 //
-// Sums are compensated and taken about the mean in a second pass, in a unit in which nothing overflows, so that large
-// offsets and extreme magnitudes cost no digits. This is why no general library does it.
+// Sums are compensated, and deviations are taken from the mean in a second pass, in a unit in which nothing overflows. So large offsets and
+// extreme magnitudes lose no digits. General libraries do not do this, so the package computes the measures itself.
 package regression
 
 import (
@@ -28,11 +29,10 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "regression/1"
 
-// pairs are the numbers of both sides, and what measures of them share.
+// pairs holds the numbers of both sides, and intermediate results that measures share.
 type pairs struct {
 	truth, predicted []float64
 	counter          *steps.Counter
@@ -50,7 +50,7 @@ func newPairs(counter *steps.Counter, truth, predicted []float64) *pairs {
 	return p
 }
 
-// measures has the families of regression. Each returns a value, or the reason why it has none.
+// measures maps families to their functions. A function returns a value, or the reason why there is none.
 var measures = map[string]func(*pairs) (value float64, reason string){
 	"MSE":      ofDeviations(func(d deviations) float64 { return math.Ldexp(d.squares/float64(d.n), 2*d.exponent) }),
 	"RMSE":     ofDeviations(func(d deviations) float64 { return math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent) }),
@@ -64,7 +64,7 @@ var measures = map[string]func(*pairs) (value float64, reason string){
 	"Kendall":  func(p *pairs) (float64, string) { return p.ranks().kendall() },
 }
 
-// Computation is that of the evaluator of regression.
+// Computation computes the measures of regression.
 var Computation = predictions.Evaluator[*pairs]{
 	Version: Version,
 	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *pairs {
@@ -83,7 +83,7 @@ var Computation = predictions.Evaluator[*pairs]{
 	},
 }.Computation(predictions.Numbers)
 
-// stepsOf returns how many steps the measures take: passes, and sorting for those of ranks and medians.
+// stepsOf estimates the steps of the measures: passes over the data, and sorting for ranks and medians.
 func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	const passes = 6
 	n, sorted := truth.Len(), steps.SortSteps(truth.Len())
@@ -100,7 +100,7 @@ func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	return total
 }
 
-// errorOf has the errors by example of the measures that are their means.
+// errorOf maps measures that are means over examples to the error of an example.
 var errorOf = map[string]func(truth, predicted float64) float64{
 	"MSE":  func(t, p float64) float64 { return (t - p) * (t - p) },
 	"MAE":  func(t, p float64) float64 { return math.Abs(t - p) },
@@ -111,7 +111,7 @@ func evaluate(counter *steps.Counter, asked []measure.Measure, p *pairs) measure
 	return measure.Compute(counter, asked, func(m measure.Measure) (float64, string) { return measures[m.Name](p) })
 }
 
-// deviations says how far predictions are from the truth, in the unit 2^exponent.
+// deviations holds sums of differences between predictions and truth, in the unit 2^exponent.
 type deviations struct {
 	squares, absolutes float64 // sums
 	n                  int
@@ -140,13 +140,13 @@ func (p *pairs) newDeviations() deviations {
 	return deviations{squares: squares.Total(), absolutes: absolutes.Total(), n: len(truth), exponent: e}
 }
 
-// ofDeviations returns a measure that follows from deviations.
+// ofDeviations returns a measure that is a function of the deviations.
 func ofDeviations(of func(deviations) float64) func(*pairs) (float64, string) {
 	return func(p *pairs) (float64, string) { return of(p.deviations()), "" }
 }
 
 func (p *pairs) medianAbsoluteError() (float64, string) {
-	halves := make([]float64, len(p.truth)) // of the errors: the mean of two in the middle is their sum, and no error overflows
+	halves := make([]float64, len(p.truth)) // half of each error: no error overflows, and the sum of the middle two is the median
 	for i, t := range p.truth {
 		if p.counter.Add(1) != nil {
 			break
@@ -172,7 +172,7 @@ func (p *pairs) meanPercentageError() (float64, string) {
 	return sum.Total(), ""
 }
 
-// shareError is the absolute error as a share of the true value.
+// shareError returns the absolute error divided by the true value.
 func shareError(t, p float64) float64 {
 	if math.IsInf(t-p, 0) {
 		return math.Abs((t/2 - p/2) / t * 2)
@@ -180,8 +180,8 @@ func shareError(t, p float64) float64 {
 	return math.Abs((t - p) / t)
 }
 
-// rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
-// for all others, as in scikit-learn.
+// rSquared returns R2 = 1 - SSE/SST. For a constant truth, SST is 0; then R2 is 1 for perfect predictions and 0 for others, as in
+// scikit-learn.
 func (p *pairs) rSquared() (float64, string) {
 	truth := p.truth
 	if len(truth) < 2 {
@@ -205,9 +205,8 @@ const tooFew = "it needs at least two examples"
 // moments are sums of products of deviations from the means.
 type moments struct{ xx, yy, xy float64 }
 
-// newMoments goes over the data twice, and corrects for the rounding of the means (Chan, Golub and LeVeque,
-// Algorithms for computing the sample variance, 1983): values of 1e15 and more that differ by little keep their
-// digits.
+// newMoments makes two passes over the data, and corrects for the rounding of the means (Chan, Golub and LeVeque, Algorithms for computing
+// the sample variance, 1983). So values of 1e15 and more that differ little keep their digits.
 func (p *pairs) newMoments(x, y []float64) moments {
 	n := float64(len(x))
 	meanX, meanY := p.mean(x), p.mean(y)
@@ -246,7 +245,7 @@ func (p *pairs) constant(xs []float64) bool {
 	return !slices.ContainsFunc(xs, func(x float64) bool { return x != xs[0] || p.counter.Add(1) != nil })
 }
 
-// largest is the greatest magnitude of xs.
+// largest returns the greatest magnitude of xs.
 func (p *pairs) largest(xs []float64) float64 {
 	m := 0.0
 	for _, x := range xs {
@@ -258,8 +257,8 @@ func (p *pairs) largest(xs []float64) float64 {
 	return m
 }
 
-// exponent is the exponent e of the unit 2^e in which values of that magnitude can be squared, summed and multiplied again
-// without overflow or loss. It is 0, which leaves values as they are, for all but extreme magnitudes.
+// exponent returns the exponent e of a unit 2^e in which values of the magnitude can be squared, summed and multiplied again without
+// overflow or loss. It is 0 except for extreme magnitudes; 0 leaves values unchanged.
 func exponent(magnitude float64) int {
 	const safe = 200
 	if math.IsInf(magnitude, 0) {

@@ -16,31 +16,31 @@ import (
 	"assay/shared/plural"
 )
 
-// What files of tokens may have at most.
+// The maximum content of files of tokens.
 const (
 	MaxTokens    = 20_000_000
 	maxTokenText = 256 << 20 // bytes of all tokens together
 	maxColumns   = 64
 )
 
-// sentences are tokens with their tags.
+// sentences reads the sentences of a truth, of a run, or of inputs. Inputs have no tags, only tokens or other columns too. A run is compared
+// with the tokens of a truth or of inputs while it is read.
 type sentences struct {
 	types  *types
 	tags   []tag // by code
 	codes  map[string]uint16
-	checks []*scheme // those that all tags have to be of
+	checks []*scheme // the schemes that all tags must belong to
 	report *measure.Report
 	limits tokenLimits
 
-	text  []byte // of a truth: the tokens, each with a line feed, and another one after each sentence
-	list  []uint16
-	ends  []uint32 // where each sentence ends in the list, after a first 0
-	truth *sentences
-	at    int // of a run: how much of the text of the truth was compared
-	// Inputs can stand for a truth: tokens alone, or with other columns than tags, as many in each line.
+	text      []byte     // if truth is nil: each token with a line feed, and another line feed after each sentence
+	list      []uint16   // the codes of the tags
+	ends      []uint32   // 0, and the end of each sentence in list
+	truth     *sentences // for a run: the truth or inputs to compare with; may be nil
+	at        int        // for a run: the compared length of truth.text
 	areInputs bool
-	columns   int
-	parted    bool // whether a run has other tokens
+	columns   int  // for inputs: the columns of the last line
+	parted    bool // for a run: it has other tokens than the truth
 }
 
 type tokenLimits struct{ tokens, text int }
@@ -50,7 +50,7 @@ func newSentences(types *types, report *measure.Report) *sentences {
 		limits: tokenLimits{MaxTokens, maxTokenText}, ends: []uint32{0}}
 }
 
-// read reads files of sentences, one after another. A run is read as far as it has the tokens of the truth.
+// read reads files of sentences, one after another. It stops where a run has other tokens than the truth.
 func (s *sentences) read(ctx context.Context, files []measure.File) error {
 	if len(files) == 0 {
 		s.report.Errorf("", 0, "there is no file; expected at least one")
@@ -95,10 +95,10 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	return nil
 }
 
-// docStart is the token of lines that begin documents, and are none of a sentence.
+// docStart is the token of lines that begin documents. These lines do not belong to a sentence.
 var docStart = []byte("-DOCSTART-")
 
-// addLine takes a line of n columns, and returns false when reading on would say nothing new.
+// addLine adds a line with n columns. It returns false if reading on would report nothing new.
 func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	token, fault := parts[0], ""
 	switch {
@@ -147,7 +147,7 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	return true
 }
 
-// addTag takes a tag that was not there before, or says what is wrong with it.
+// addTag adds a new tag and returns its code, or returns its fault.
 func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fault string) {
 	written, kind, ok := parseTag(text)
 	if !ok {
@@ -169,7 +169,7 @@ func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fau
 	return code, ""
 }
 
-// endSentence ends the sentence that has begun, if one has, and returns false where a run parts from the truth.
+// endSentence ends the current sentence, if it has tokens. It returns false if the sentence of the truth goes on.
 func (s *sentences) endSentence(file string, line int) bool {
 	if uint32(len(s.list)) == s.ends[s.count()] {
 		return true
@@ -186,13 +186,13 @@ func (s *sentences) endSentence(file string, line int) bool {
 	return true
 }
 
-// next is the token of a truth at a place in its text; empty where a sentence ends, or all.
+// next returns the token of a truth at a place in its text. It is empty at the end of a sentence and of the text.
 func (s *sentences) next(at int) []byte {
 	end := bytes.IndexByte(s.text[at:], '\n')
 	return s.text[at : at+max(end, 0)]
 }
 
-// part reports where a run parts from the truth, and returns false.
+// part reports the first difference between the tokens of a run and the truth, and returns false.
 func (s *sentences) part(file string, line int, found string, expected []byte) bool {
 	wanted := "has the token " + fields.Quote(expected)
 	switch {
@@ -206,8 +206,8 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 	return false
 }
 
-// differs reports that a run has other tokens. Of inputs nobody said that they are those of the truth, and where not even the first token
-// is the same, they are something else.
+// differs reports that a run has other tokens. For inputs it is a warning, because they may be other texts than the truth's. If even the first
+// token differs, the file of inputs probably has no tokens, and nothing is reported.
 func (s *sentences) differs(file string, line int, format string, args ...any) {
 	s.parted = true
 	if !s.truth.areInputs {
@@ -217,7 +217,7 @@ func (s *sentences) differs(file string, line int, format string, args ...any) {
 	}
 }
 
-// called is what messages call a truth, or what stands for it.
+// called names the truth or the inputs in messages.
 func (s *sentences) called() string {
 	if s.areInputs {
 		return "the input of the dataset"
@@ -225,18 +225,18 @@ func (s *sentences) called() string {
 	return "the truth"
 }
 
-// place says which token comes next.
+// place names the next token in messages.
 func (s *sentences) place() string {
 	return fmt.Sprintf("at token %d of sentence %d", len(s.list)-int(s.ends[s.count()])+1, s.count()+1)
 }
 
-// count is how many sentences there are.
+// count returns the number of sentences.
 func (s *sentences) count() int { return len(s.ends) - 1 }
 
-// sentence has the codes of the tags of a sentence.
+// sentence returns the codes of the tags of a sentence.
 func (s *sentences) sentence(i int) []uint16 { return s.list[s.ends[i]:s.ends[i+1]] }
 
-// documents has the sentences of a run beside those of the truth.
+// documents returns the spans of the sentences of a truth and of a run.
 func (s *sentences) documents(run *sentences) documents {
 	var a, b []span
 	return documents{
@@ -284,7 +284,7 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	}), truth.types.names, nil
 }
 
-// KnownInput is what the tokens of a file of inputs say of a run; nil where it is no file of tokens.
+// KnownInput returns the tokens in a file of inputs, to compare runs with. It returns nil if the file is not a file of tokens.
 func KnownInput(ctx context.Context, file measure.File) (*measure.Known, error) {
 	var report measure.Report
 	input := newSentences(newTypes(ctx), &report)

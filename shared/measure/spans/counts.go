@@ -9,31 +9,31 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// span is a part of a document: its units from start to before end, where a unit is a token or a character.
+// span is a part of a document: the units from start to before end. A unit is a token or a character.
 type span struct{ kind, start, end int32 }
 
 func (s span) compare(other span) int {
 	return cmp.Or(cmp.Compare(s.kind, other.kind), cmp.Compare(s.start, other.start), cmp.Compare(s.end, other.end))
 }
 
-// The ways in which spans match, in the order of the parameter's choices.
+// The ways in which spans match: the choices of the parameter overlap.
 const (
 	exact = iota
 	anyShared
 	proportional
 	units
-	ways
+	ways // the number of ways
 )
 
 var wayNames = map[string]int{"exact": exact, "any": anyShared, "proportional": proportional, "units": units}
 
-// matches counts the spans, or the units, of a type on both sides, and how much of them matches the other one.
+// matches counts the spans or units of a type on both sides, and the part of them that matches the other side.
 type matches struct {
 	predicted, actual     int64
-	ofPredicted, ofActual measure.Sum // what of them matches
+	ofPredicted, ofActual measure.Sum // the matching parts
 }
 
-// count adds so many, of which so much matches.
+// count adds numbers of spans or units, and their matching parts.
 func (m *matches) count(predicted, actual int, ofPredicted, ofActual float64) {
 	m.predicted += int64(predicted)
 	m.actual += int64(actual)
@@ -41,7 +41,7 @@ func (m *matches) count(predicted, actual int, ofPredicted, ofActual float64) {
 	m.ofActual.Add(ofActual)
 }
 
-// pool adds those of another type.
+// pool adds the matches of another type.
 func (m *matches) pool(other matches) {
 	m.predicted, m.actual = m.predicted+other.predicted, m.actual+other.actual
 	m.ofPredicted.Add(other.ofPredicted.Total())
@@ -58,7 +58,7 @@ func (m *matches) f1() float64 {
 	return measure.Ratio(2*p*r, p+r)
 }
 
-// iou is that of units.
+// iou returns the intersection over union, for matches of units.
 func (m *matches) iou() float64 {
 	both := m.ofActual.Total()
 	return measure.Ratio(both, float64(m.predicted+m.actual)-both)
@@ -69,7 +69,7 @@ type shared struct{ predicted, actual, both int }
 
 func (s shared) f1() float64 {
 	if s.predicted+s.actual == 0 {
-		return 1 // nothing was to be found, and nothing was
+		return 1
 	}
 	return 2 * float64(s.both) / float64(s.predicted+s.actual)
 }
@@ -81,15 +81,15 @@ func (s shared) iou() float64 {
 	return float64(s.both) / float64(s.predicted+s.actual-s.both)
 }
 
-// counts has what every measure is computed from, by type.
+// counts holds the matches by type. All measures follow from them.
 type counts struct {
 	names []string
 	kinds [][ways]matches
-	// The units of the last document, of all types and of those that are asked for.
+	// The units of the last document: of all types together, and by type for the types that measures need.
 	all   shared
 	of    map[int32]*shared
 	means map[string]*mean
-	// Memory for the spans of a type without overlaps.
+	// Memory for the merged spans of a type.
 	truth, run []span
 	counter    *steps.Counter
 }
@@ -104,7 +104,7 @@ func newCounts(counter *steps.Counter, kinds []string) *counts {
 	}
 }
 
-// unitsOf is where add puts the units of a type; all of them where it has no name.
+// unitsOf returns the units of the last document for a type, or for all types if the name is empty. add sets them.
 func (c *counts) unitsOf(name string) *shared {
 	if name == "" {
 		return &c.all
@@ -116,8 +116,8 @@ func (c *counts) unitsOf(name string) *shared {
 	return c.of[kind]
 }
 
-// add compares the spans of one document. Both lists are sorted, and have no span twice. If the counter has an error, the counts are of no
-// use.
+// add compares the spans of one document. Both lists must be sorted and without duplicates. The counts are invalid if the counter has an
+// error.
 func (c *counts) add(truth, run []span) {
 	c.all = shared{}
 	for _, of := range c.of {
@@ -145,7 +145,7 @@ func (c *counts) add(truth, run []span) {
 	}
 }
 
-// first is how many spans of the type a list begins with.
+// first returns the number of spans of the type at the start of a list.
 func first(list []span, kind int32) int {
 	n := 0
 	for n < len(list) && list[n].kind == kind {
@@ -154,7 +154,7 @@ func first(list []span, kind int32) int {
 	return n
 }
 
-// compare compares the spans of one type in one document.
+// compare compares the spans of one type in one document. It adds their matches in all ways, and returns their units.
 func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 	equal := 0
 	for t, r := 0, 0; t < len(truth) && r < len(run) && c.counter.Add(1) == nil; {
@@ -196,10 +196,10 @@ func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 	return found
 }
 
-// mergePasses is how often compare goes through all spans to merge them and to count what they touch.
+// mergePasses is the number of passes of compare over all spans for merging and touching.
 const mergePasses = 2
 
-// merge appends the spans of a sorted list to one of which no two share a unit: those that do become one.
+// merge merges spans of a sorted list that share a unit, and appends the results to merged.
 func merge(merged, list []span) []span {
 	for _, s := range list {
 		if last := len(merged) - 1; last >= 0 && s.start < merged[last].end {
@@ -211,7 +211,7 @@ func merge(merged, list []span) []span {
 	return merged
 }
 
-// touching is how many spans of a sorted list share a unit with one of those that are merged.
+// touching returns the number of spans of a sorted list that share a unit with a merged span.
 func touching(list, merged []span) float64 {
 	n, at := 0, 0
 	for _, s := range list {
@@ -232,7 +232,7 @@ func length(merged []span) (n int) {
 	return n
 }
 
-// wayOf is the way in which spans match for a measure.
+// wayOf returns the way in which spans match for a measure.
 func wayOf(m measure.Measure) int {
 	if m.Name == "IoU" {
 		return units
@@ -240,7 +240,7 @@ func wayOf(m measure.Measure) int {
 	return wayNames[m.Param("overlap")]
 }
 
-// value computes a measure of so many documents.
+// value returns the value of a measure over the number of documents, or the reason why there is none.
 func (c *counts) value(m measure.Measure, documents int) (float64, string) {
 	name, way := m.Param(measure.TypeParameter), wayOf(m)
 	kind := slices.Index(c.names, name)

@@ -18,20 +18,20 @@ import (
 // MaxOffset is the greatest number of a character.
 const MaxOffset = 1_000_000_000
 
-// texts has the spans of documents that have ids.
+// texts holds the spans of documents with ids.
 type texts struct {
 	types  *types
 	report *measure.Report
-	field  string // that has the spans
+	field  string // the field with the spans
 	list   []span
 	places []place  // by document
-	others [][]byte // the members of the last span that are none of a span
+	others [][]byte // the unknown members of the last span
 }
 
-// place is where the spans of a document are in the list.
+// place is the part of the list with the spans of a document.
 type place struct{ start, end uint32 }
 
-// MaxSpans is how many spans files have at most.
+// MaxSpans is the maximum number of spans in files.
 const MaxSpans = 20_000_000
 
 // take reads the spans of a document. It implements predictions.Take.
@@ -62,7 +62,7 @@ func (x *texts) take(file string, line, index int, array []byte) (fault string) 
 	return ""
 }
 
-// The members of a span, and names that others give to its type.
+// The members of a span, and names of the type in other programs' files.
 var (
 	members   = [...]string{"start", "end", "type"}
 	typeNames = []string{`"label"`, `"labels"`, `"tag"`, `"class"`, `"category"`, `"entity"`, `"entity_type"`, `"entity_group"`}
@@ -110,7 +110,7 @@ func (x *texts) span(file string, line int, object []byte) (s span, fault string
 	return s, fault
 }
 
-// lacks says which member a span lacks, and which it has that nobody reads.
+// lacks says which member a span lacks, and which unknown members it has.
 func (x *texts) lacks(name string) string {
 	text := fmt.Sprintf("it has no %q", name)
 	if n := len(x.others); n > 0 {
@@ -161,5 +161,5 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 	}), truth.types.names, nil
 }
 
-// at has the spans of a document.
+// at returns the spans of a document.
 func (x *texts) at(i int) []span { return x.list[x.places[i].start:x.places[i].end] }

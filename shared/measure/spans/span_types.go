@@ -13,16 +13,16 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// MaxTypes is how many different types the spans of a truth have at most, and those of a run.
+// MaxTypes is the maximum number of different types of spans in a truth, and in a run.
 const MaxTypes = 1000
 
-// types numbers the types of spans in the order in which they come; those of a run follow those of the truth.
+// types numbers the types of spans in the order in which they are read. For a run, the types of the truth come first.
 type types struct {
 	names []string
 	codes map[string]int32
-	truth int    // how many are of the truth; 0 while that is read
-	used  []bool // by code, whether the file that is read has the type
-	count int    // of those
+	truth int    // for a run: the number of types of the truth
+	used  []bool // by code, whether the current files have the type
+	count int    // types that the current files have
 	limit int
 
 	counter *steps.Counter
@@ -32,7 +32,7 @@ func newTypes(ctx context.Context) *types {
 	return &types{codes: map[string]int32{}, limit: MaxTypes, counter: steps.Of(ctx)}
 }
 
-// ofRun returns the types for reading a run, which are compared with those of the truth or not.
+// ofRun returns the types for reading a run. If compared, they start with the types of the truth.
 func (t *types) ofRun(ctx context.Context, compared bool) *types {
 	if !compared {
 		return newTypes(ctx)
@@ -47,7 +47,7 @@ func (t *types) ofRun(ctx context.Context, compared bool) *types {
 	}
 }
 
-// code returns the code of a type, or why it has none. A type that the truth lacks is reported.
+// code returns the code of a type, or a fault. It reports a type that the truth lacks.
 func (t *types) code(name []byte, report *measure.Report, file string, line int) (code int32, fault string) {
 	code, known := t.codes[string(name)]
 	switch {
@@ -79,7 +79,7 @@ func (t *types) code(name []byte, report *measure.Report, file string, line int)
 }
 
 func (t *types) bytes() (n int) {
-	const each = 2*16 + 16 + 1 // in the list and in the index, and what the index takes besides
+	const each = 2*16 + 16 + 1 // its name in the list and in the index, the rest of the index, and used
 	for _, name := range t.names {
 		n += each + len(name)
 	}

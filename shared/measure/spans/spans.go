@@ -1,35 +1,44 @@
-// Package spans measures how well predicted spans agree with true ones: named entities and other parts of texts that have a type.
+// Package spans compares predicted spans with true spans: named entities and other parts of texts that have a type.
 //
 // # Formats
 //
-// A span is a type and the units from a start to before an end, within a document. In conll a unit is a token and a document a sentence:
-// lines have a token in the first and its tag in the last column, separated by white space; empty lines, and lines of the token
-// -DOCSTART-, which are passed over, separate sentences. A run has the tokens of the truth, line for line. In jsonl a unit is a character:
-// each line is an object with an id and a list of spans such as {"start": 0, "end": 4, "type": "PER"}, which may overlap and may be none.
-// Documents are joined by id. Characters are numbered from 0, and how they are counted is for truth and runs to agree on. Spans and tags
-// without a type have the type _, as in seqeval.
+// A span is a type and the units from a start to before an end, within a document.
+//
+// In conll, a unit is a token and a document is a sentence. A line has a token in the first column and its tag in the last; white space
+// separates columns. Empty lines separate sentences. So do lines with the token -DOCSTART-, which are otherwise ignored. A run must have
+// the tokens of the truth, line for line.
+//
+// In jsonl, a unit is a character. A line is an object with an id and a list of spans such as {"start": 0, "end": 4, "type": "PER"}. Spans
+// may overlap, and the list may be empty. Documents are joined by id. Characters are numbered from 0; truth and run must count characters
+// in the same way.
+//
+// Spans and tags without a type have the type _, as in seqeval.
 //
 // # Spans of tags
 //
-// Without scheme, a tag begins a span unless it continues one: B and I of a type are continued by I and E of the same type; S is a span
-// alone. That is the default mode of seqeval, and conlleval's. With scheme, spans are those that are written as the scheme has them, as in
-// seqeval's strict mode: in IOB2, an I that no B precedes is no span. A tag whose prefix the scheme lacks is refused.
+// Without scheme, a tag begins a span unless it continues one. I and E continue B and I of the same type. S is a span of one token. This is
+// the default mode of seqeval and of conlleval.
+//
+// With scheme, only spans that are valid in the scheme count, as in seqeval's strict mode. For example, an I without a B before it is not a
+// span in IOB2. A tag whose prefix the scheme lacks is refused.
 //
 // # Definitions
 //
-//   - Precision, Recall: matching spans as a share of the predicted or of the true ones; F1: 2 P R / (P + R); 0/0 is 0. With average=micro
-//     over the spans of all types, with macro and weighted as the mean over the types that either side has, weighted by what Recall
-//     divides by. Not defined when the truth has no spans, or none of the type.
-//   - overlap=exact: a span matches one of the same document, type, start and end; any: one of the same document and type that it shares
-//     a unit with; proportional: Precision is the mean over the predicted spans s of |s ∩ t| / |s|, summed over the true spans t of
-//     the type, and Recall the mean of the same over the true ones (Da San Martino et al., SemEval-2020 task 11, SI), where spans of a type
-//     that share a unit were merged into one; units: of single units, each once.
-//   - IoU: units in both, as a share of units in either.
-//   - DocumentF1, DocumentIoU: mean over the documents of the same of the document's units, of the type or of all types pooled, where
-//     a document without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
+//   - Precision, Recall: matching spans as a share of the predicted spans, and of the true spans. F1: 2 P R / (P + R). 0/0 is 0. With
+//     average=micro, over the spans of all types. macro: mean over the types that either side has. weighted: mean weighted by the divisor
+//     of Recall. Not defined if the truth has no spans, or no spans of the type.
+//   - overlap=exact: a span matches a span of the same document, type, start and end.
+//   - overlap=any: a span matches a span of the same document and type if they share a unit.
+//   - overlap=proportional: Precision is the mean over the predicted spans s of |s ∩ t| / |s|, summed over the true spans t of the type.
+//     Recall is the same mean over the true spans (Da San Martino et al., SemEval-2020 task 11, SI). Spans of a type that share a unit are
+//     merged first.
+//   - overlap=units: single units count instead of spans, each unit once.
+//   - IoU: units in both sides, as a share of the units in either side.
+//   - DocumentF1, DocumentIoU: mean over the documents of F1 and IoU of the document's units, of the type or of all types pooled. A document
+//     without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
 //
-// Values of exact spans are those of seqeval, except: seqeval has 0 where the truth has no spans; tags that it warns of are refused; and L
-// and U of BILOU, which its default mode does not know, are there E and S.
+// Values of exact spans equal the values of seqeval, with three exceptions. seqeval returns 0 if the truth has no spans. Tags that seqeval
+// warns of are refused here. Without scheme, L and U of BILOU mean E and S here, while seqeval's default mode does not know them.
 package spans
 
 import (
@@ -42,11 +51,10 @@ import (
 	"assay/shared/plural"
 )
 
-// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
-// could.
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
 const Version = "spans/1"
 
-// Computation is that of the evaluator of spans.
+// Computation computes the measures of spans.
 var Computation = measure.Computation{
 	Version: Version,
 	ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
@@ -67,12 +75,12 @@ var Computation = measure.Computation{
 	ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 		files []measure.File) ([]measure.Diagnostic, error) {
 		var report measure.Report
-		_, _, err := readTruth(ctx, format, asked, files, &report) // a truth asks of its files what a run does
+		_, _, err := readTruth(ctx, format, asked, files, &report) // files of truths and runs have the same rules
 		return report.Diagnostics(), err
 	},
 }
 
-// readTruth reads a truth, and returns the types of its spans too.
+// readTruth reads a truth. It also returns the types of its spans.
 func readTruth(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Truth, []string, error) {
 	if format.Kind == measure.CoNLL {
@@ -81,8 +89,8 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 	return readTexts(ctx, format, asked, files, report)
 }
 
-// newTruth returns a truth of so many documents. A run is read to be compared with their ids or tokens, with the types, or with both.
-// spans is how many spans it has, or tokens.
+// newTruth returns a truth with count documents and the number of spans or tokens. size is its memory in bytes. read reads a run, and
+// compares it with the ids or tokens of the truth, with its types, or with both.
 func newTruth(asked []measure.Measure, count, spans int, size int64,
 	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Truth {
 	return &measure.Truth{
@@ -111,7 +119,7 @@ func newTruth(asked []measure.Measure, count, spans int, size int64,
 				if err := counter.Err(); err != nil {
 					return e, err
 				}
-				// Of more documents, the run would take memory as long as the evaluation is there.
+				// A run with more documents would take memory as long as the evaluation exists.
 				if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
 					e.Resample = d.resampler(asked[0])
 				}
@@ -121,7 +129,7 @@ func newTruth(asked []measure.Measure, count, spans int, size int64,
 	}
 }
 
-// stepsOf returns how many steps the measures take: each scheme compares the documents once.
+// stepsOf estimates the steps of the measures. The documents are compared once for each scheme.
 func stepsOf(asked []measure.Measure, documents, spans int) int {
 	const perSpan = 2*(1+mergePasses) + 2
 	schemes := map[string]bool{}
@@ -144,7 +152,8 @@ type typeMatches struct {
 	matches
 }
 
-// resampler returns what measures samples of the documents, which are compared once, for the first sample.
+// resampler returns a function that computes the measure over a sample of the documents. The first call compares all documents; later calls
+// reuse the result.
 func (d *documents) resampler(m measure.Measure) func(counter *steps.Counter, sample []int) *float64 {
 	var once sync.Once
 	var compared [][]typeMatches
@@ -187,19 +196,19 @@ func (d *documents) compare(counter *steps.Counter, m measure.Measure) [][]typeM
 	return list
 }
 
-// documents has the spans of a truth and of a run, document by document.
+// documents holds the spans of a truth and of a run, by document.
 type documents struct {
 	count int
 	kinds []string
 	name  func(i int) string
-	// at returns the spans of a document, sorted, as the scheme has them. They are valid until the next call.
+	// at returns the sorted spans of a document by the scheme. They are valid until the next call.
 	at func(counter *steps.Counter, scheme string, i int) (truth, run []span)
 }
 
-// ofDocuments are the measures that are means over documents.
+// ofDocuments maps the measures that are means over documents to the value of a document.
 var ofDocuments = map[string]func(shared) float64{"DocumentF1": shared.f1, "DocumentIoU": shared.iou}
 
-// topics is for how many documents there are values of one of the measures.
+// topics returns the number of documents if a measure has values by document, otherwise 0.
 func topics(asked []measure.Measure, documents int) int {
 	if documents > measure.MaxExamples || !slices.ContainsFunc(asked, func(m measure.Measure) bool { return ofDocuments[m.Name] != nil }) {
 		return 0
@@ -207,12 +216,12 @@ func topics(asked []measure.Measure, documents int) int {
 	return documents
 }
 
-// mean is that of a measure over documents.
+// mean accumulates a measure that is a mean over documents.
 type mean struct {
 	value  func(shared) float64
 	of     *shared // the units of the last document
 	sum    measure.Sum
-	values []float64 // by document, of up to MaxExamples
+	values []float64 // by document; nil for more than MaxExamples
 }
 
 func (d *documents) evaluate(counter *steps.Counter, asked []measure.Measure) measure.Result {

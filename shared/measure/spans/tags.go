@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// prefix is what a tag begins with. L of BILOU is the E of IOBES, and U its S.
+// prefix is an index in prefixes. L of BILOU equals E of IOBES, and U equals S.
 type prefix uint8
 
 const prefixes = "OBIES"
 
 var prefixOf = map[byte]prefix{'O': 0, 'B': 1, 'I': 2, 'E': 3, 'S': 4, 'L': 3, 'U': 4}
 
-// tag is that of a token, with the code of its type.
+// tag is the tag of a token.
 type tag struct {
 	prefix  prefix
-	written byte // the prefix as the file has it
-	kind    int32
+	written byte  // the prefix in the file
+	kind    int32 // the code of the type
 }
 
-// untyped is the type of tags and spans that have none.
+// untyped is the type of tags and spans without a type.
 const untyped = "_"
 
-// parseTag takes a tag apart.
+// parseTag splits a tag into its prefix and its type.
 func parseTag(text []byte) (written byte, kind []byte, ok bool) {
 	if len(text) == 0 || prefixOf[text[0]] == 0 && text[0] != 'O' {
 		return 0, nil, false
@@ -37,22 +37,22 @@ func parseTag(text []byte) (written byte, kind []byte, ok bool) {
 	return written, kind[1:], true
 }
 
-// What the step from one tag to the next can do.
+// The effects of the step from one tag to the next.
 const (
 	starts = 1 << iota
 	continues
 	ends
 )
 
-// scheme says which prefixes tags have, and what the steps between them do.
+// scheme is a way of writing spans as tags.
 type scheme struct {
 	name    string
-	allowed string
-	steps   [len(prefixes)][len(prefixes)][2]uint8 // by the prefixes before and after, and whether the type is the same
+	allowed string                                 // the prefixes that tags may have
+	steps   [len(prefixes)][len(prefixes)][2]uint8 // effects, by the prefixes before and after, and whether the types are equal
 }
 
-// newScheme makes a scheme of the steps that do something, each written as the prefixes before and after and = or ! where the types have to
-// be the same or to differ. A point is any prefix.
+// newScheme returns a scheme. The last three arguments list the steps that start, continue and end spans. A step is written as the prefix
+// before and the prefix after; a point stands for any prefix. An = after them requires equal types, and a ! different types.
 func newScheme(name, allowed, starting, continuing, ending string) *scheme {
 	s := &scheme{name: name, allowed: allowed}
 	for does, list := range map[uint8]string{starts: starting, continues: continuing, ends: ending} {
@@ -80,7 +80,8 @@ const (
 	blockEnds      = "S. E."
 )
 
-// schemes are those of the parameter, by its values: the steps are those of seqeval's strict mode, and without a value of its default mode.
+// schemes maps values of the parameter scheme to schemes. They have the steps of seqeval's strict mode. The empty value has the steps of its
+// default mode.
 var schemes = map[string]*scheme{
 	"":      newScheme("", "OBIESLU", ".B .I .E .S", blockContinues, ".."),
 	"IOB1":  newScheme("IOB1", "IOB", "OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),
@@ -90,7 +91,7 @@ var schemes = map[string]*scheme{
 	"BILOU": newScheme("BILOU", "BILOU", blockStarts, blockContinues, blockEnds),
 }
 
-// fault says why a tag is none of the scheme.
+// fault says why a tag does not belong to the scheme. It returns "" for a tag that does.
 func (s *scheme) fault(t tag) string {
 	if strings.IndexByte(s.allowed, t.written) >= 0 {
 		return ""
@@ -99,7 +100,7 @@ func (s *scheme) fault(t tag) string {
 		strings.Join(strings.Split(s.allowed, ""), ", "))
 }
 
-// step is what the step from one tag to the next does.
+// step returns the effects of the step from one tag to the next.
 func (s *scheme) step(from, to tag) uint8 {
 	same := 0
 	if from.kind == to.kind {
@@ -108,7 +109,8 @@ func (s *scheme) step(from, to tag) uint8 {
 	return s.steps[from.prefix][to.prefix][same]
 }
 
-// appendSpans appends the spans of a sentence.
+// appendSpans appends the spans of a sentence. A span begins at a step that starts one, and goes on while steps continue it. It counts only
+// if the step after it ends it.
 func (s *scheme) appendSpans(list []span, sentence []uint16, tags []tag) []span {
 	before := tags[outside]
 	for i := 0; i < len(sentence); {

@@ -1,6 +1,6 @@
-// Package corpus finds the texts of documents and of queries in the input files of a retrieval dataset, and cuts and
-// marks them for people. Runs name documents and queries by ids alone; a reader of a run wants to see the words.
-// Nothing is evaluated with these texts, so files are read leniently: what cannot be read is left out and counted.
+// Package corpus finds the texts of documents and queries in the input files of a retrieval dataset, and cuts passages from them. Runs name
+// documents and queries only by ids, but readers of a run want to see their texts. Evaluators do not use these texts, so files are read
+// leniently: lines that cannot be read are ignored.
 package corpus
 
 import (
@@ -15,57 +15,56 @@ import (
 	"strings"
 )
 
-// File is an input file of a dataset by its name and the way to its content, which may be packed with gzip. Where a
-// format does not distinguish documents from queries, those in a file with "quer" or "topic" in its name are queries.
+// File is an input file of a dataset. Its content may be packed with gzip. If a format does not distinguish documents from queries, a file
+// with "quer" or "topic" in its name has queries, and any other file has documents.
 type File struct {
 	Name string
 	Open func() (io.ReadCloser, error)
 }
 
-// Wanted are the ids of documents and queries whose texts are asked for.
+// Wanted lists the ids of documents and queries whose texts are wanted.
 type Wanted struct {
 	Documents, Queries []string
 }
 
-// Document is the text of a document: without markup of TREC, on one line, without control characters, and cut to
-// MaxTitle and MaxText characters; Clipped says that something was cut off.
+// Document is the text of a document: without markup of TREC, on one line, without control characters, and cut to MaxTitle and MaxText
+// characters. Clipped says that characters were cut off.
 type Document struct {
 	Title, Text string
 	Clipped     bool
 }
 
-// Texts are the documents and queries that were found, by id. Of several with the same id, they have the first.
+// Texts holds the documents and queries that were found, by id. If several have the same id, the first one counts.
 type Texts struct {
 	Documents map[string]Document
-	Queries   map[string]string // cut to MaxQuery characters, with an ellipsis where something was cut off
-	// Files report on every file that was read, in the order of reading. A file is not read, and absent, when all that is
-	// wanted was found before it.
+	Queries   map[string]string // cut to MaxQuery characters, with an ellipsis after a text that was cut
+	// Files reports on every file that was read, in the order of reading. Files after the last wanted text are not read and have no report.
 	Files []FileReport
 }
 
-// FileReport counts the documents and queries of one file, as far as it was read.
+// FileReport counts the documents and queries in the part of a file that was read.
 type FileReport struct {
 	Name               string
 	Documents, Queries int // wanted or not
-	// Fault says why the file was not read to its end, or has nothing to show; empty when there is no reason.
+	// Fault says why the file was not read to its end, or that it has no texts. It is empty otherwise.
 	Fault string
 }
 
-// Bounds of one Read. Lengths of texts are in characters.
+// Limits of one Read. Lengths of texts are in characters.
 const (
-	MaxRead  = 512 << 20 // bytes of all files, once they are unpacked
-	MaxLine  = 1 << 20   // bytes of a line; longer ones are skipped
+	MaxRead  = 512 << 20 // bytes of all files after unpacking
+	MaxLine  = 1 << 20   // bytes of a line; longer lines are skipped
 	MaxTitle = 300
 	MaxText  = 2000
 	MaxQuery = 1000
 )
 
-// Read looks for what is wanted in the files, each of which is read at most once, and stops when all of it is found or
-// MaxRead bytes are read. What is wrong with a file stands in Texts.Files; the error is about opening or reading a file
-// or about the context, and what was found before it is returned with it.
+// Read looks for the wanted texts in the files. It reads each file at most once, and stops when it has found all texts or has read MaxRead
+// bytes. Texts.Files reports the faults of files. The error is about opening or reading a file or about the context. The texts that were
+// found before an error are returned with it.
 //
-// Read knows JSON lines as BEIR, Anserini, MS MARCO, ir_datasets and TIRA have them, the tab-separated files of MS MARCO
-// (id and text; id, address, title and body), and documents and topics of TREC with their tags.
+// Read knows the JSON lines of BEIR, Anserini, MS MARCO, ir_datasets and TIRA, the tab-separated files of MS MARCO (id and text; id, address,
+// title and body), and TREC's documents and topics with tags.
 func Read(ctx context.Context, wanted Wanted, files ...File) (Texts, error) {
 	return read(ctx, standard, wanted, files)
 }
@@ -99,7 +98,7 @@ func set(ids []string) map[string]bool {
 	return out
 }
 
-// queriesFirst orders files so that a large file of documents is left as soon as the last wanted document is found.
+// queriesFirst moves files of queries to the front. Then reading can stop at the last wanted document of a large file.
 func queriesFirst(files []File) []File {
 	queries := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return !namesQueries(f.Name) })
 	others := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return namesQueries(f.Name) })
@@ -111,21 +110,21 @@ func namesQueries(file string) bool {
 	return strings.Contains(name, "quer") || strings.Contains(name, "topic")
 }
 
-// maxUnrecognized is how many lines a file may begin with that say nothing to us, before it is taken for something else, such
-// as a run or a table.
+// maxUnrecognized is the number of unrecognized lines at the start of a file after which reading stops. The file is probably something else,
+// such as a run or a table.
 const maxUnrecognized = 1000
 
 var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", maxUnrecognized))
 
-// finder holds the ids that are still missing, the texts found, and where in the current file it stands.
+// finder reads files one after another, and looks for texts or for all ids.
 type finder struct {
-	documents, queries map[string]bool
+	documents, queries map[string]bool // ids whose texts are still missing
 	texts              Texts
-	report             FileReport
-	queryFile          bool
+	report             FileReport // of the current file
+	queryFile          bool       // the name of the current file says that it has queries
 	block              block
-	ids                *IDs // where all ids are wanted, and no texts
-	cut                bool // not all ids of the current file are known
+	ids                *IDs // collects all ids; nil if texts are wanted
+	cut                bool // some ids of the current file are unknown
 }
 
 func (f *finder) done() bool { return f.ids == nil && len(f.documents) == 0 && len(f.queries) == 0 }
@@ -135,7 +134,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = opened.Close() }() // it was only read from
+	defer func() { _ = opened.Close() }() // closing after reading cannot lose data
 	in, err := unpack(ctx, opened, l)
 	f.block = block{kept: f.block.kept[:0]}
 	for idle := 0; err == nil && !f.done(); {
@@ -170,7 +169,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 
 func (f *finder) empty() bool { return f.report.Documents == 0 && f.report.Queries == 0 }
 
-// line takes one line for what it looks like, so that a file may have a few other lines anywhere.
+// line recognizes the format of one line by its first character, so a file may have some lines of other formats anywhere.
 func (f *finder) line(line []byte) {
 	if f.block.tag != "" {
 		f.readTREC(line)
@@ -188,7 +187,7 @@ func (f *finder) line(line []byte) {
 	}
 }
 
-// wantsDocument counts a document and says whether its text is asked for and not yet found.
+// wantsDocument counts a document, and reports whether its text is wanted and not found yet.
 func (f *finder) wantsDocument(id []byte) bool {
 	f.report.Documents++
 	if f.ids != nil {
@@ -197,7 +196,7 @@ func (f *finder) wantsDocument(id []byte) bool {
 	return f.documents[string(id)]
 }
 
-// wantsQuery does the same for a query.
+// wantsQuery counts a query, and reports whether its text is wanted and not found yet.
 func (f *finder) wantsQuery(id []byte) bool {
 	f.report.Queries++
 	if f.ids != nil {
@@ -230,8 +229,8 @@ var (
 	scheme = []byte("://")
 )
 
-// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body, unless it names them. Other numbers of fields,
-// and four without an address, are those of qrels and runs.
+// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body. It ignores a header. It also ignores lines with
+// another number of fields, or with four fields but no address, because they belong to qrels and runs.
 func (f *finder) readTSV(line []byte) {
 	id, rest, _ := bytes.Cut(line, tab)
 	id = bytes.TrimSpace(id)
@@ -256,30 +255,31 @@ func (f *finder) readTSV(line []byte) {
 	}
 }
 
-// Bounds of one ReadIDs.
+// Limits of one ReadIDs.
 const (
-	MaxIDRead   = 128 << 20 // bytes of all files, once they are unpacked
-	MaxIDs      = 2_000_000 // documents, and topics
-	bytesOfHash = 16        // about, with what the table takes
+	MaxIDRead   = 128 << 20 // bytes of all files after unpacking
+	MaxIDs      = 2_000_000 // documents, and queries
+	bytesOfHash = 16        // estimated memory of a hash in the table
 )
 
-// IDs are the ids of documents and of queries that files have.
+// IDs holds the ids of the documents and queries in files.
 type IDs struct {
-	Queries []string // as often as they occur; nil when not all are known
+	Queries []string // may have duplicates; nil if some are unknown
 
-	documents map[uint64]struct{} // hashes of their ids; nil when not all are known
+	documents map[uint64]struct{} // hashes of the ids; nil if some are unknown
 	seed      maphash.Seed
 	size      int64
 }
 
-// ReadIDs reads all ids of documents and queries from the files that Read knows. What has too many bytes or ids, or cannot be read
-// to its end, is left out wholly. The error is about opening or reading a file or about the context.
+// ReadIDs reads all ids of documents and queries from files in the formats of Read. If files have too many bytes or ids, or cannot be read to
+// their ends, it returns no ids of documents, no ids of queries, or neither. The error is about opening or reading a file or about the
+// context.
 func ReadIDs(ctx context.Context, files ...File) (*IDs, error) {
 	ids := &IDs{documents: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 	f := finder{ids: ids}
 	l := standard
 	l.left, l.read = MaxIDRead, MaxIDRead
-	queries, documents := true, true // whether all are known
+	queries, documents := true, true // whether all ids are known
 	for _, file := range queriesFirst(files) {
 		f.report = FileReport{Name: file.Name}
 		f.queryFile = namesQueries(file.Name)
@@ -299,7 +299,8 @@ func ReadIDs(ctx context.Context, files ...File) (*IDs, error) {
 	return ids, nil
 }
 
-// Documents reports whether a document is among those of the files; nil when they have none, or when not all are known.
+// Documents returns a function that reports whether a document is in the files. It returns nil if the files have no documents, or if some are
+// unknown.
 func (i *IDs) Documents() func(id []byte) bool {
 	if i.documents == nil {
 		return nil
@@ -310,7 +311,7 @@ func (i *IDs) Documents() func(id []byte) bool {
 	}
 }
 
-// Bytes is about how much memory the ids take.
+// Bytes estimates the memory of the ids.
 func (i *IDs) Bytes() int64 { return i.size + int64(len(i.documents))*bytesOfHash }
 
 func (i *IDs) addDocument(id []byte) {

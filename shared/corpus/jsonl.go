@@ -11,18 +11,18 @@ import (
 type role int
 
 const (
-	plainID role = iota // of a document or of a query, as the file's name says
+	plainID role = iota // id of a document or of a query, depending on the file's name
 	documentID
 	queryID
-	topic // an id of a query, unless there is another id: then it may be the subject of a document
+	topic // id of a query, if there is no other id; otherwise possibly the subject of a document
 	question
 	title
 	text
-	roles // how many there are
+	roles // the number of roles
 )
 
-// names has the names of members. Where an object has several of one role, the one that stands first here is taken:
-// of MS MARCO's passages the id is pid, and docid that of the document around them.
+// names maps the names of members to their roles. If an object has several members of one role, the name that is first in its list counts.
+// For example, the id of an MS MARCO passage is pid, and docid is the id of the document that contains it.
 var names = func() map[string]member {
 	out := map[string]member{}
 	for role, list := range [roles][]string{
@@ -43,18 +43,18 @@ var names = func() map[string]member {
 
 type member struct{ role, rank int }
 
-// object is a JSON object as raw values by role; nil where there is none of use.
+// object holds the raw values of a JSON object by role. A value is nil if the object has no usable value.
 type object struct {
 	values [roles][]byte
 	ranks  [roles]int
 }
 
-// readJSON reads a line of a file of JSON lines, which begins with a brace. Strings are decoded only where their text is
-// wanted, so that the many others cost little more than finding their ends.
+// readJSON reads a line of JSON lines, which begins with a brace. It decodes only wanted texts. For all other strings it only finds their
+// ends.
 func (f *finder) readJSON(line []byte) {
 	var o object
 	for key, value := range fields.Members(line) {
-		if key == nil { // the line ends first, or is no object
+		if key == nil { // the line is not a complete object
 			return
 		}
 		o.setMember(key[1:len(key)-1], value)
@@ -74,7 +74,7 @@ func (f *finder) readJSON(line []byte) {
 	}
 }
 
-// addTexts adds the texts of a document or of a query when it is wanted, and has an id and texts that are JSON.
+// addTexts adds the texts of a document or query, if it is wanted and its id and texts are valid JSON.
 func addTexts(rawID, rawTitle, rawText []byte, wants func(id []byte) bool, add func(id, title, text string)) {
 	id, ok := idText(rawID)
 	if !ok || !wants(id) {
@@ -87,7 +87,7 @@ func addTexts(rawID, rawTitle, rawText []byte, wants func(id []byte) bool, add f
 	}
 }
 
-// ids are those of the document and of the query that an object has; in a file for re-ranking it has both.
+// ids returns the ids of the document and the query in an object. In a file for re-ranking, an object has both.
 func (o *object) ids(queryFile bool) (document, query []byte) {
 	document, query = o.values[documentID], o.values[queryID]
 	plain := o.values[plainID]
@@ -102,7 +102,7 @@ func (o *object) ids(queryFile bool) (document, query []byte) {
 	return plain, nil
 }
 
-// setMember keeps a value that is of use: a string, or a number that is an id.
+// setMember keeps a usable value: a string, or a number that is an id.
 func (o *object) setMember(key, value []byte) {
 	m, ok := names[string(key)]
 	if !ok || o.values[m.role] != nil && o.ranks[m.role] <= m.rank {
@@ -114,7 +114,7 @@ func (o *object) setMember(key, value []byte) {
 	}
 }
 
-// idText returns the text of an id, that of a number as the file has it; false when there is none.
+// idText returns the text of an id. The text of a number is its source text. ok is false for an empty id.
 func idText(raw []byte) ([]byte, bool) {
 	id := raw
 	switch {
@@ -132,7 +132,7 @@ func idText(raw []byte) ([]byte, bool) {
 	return id, len(id) > 0
 }
 
-// decoded is the text of a raw string; empty when there is none, false when it is not JSON.
+// decoded returns the text of a raw string. It returns "" for nil. ok is false if the string is not valid JSON.
 func decoded(raw []byte) (string, bool) {
 	if raw == nil {
 		return "", true

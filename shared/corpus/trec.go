@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// block is the document or topic of TREC that is being read: its tag, empty between two of them, and what was kept of
-// it. What stands behind the first maxBlock bytes would hardly be shown.
+// block is the current document or topic of TREC. Only its first maxBlock bytes are kept, because more would hardly be shown.
 type block struct {
-	tag  string
+	tag  string // empty outside of documents and topics
 	kept []byte
 }
 
 const maxBlock = 64 << 10
 
-// readTREC reads a line of a file with the tags of TREC. A block also ends where the next one begins, since some files
-// of topics leave out the closing tags.
+// readTREC reads a line of a file with TREC's tags. A block also ends where the next block begins, because some files of topics have no
+// closing tags.
 func (f *finder) readTREC(line []byte) {
 	b := &f.block
 	for {
@@ -49,7 +48,7 @@ func (b *block) keep(text []byte) {
 	b.kept = append(b.kept, text[:min(len(text), maxBlock-len(b.kept))]...)
 }
 
-// closeBlock takes the block that is open, if there is one, for a document or a topic.
+// closeBlock ends the current block, if there is one, and reads it as a document or a topic.
 func (f *finder) closeBlock() {
 	switch f.block.tag {
 	case "":
@@ -69,7 +68,7 @@ func (f *finder) document(block []byte) {
 	title, _ := element(block, "title", "headline", "head", "hl", "ti")
 	body, ok := element(block, "text")
 	if !ok {
-		// A page of the web: all of it, behind what the crawler wrote.
+		// A web page: the text after the crawler's header.
 		body = textAfter(block, "/docno", "/dochdr")
 	}
 	f.addDocument(string(id), stripTags(title), stripTags(body))
@@ -89,7 +88,7 @@ func (f *finder) topic(block []byte) {
 		return
 	}
 	wanted := f.wantsQuery(id)
-	short := bytes.TrimLeft(id, "0") // <num> has 051, and everything else 51
+	short := bytes.TrimLeft(id, "0") // <num> may have 051 where qrels and runs have 51
 	f.cut = f.cut || len(short) < len(id)
 	if !wanted && f.queries[string(short)] {
 		id, wanted = short, true
@@ -103,7 +102,7 @@ func (f *finder) topic(block []byte) {
 	}
 }
 
-// find returns where the first of the tags stands, and which it is; a closing tag is named with its slash.
+// find returns the place and the name of the first tag in a text that is one of the tags, or -1. The name of a closing tag begins with a slash.
 func find(text []byte, tags ...string) (int, string) {
 	for i := 0; ; i++ {
 		next := bytes.IndexByte(text[i:], '<')
@@ -121,8 +120,8 @@ func find(text []byte, tags ...string) (int, string) {
 	}
 }
 
-// element is the content of the first element with one of the tags, an earlier one preferred: to its closing tag, or
-// where there is none to the next tag.
+// element returns the content of the first element with the first of the tags that the text has. The content ends at the closing tag or, if
+// there is none, at the next tag.
 func element(text []byte, tags ...string) ([]byte, bool) {
 	for _, tag := range tags {
 		start, _ := find(text, tag)
@@ -146,7 +145,7 @@ func element(text []byte, tags ...string) ([]byte, bool) {
 	return nil, false
 }
 
-// attribute is the value of an attribute, in quotes, of the tag that text begins with; nil when there is none.
+// attribute returns the value of the first of the attributes that the tag at the start of a text has, or nil.
 func attribute(text []byte, names ...string) []byte {
 	tag, _, _ := bytes.Cut(text, []byte{'>'})
 	for _, name := range names {
@@ -160,7 +159,7 @@ func attribute(text []byte, names ...string) []byte {
 	return nil
 }
 
-// textAfter is the text behind the closing tags, or as many of them as there are.
+// textAfter returns the text after the tags. It ignores tags that the text lacks.
 func textAfter(text []byte, tags ...string) []byte {
 	for _, tag := range tags {
 		if at, _ := find(text, tag); at >= 0 {
@@ -171,7 +170,7 @@ func textAfter(text []byte, tags ...string) []byte {
 	return text
 }
 
-// stripTags returns text without tags, scripts and styles, and with entities decoded.
+// stripTags removes tags, scripts and styles from a text, and decodes entities.
 func stripTags(text []byte) string {
 	var out strings.Builder
 	for {

@@ -12,40 +12,42 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// limits are the bounds of one Read; tests lower them. What is left to read is counted down over all files.
+// limits are the limits of one Read; tests lower them.
 type limits struct {
-	left, read int64
-	line       int
-	expansion  lines.Expansion
+	left      int64 // bytes that may still be read, over all files
+	read      int64 // bytes that may be read in total
+	line      int
+	expansion lines.Expansion
 }
 
 var standard = limits{left: MaxRead, read: MaxRead, line: MaxLine, expansion: lines.StandardExpansion}
 
-// fault is why a file is not read, or not to its end. Every other error is one of where its bytes come from.
+// fault says why a file is not read to its end. All other errors come from the reader of its bytes.
 type fault string
 
 func (f fault) Error() string { return string(f) }
 
 const notText = fault("it is neither text nor text packed with gzip")
 
-// content is the text of a file under the limits, until the context ends.
+// content reads the text of a file within the limits, until the context ends.
 type content struct {
-	counter *steps.Counter // of which each byte is a step
+	counter *steps.Counter // counts bytes
 	limits  *limits
 	text    io.Reader
 
 	lines    *bufio.Reader
-	overlong bool // a line was
+	overlong bool // a line was too long
 }
 
-// unpack looks at how a file begins. The content can be asked whether a line was overlong whatever the error is.
+// unpack returns the content of a file. It looks at the first bytes, and returns notText or another fault if the file is not text. c is never
+// nil.
 func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error) {
 	c = &content{counter: steps.Of(ctx), limits: l}
 	if c.text, err = lines.Unpack(r, l.expansion); err != nil {
 		return c, explain(err)
 	}
 	c.lines = bufio.NewReaderSize(c, l.line)
-	// Binary files have zero bytes soon; text never does.
+	// Binary files have zero bytes near the start. Text has none.
 	head, err := c.lines.Peek(min(512, l.line))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF) && len(head) == 0:
@@ -56,7 +58,7 @@ func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error)
 	return c, nil
 }
 
-// Read reads text. Its error is io.EOF, a fault, that of the context, or one of where the bytes come from.
+// Read reads text. Its error is io.EOF, a fault, the context's error, or an error of the reader of the bytes.
 func (c *content) Read(p []byte) (int, error) {
 	if err := c.counter.Add(1); err != nil {
 		return 0, err
@@ -72,7 +74,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, explain(err)
 }
 
-// explain makes a fault of the reason why a file cannot be read.
+// explain turns a Refusal into a fault.
 func explain(err error) error {
 	if refusal, ok := errors.AsType[lines.Refusal](err); ok {
 		return fault("it was not read to its end: " + refusal)
@@ -80,8 +82,8 @@ func explain(err error) error {
 	return err
 }
 
-// line returns the next line without its end, valid until the next call; io.EOF after the last. An overlong line comes as
-// an empty one, and a line that a fault cuts short does not come.
+// line returns the next line without its end. It is valid until the next call. The error is io.EOF after the last line. An overlong line is
+// returned as an empty line. A line that a fault cuts short is not returned.
 func (c *content) line() ([]byte, error) {
 	line, err := c.lines.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -1,9 +1,9 @@
-// Package lists maps lists to lists, which package slices of the standard library does not.
+// Package lists has functions on lists that package slices lacks.
 package lists
 
 import "slices"
 
-// Map returns what f makes of each element, in their order.
+// Map returns the results of f for all elements, in their order. It never returns nil.
 func Map[T, U any](all []T, f func(T) U) []U {
 	mapped := make([]U, len(all))
 	for i, v := range all {
@@ -12,7 +12,7 @@ func Map[T, U any](all []T, f func(T) U) []U {
 	return mapped
 }
 
-// Without returns those of the elements that are not among the others, in their order.
+// Without returns the elements that are not among the others, in their order. It does not change all.
 func Without[T comparable](all []T, others ...T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return slices.Contains(others, v) })
 }

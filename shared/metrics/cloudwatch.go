@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Namespace is that of the metrics in CloudWatch.
+// Namespace is the namespace of the metrics in CloudWatch.
 const Namespace = "Assay"
 
-// tableDimension distinguishes the stages of a deployment: each has a table.
+// tableDimension distinguishes the stages of a deployment, each of which has its own table.
 const tableDimension = "table"
 
-// CloudWatch records a line of the log for each value, in the embedded metric format, of which CloudWatch Logs makes metrics. The log is
-// in JSON.
+// CloudWatch returns a Recorder that logs a line for each value, in the embedded metric format. CloudWatch Logs turns the lines into metrics.
+// The log must write JSON.
 func CloudWatch(log *slog.Logger, table string, now func() time.Time) Recorder {
 	return func(m *Metric, value float64, labels ...string) {
 		if m.CloudWatch == "" {

@@ -11,12 +11,12 @@ import (
 	"assay/shared/metrics"
 )
 
-// The form is that of https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+// https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html defines the format.
 func TestCloudWatch_WritesTheEmbeddedMetricFormat(t *testing.T) {
 	var log bytes.Buffer
 	now := time.UnixMilli(1_777_777_777_777)
 	r := metrics.CloudWatch(slog.New(slog.NewJSONHandler(&log, nil)), "assay-dev", func() time.Time { return now })
-	r.Record(metrics.RequestSeconds, 1, "listTasks", "2xx") // which the gateway has
+	r.Record(metrics.RequestSeconds, 1, "listTasks", "2xx") // not for CloudWatch: the gateway measures it
 	r.Record(metrics.RunsWaiting, 3, "default", "image")
 	var got map[string]any
 	if err := json.Unmarshal(log.Bytes(), &got); err != nil {

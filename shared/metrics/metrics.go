@@ -1,11 +1,11 @@
-// Package metrics declares what is measured of a running system, once for Prometheus and for CloudWatch, and knows the libraries of
-// neither: a program chooses where values go by its Recorder, a function of a deployment as well as a server.
+// Package metrics declares the metrics of a running system, for Prometheus and for CloudWatch. It imports the libraries of neither: the
+// Recorder of a program decides where values go.
 package metrics
 
-// Kind says how values of a metric add up.
+// Kind says how the values of a metric are combined.
 type Kind int
 
-// The kinds, as Prometheus has them.
+// The kinds of metrics in Prometheus.
 const (
 	Counter   Kind = iota // a value is added
 	Gauge                 // a value is the present one
@@ -14,22 +14,22 @@ const (
 
 // Metric is one metric. Each of its labels has few values, so that it has few series.
 type Metric struct {
-	Name       string // in Prometheus, after assay_
-	CloudWatch string // in CloudWatch, where each label is a dimension; empty: it is not there
-	Unit       string // in CloudWatch
+	Name       string // name in Prometheus, without the prefix assay_
+	CloudWatch string // name in CloudWatch, where each label is a dimension; empty if CloudWatch does not get the metric
+	Unit       string // unit in CloudWatch
 	Help       string
 	Kind       Kind
 	Labels     []string
 }
 
-// The metrics of the domain are in both worlds. A queue is builtin, for what evaluators of the server do, or workers.
+// The metrics. The label queue is builtin for work of the server's evaluators, otherwise workers.
 var (
 	RunsWaiting = &Metric{
 		Name:       "runs_waiting",
 		CloudWatch: "RunsWaiting",
 		Unit:       "Count",
-		Help: "Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 of each are " +
-			"counted.",
+		Help: "Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 are counted for " +
+			"each.",
 		Kind:   Gauge,
 		Labels: []string{"pool", "work"},
 	}
@@ -37,7 +37,7 @@ var (
 		Name:       "oldest_run_waiting_seconds",
 		CloudWatch: "OldestRunWaiting",
 		Unit:       "Seconds",
-		Help:       "For how long the run has waited that waits longest, of those that are counted.",
+		Help:       "Time that the oldest of the counted runs has waited.",
 		Kind:       Gauge,
 		Labels:     []string{"pool", "work"},
 	}
@@ -45,7 +45,7 @@ var (
 		Name:       "workers_alive",
 		CloudWatch: "WorkersAlive",
 		Unit:       "Count",
-		Help:       "Workers that were seen within a minute, by pool and kind of work.",
+		Help:       "Workers that contacted the server within the last minute, by pool and kind of work.",
 		Kind:       Gauge,
 		Labels:     []string{"pool", "work"},
 	}
@@ -53,7 +53,7 @@ var (
 		Name:       "runs_ended_total",
 		CloudWatch: "RunsEnded",
 		Unit:       "Count",
-		Help:       "Runs that were evaluated (completed) or failed, by the queue that they were in.",
+		Help:       "Runs that were evaluated (completed) or failed, by queue.",
 		Kind:       Counter,
 		Labels:     []string{"queue", "outcome"},
 	}
@@ -61,7 +61,7 @@ var (
 		Name:       "leases_expired_total",
 		CloudWatch: "LeasesExpired",
 		Unit:       "Count",
-		Help:       "Leases that ended without a result, because their holder extended them no more.",
+		Help:       "Leases that expired without a result, because their holder did not extend them.",
 		Kind:       Counter,
 		Labels:     []string{"queue"},
 	}
@@ -69,32 +69,33 @@ var (
 		Name:       "quota_refusals_total",
 		CloudWatch: "QuotaRefusals",
 		Unit:       "Count",
-		Help:       "Requests that were refused for a quota or a rate, by the kind of the problem.",
+		Help:       "Requests that were refused by a quota or a rate limit, by the kind of the problem.",
 		Kind:       Counter,
 		Labels:     []string{"kind"},
 	}
 	RequestSeconds = &Metric{
 		Name:   "http_request_duration_seconds",
 		Unit:   "Seconds",
-		Help:   "Requests over HTTP, by operation (other: none, such as transfers of files) and class of status.",
+		Help:   "HTTP requests, by operation (other: without an operation, such as transfers of files) and class of status.",
 		Kind:   Histogram,
 		Labels: []string{"operation", "status"},
 	}
 )
 
-// All are the metrics.
+// All lists the metrics.
 var All = []*Metric{RunsWaiting, OldestWaiting, WorkersAlive, RunsEnded, LeasesExpired, QuotaRefusals, RequestSeconds}
 
-// MaxPools is how many pools and kinds of work have series of their own; the others share those of the pool OtherPools.
+// MaxPools is the maximum number of pairs of pool and kind of work with their own series. The other pairs share the series of the pool
+// OtherPools.
 const (
 	MaxPools   = 200
 	OtherPools = "(other)"
 )
 
-// Recorder takes a value of a metric, with a value for each label. A nil Recorder takes none.
+// Recorder records a value of a metric, with a value for each label. A nil Recorder records nothing.
 type Recorder func(m *Metric, value float64, labels ...string)
 
-// Record takes a value.
+// Record records a value, unless r is nil.
 func (r Recorder) Record(m *Metric, value float64, labels ...string) {
 	if r != nil {
 		r(m, value, labels...)

@@ -1,4 +1,4 @@
-// Package panics turns panics into errors, so that one evaluation, job or call that has a fault ends by itself alone.
+// Package panics turns panics into errors, so that a panic ends only the evaluation, job or call that caused it.
 package panics
 
 import (
@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Error is a panic.
+// Error is the error of a panic, with its stack.
 type Error struct {
 	value any
 	stack []byte
@@ -14,7 +14,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
 
-// Catch returns the error of do, or an *Error when it panics.
+// Catch returns the error of do, or an *Error if do panics.
 func Catch(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -1,5 +1,4 @@
-// Package plural writes numbers of things as people read them: "1 run", "2 runs". No text writes a plural after a number that can be
-// 1 in another way.
+// Package plural writes numbers with their nouns, such as "1 run" and "2 runs". All texts use it for a noun after a number that can be 1.
 package plural
 
 import (
@@ -7,7 +6,7 @@ import (
 	"strings"
 )
 
-// Count is a number with its noun, whose plural ends in s, or in ies after a consonant and y.
+// Count returns a number and its noun, in the plural unless the number is 1. The plural ends in s; a consonant and y at the end become ies.
 func Count[N int | int64](n N, noun string) string {
 	stem, y := strings.CutSuffix(noun, "y")
 	switch {

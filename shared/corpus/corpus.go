@@ -63,8 +63,8 @@ const (
 // bytes. Texts.Files reports the faults of files. The error is about opening or reading a file or about the context. The texts that were
 // found before an error are returned with it.
 //
-// Read knows the JSON lines of BEIR, Anserini, MS MARCO, ir_datasets and TIRA, the tab-separated files of MS MARCO (id and text; id, address,
-// title and body), and TREC's documents and topics with tags.
+// Read knows the JSON lines of BEIR, Anserini, MS MARCO, ir_datasets and TIRA, the tab-separated files of MS MARCO (id and text; id,
+// address, title and body), and TREC's documents and topics with tags.
 func Read(ctx context.Context, wanted Wanted, files ...File) (Texts, error) {
 	return read(ctx, standard, wanted, files)
 }
@@ -110,8 +110,8 @@ func namesQueries(file string) bool {
 	return strings.Contains(name, "quer") || strings.Contains(name, "topic")
 }
 
-// maxUnrecognized is the number of unrecognized lines at the start of a file after which reading stops. The file is probably something else,
-// such as a run or a table.
+// maxUnrecognized is the number of unrecognized lines at the start of a file after which reading stops. The file is probably something
+// else, such as a run or a table.
 const maxUnrecognized = 1000
 
 var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", maxUnrecognized))
@@ -229,8 +229,8 @@ var (
 	scheme = []byte("://")
 )
 
-// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body. It ignores a header. It also ignores lines with
-// another number of fields, or with four fields but no address, because they belong to qrels and runs.
+// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body. It ignores a header. It also ignores lines
+// with another number of fields, or with four fields but no address, because they belong to qrels and runs.
 func (f *finder) readTSV(line []byte) {
 	id, rest, _ := bytes.Cut(line, tab)
 	id = bytes.TrimSpace(id)
@@ -271,8 +271,8 @@ type IDs struct {
 	size      int64
 }
 
-// ReadIDs reads all ids of documents and queries from files in the formats of Read. If files have too many bytes or ids, or cannot be read to
-// their ends, it returns no ids of documents, no ids of queries, or neither. The error is about opening or reading a file or about the
+// ReadIDs reads all ids of documents and queries from files in the formats of Read. If files have too many bytes or ids, or cannot be read
+// to their ends, it returns no ids of documents, no ids of queries, or neither. The error is about opening or reading a file or about the
 // context.
 func ReadIDs(ctx context.Context, files ...File) (*IDs, error) {
 	ids := &IDs{documents: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
@@ -299,8 +299,8 @@ func ReadIDs(ctx context.Context, files ...File) (*IDs, error) {
 	return ids, nil
 }
 
-// Documents returns a function that reports whether a document is in the files. It returns nil if the files have no documents, or if some are
-// unknown.
+// Documents returns a function that reports whether a document is in the files. It returns nil if the files have no documents, or if some
+// are unknown.
 func (i *IDs) Documents() func(id []byte) bool {
 	if i.documents == nil {
 		return nil

@@ -103,7 +103,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// An id that no file has keeps the reading going to the end.
+			// Reading goes on to the end, because no file has this id.
 			texts, err := Read(t.Context(), Wanted{Documents: []string{"d1", "absent"}, Queries: []string{"q1"}}, file(c.file, c.content))
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func checkPlain(t *testing.T, text string, most int) {
 	}
 }
 
-// BenchmarkRead looks for 100 of 50,000 documents in 50 MB, up to the last one.
+// BenchmarkRead looks for 100 of 50,000 documents in 50 MB. The last document is one of them.
 func BenchmarkRead(b *testing.B) {
 	var content strings.Builder
 	body := strings.Repeat(`some words of a \"document\" and `, 29)

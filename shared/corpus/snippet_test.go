@@ -102,7 +102,7 @@ func TestPlain_KeepsWords(t *testing.T) {
 	}
 }
 
-// texts are of few words, so that queries meet them, with unusual ones between.
+// texts draws texts of few different words, so that queries match them, with unusual characters between.
 func texts() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"moon", "Moons", " ", " sun ", "月", "\u0301", "\xff", "\x00", "<b>",
@@ -163,5 +163,5 @@ func checkCut(t rapid.TB, text, query string, most int) {
 	}
 }
 
-// mark is a text that stays whole, with the words of the query marked.
+// mark returns the whole text, with the words of the query marked.
 func mark(text, query string) []Piece { return Cut(text, query, len(text)).Pieces }

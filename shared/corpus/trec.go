@@ -102,7 +102,8 @@ func (f *finder) topic(block []byte) {
 	}
 }
 
-// find returns the place and the name of the first tag in a text that is one of the tags, or -1. The name of a closing tag begins with a slash.
+// find returns the place and the name of the first tag in a text that is one of the tags, or -1. The name of a closing tag begins with a
+// slash.
 func find(text []byte, tags ...string) (int, string) {
 	for i := 0; ; i++ {
 		next := bytes.IndexByte(text[i:], '<')

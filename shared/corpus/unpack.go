@@ -39,8 +39,8 @@ type content struct {
 	overlong bool // a line was too long
 }
 
-// unpack returns the content of a file. It looks at the first bytes, and returns notText or another fault if the file is not text. c is never
-// nil.
+// unpack returns the content of a file. It looks at the first bytes, and returns notText or another fault if the file is not text. c is
+// never nil.
 func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error) {
 	c = &content{counter: steps.Of(ctx), limits: l}
 	if c.text, err = lines.Unpack(r, l.expansion); err != nil {

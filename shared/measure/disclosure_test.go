@@ -14,7 +14,7 @@ func TestRunsToReveal_OfEachKind(t *testing.T) {
 		shape   measure.Shape
 		want    int
 	}{
-		{measure.Classification, "Accuracy", measure.Shape{Examples: 40, Labels: 2}, 14}, // as an integer program needed
+		{measure.Classification, "Accuracy", measure.Shape{Examples: 40, Labels: 2}, 14}, // an experiment with an integer program needed as many
 		{measure.Classification, "Accuracy", measure.Shape{Examples: 40, Labels: 1}, 14},
 		{measure.Classification, "F1(average=macro)", measure.Shape{Examples: 40, Labels: 10}, 49},
 		{measure.Classification, "Accuracy", measure.Shape{Examples: 1000, Labels: 2}, 200},
@@ -37,7 +37,7 @@ func TestRunsToReveal_OfEachKind(t *testing.T) {
 	}
 }
 
-// No strategy needs fewer runs than the truth has bits by those that a score tells.
+// TestRunsToReveal_IsAboveTheInformationBound divides the bits of the truth by the bits of a score: no strategy needs fewer runs.
 func TestRunsToReveal_IsAboveTheInformationBound(t *testing.T) {
 	for n := 1; n <= 5_000_000; n += n/7 + 1 {
 		for _, labels := range []int{2, 3, 10, 1000} {

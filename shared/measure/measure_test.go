@@ -73,8 +73,7 @@ func TestParse_ReturnsTheCanonicalForm(t *testing.T) {
 	}
 }
 
-// TestParse_TakesNamesOfTrecEval has the names that trec_eval prints, and some of those that it is asked by, with the names that
-// ir-measures 0.4.3 gives them.
+// TestParse_TakesNamesOfTrecEval maps names that trec_eval prints, and some names of its option -m, to the names in ir-measures 0.4.3.
 func TestParse_TakesNamesOfTrecEval(t *testing.T) {
 	for text, want := range map[string]string{
 		"map": "AP", "map_cut_10": "AP@10", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10", "ndcg_cut.10": "nDCG@10", "P_5": "P@5", "P.5": "P@5",
@@ -246,7 +245,7 @@ func TestCatalogue_IsComplete(t *testing.T) {
 	}
 }
 
-// readsTheCanonicalForm draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
+// readsTheCanonicalForm draws texts similar to measures, and calls checkReadsBack.
 func readsTheCanonicalForm(t *rapid.T) {
 	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive",
 		"judged_only", "average", "dcg", "10", "0.5", "1e-7", "True", "macro", "'exp-log2'", "'a b'", "'\\''", "\"x'\"", "ü", " ", "\u00a0"})
@@ -262,7 +261,7 @@ func TestParse_ReadsTheCanonicalForm(t *testing.T) { nightlytest.Check(t, readsT
 
 func FuzzParse(f *testing.F) { f.Fuzz(rapid.MakeFuzz(readsTheCanonicalForm)) }
 
-// checkReadsBack checks that the canonical form of what parses is a fixed point.
+// checkReadsBack checks that parsing the canonical form of a measure returns the same form. Texts that do not parse are ignored.
 func checkReadsBack(t rapid.TB, kind Kind, text string) {
 	m, err := Parse(kind, text)
 	if err != nil {
@@ -323,7 +322,7 @@ func TestSum_KeepsSmallTermsNextToLargeOnes(t *testing.T) {
 	}
 }
 
-// Precisions of 2/3 and 0 on one topic each, and of 1/3 on both, have the same mean, whatever else is summed.
+// TestSum_OfEqualMeansIsEqual adds pairs of values with the same mean, such as the precisions 2/3 and 0, or 1/3 and 1/3.
 func TestSum_OfEqualMeansIsEqual(t *testing.T) {
 	mean := func(a, b float64) float64 {
 		var s Sum
@@ -341,7 +340,7 @@ func TestSum_OfEqualMeansIsEqual(t *testing.T) {
 	}
 }
 
-// TestEvaluators_HideValuesThatTellTheTruth has every kind, so that nobody adds one without deciding.
+// TestEvaluators_HideValuesThatTellTheTruth lists every kind, so that a new kind needs a decision.
 func TestEvaluators_HideValuesThatTellTheTruth(t *testing.T) {
 	safe := map[Kind]bool{
 		Retrieval: true, "diversity": true, "text": true, "spans": true,

@@ -11,8 +11,8 @@ const Namespace = "Assay"
 // tableDimension distinguishes the stages of a deployment, each of which has its own table.
 const tableDimension = "table"
 
-// CloudWatch returns a Recorder that logs a line for each value, in the embedded metric format. CloudWatch Logs turns the lines into metrics.
-// The log must write JSON.
+// CloudWatch returns a Recorder that logs a line for each value, in the embedded metric format. CloudWatch Logs turns the lines into
+// metrics. The log must write JSON.
 func CloudWatch(log *slog.Logger, table string, now func() time.Time) Recorder {
 	return func(m *Metric, value float64, labels ...string) {
 		if m.CloudWatch == "" {

@@ -28,21 +28,22 @@ func TestCount_WritesPlurals(t *testing.T) {
 
 var (
 	verb = regexp.MustCompile(`%[-+# 0-9.*]*(?:\[\d+\])?[a-zA-Z%]`)
-	// counted is what may follow a number: a noun in the plural, perhaps after an adjective.
+	// counted matches a noun in the plural after a number, with an optional adjective.
 	counted = regexp.MustCompile(`^ (?:(?:other|more|different|empty) )?([a-z]{2,}s)\b`)
-	// markup is a number in a template before a noun in the plural.
+	// markup matches a number before a noun in the plural in a template.
 	markup = regexp.MustCompile(`strconv\.(?:Itoa|FormatInt)\(([^{}]*)\) \} ((?:other |more )?[a-z]{2,}s)\b`)
-	// bound is the name of a constant or setting that is far above 1.
+	// bound matches names of constants and settings that are far above 1.
 	bound = regexp.MustCompile(
 		`^(?:[Mm]ax|[Mm]ost|few$|Few$|patience$|[lL]imits?$|[lL]imit|depth$|rounds$|Rounds$|organizerTasks$|levels$|tailLines$|PendingFiles$|PendingBytes$)`)
-	// beyond is what texts say of numbers that are none, several by the condition before, or greater than a limit.
+	// beyond matches texts whose numbers cannot be 1: limits, numbers above a limit, or numbers that a condition before has checked.
 	beyond = regexp.MustCompile(
 		`at most|At most|allowed|more than|longer than|which is the most|has 1 to|are sent|This takes about|is given %d|The body has|of %d fields`)
 	verbsInS = map[string]bool{"is": true, "was": true, "has": true, "does": true, "exists": true, "as": true, "begins": true, "makes": true,
 		"comes": true}
 )
 
-// TestCount_WritesEveryPlural looks for numbers that are written before a noun in the plural, in the formats of calls and in templates.
+// TestCount_WritesEveryPlural looks for numbers before a noun in the plural, in format strings of calls and in templates. They must use
+// Count.
 func TestCount_WritesEveryPlural(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -96,7 +97,7 @@ func TestCount_WritesEveryPlural(t *testing.T) {
 
 type plurality struct{ name, noun string }
 
-// plurals lists the nouns in the plural that a format has after numbers, with the names of what the numbers are.
+// plurals lists the nouns in the plural after numbers in a format, with the names of the numbers' arguments.
 func plurals(format string, args []ast.Expr) (all []plurality) {
 	at := 0
 	for _, place := range verb.FindAllStringIndex(format, -1) {
@@ -117,7 +118,7 @@ func plurals(format string, args []ast.Expr) (all []plurality) {
 	return all
 }
 
-// literal is the text of a literal, or of several that are added up; empty of everything else.
+// literal returns the text of a literal, or of several concatenated literals. It returns "" for other expressions.
 func literal(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -129,7 +130,7 @@ func literal(e ast.Expr) string {
 	return ""
 }
 
-// nameOf is the last name of an expression.
+// nameOf returns the last name of an expression.
 func nameOf(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -105,8 +105,8 @@ func (t *counts) matthews() float64 {
 	return float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
 }
 
-// kappa returns Cohen's (po - pe) / (1 - pe): the agreement beyond the agreement by chance, which follows from the frequencies of labels. It
-// is not defined if all labels of both sides are the same, because chance explains this agreement completely.
+// kappa returns Cohen's (po - pe) / (1 - pe): the agreement beyond the agreement by chance, which follows from the frequencies of labels.
+// It is not defined if all labels of both sides are the same, because chance explains this agreement completely.
 func (t *counts) kappa() (float64, string) {
 	chance, _, _ := t.products()
 	all := t.samples * t.samples

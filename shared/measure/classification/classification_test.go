@@ -14,12 +14,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyMeasure has each family of the catalogue that is about one label or all of them, with each average and of one label where it has
-// parameters.
+// everyMeasure lists the families of nominal labels. Families with parameters are listed with each average, and with one positive label.
 var everyMeasure = func() (names []string) {
 	for _, f := range measure.EvaluatorOf(measure.Classification).Families {
 		switch f.Name {
-		case "F", "MacroMAE": // ordinal_test.go has them
+		case "F", "MacroMAE": // tested in ordinal_test.go
 			continue
 		case "F1", "Precision", "Recall":
 		default:
@@ -33,10 +32,10 @@ var everyMeasure = func() (names []string) {
 	return names
 }()
 
-// labels that a test may draw; the last one never occurs.
+// labels are the labels that a test may draw. The last label never occurs.
 var labels = []string{"a", "b", "c", "d", "e"}
 
-// naive evaluates the measures from the words of their definitions, one pass over the examples for each number.
+// naive evaluates the measures literally by their definitions, with a pass over the examples for each number.
 func naive(truth, predicted []int32) map[string]float64 {
 	count := func(holds func(t, p int32) bool) float64 {
 		n := 0.0
@@ -145,7 +144,7 @@ func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfLargeCounts has more examples than products of counts could hold in 32 bits, with values that are known exactly.
+// TestEvaluate_OfLargeCounts evaluates so many examples that products of counts need more than 32 bits. The exact values are known.
 func TestEvaluate_OfLargeCounts(t *testing.T) {
 	const n = 400_000
 	truth, predicted := make([]int32, n), make([]int32, n)

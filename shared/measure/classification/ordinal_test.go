@@ -11,8 +11,8 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestEvaluate_EqualsScikitLearnOnRandomLabels has weighted kappa, F, F1 of some labels, and MacroMAE, over labels that are numbers and
-// whose order by bytes is another one.
+// TestEvaluate_EqualsScikitLearnOnRandomLabels compares weighted kappa, F, F1 of some labels, and MacroMAE. The labels are numbers whose
+// numeric order differs from the order of their bytes.
 func TestEvaluate_EqualsScikitLearnOnRandomLabels(t *testing.T) {
 	text, err := os.ReadFile("testdata/random/values.json")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestEvaluate_OrdersLabelsThatAreNoNumbersByTheirBytes(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Classification, "Kappa(weights=linear)", "MacroMAE")
 	labels, codes := []string{"c", "a", "b"}, []int32{0, 1, 2, 2}
 	result := classification.Evaluate(asked, labels, codes, []int32{0, 1, 2, 1})
-	// One of four is off by one place; by chance it would be sums of |i - j| over all 16 pairs, 14.
+	// One of four predictions is off by one place. The sum of |i - j| over all 16 pairs, for the disagreement by chance, is 14.
 	if got := result.Measures["Kappa(weights=linear)"]; got == nil || math.Abs(*got-(1-4.0/14)) > 1e-12 {
 		t.Errorf("kappa is %v", *got)
 	}
@@ -52,7 +52,7 @@ func TestEvaluate_OrdersLabelsThatAreNoNumbersByTheirBytes(t *testing.T) {
 
 func TestEvaluate_FWithoutRecallIsPrecision(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Classification, "F(beta=0,positive=a)", "Precision(positive=a)")
-	for _, predicted := range [][]int32{{0, 0, 1}, {1, 1, 1}} { // of the second precision is 0/0
+	for _, predicted := range [][]int32{{0, 0, 1}, {1, 1, 1}} { // the precision of one label is 0/0 in the second
 		got := classification.Evaluate(asked, []string{"a", "b"}, []int32{0, 1, 0}, predicted).Measures
 		if *got["F(beta=0.0,positive=a)"] != *got["Precision(positive=a)"] {
 			t.Errorf("%v: %v, %v", predicted, *got["F(beta=0.0,positive=a)"], *got["Precision(positive=a)"])

@@ -143,7 +143,8 @@ func (t *table) margin(sizes []int64) (entropy, pairs float64) {
 	return sum.Total(), pairs
 }
 
-// adjustedRand is the Rand index less what chance gives, as a share of what is possible beyond chance.
+// adjustedRand returns the Rand index, corrected for chance: (common - chance) / (mean - chance), where common is the number of pairs that
+// are together on both sides, chance its expected value, and mean the mean number of pairs of both sides.
 func (t *table) adjustedRand() float64 {
 	if max(t.truePairs, t.predictedPairs) == t.commonPairs {
 		return 1

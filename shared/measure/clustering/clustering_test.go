@@ -19,7 +19,8 @@ import (
 var everyMeasure = []string{"VMeasure", "VMeasure(beta=2)", "Homogeneity", "Completeness", "ARI", "NMI", "BCubedF", "BCubedP", "BCubedR",
 	"Purity"}
 
-// TestEvaluate_EqualsTheReference has 500 random clusterings with values of scikit-learn, BCubed and purity by their definitions.
+// TestEvaluate_EqualsTheReference evaluates 500 random clusterings. The values are scikit-learn's; BCubed and purity follow their
+// definitions.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -46,7 +47,8 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 	}
 }
 
-// TestEvaluate_KnowsNoNames: renamed clusters and another order of the examples change nothing, and equal clusterings have the value 1.
+// TestEvaluate_KnowsNoNames checks that renaming clusters and reordering examples change no value, and that equal clusterings have the
+// value 1.
 func TestEvaluate_KnowsNoNames(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Clustering, everyMeasure...)
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -88,7 +90,7 @@ func TestEvaluate_VMeasureOfHomogeneityAlone(t *testing.T) {
 	}
 }
 
-// TestComputation_ReadsClusters reads files in which the two sides have no name in common.
+// TestComputation_ReadsClusters reads a truth and a run that have no cluster name in common.
 func TestComputation_ReadsClusters(t *testing.T) {
 	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "cluster"}
 	file := func(rows ...string) []measure.File {

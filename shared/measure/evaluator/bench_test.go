@@ -17,10 +17,10 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// BenchmarkMillion takes truth and run of a million examples, in the same order, from files to measures. Its memory is all that the
-// process has at any time, of the bytes of both files.
+// BenchmarkMillion reads and evaluates a truth and a run of a million examples in the same order. It reports the peak memory of the process
+// as a multiple of the bytes of both files.
 func BenchmarkMillion(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // as the program assay has it
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // like the program assay
 	predicted := map[measure.Kind]struct {
 		measures []string
 		value    func(i int) any
@@ -62,7 +62,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// million is a file of a million examples, and its size.
+// million returns a file of a million examples, and its size.
 func million(b *testing.B, format measure.Format, value func(i int) any) (evaluator.File, int64) {
 	b.Helper()
 	const n = 1_000_000
@@ -76,7 +76,7 @@ func million(b *testing.B, format measure.Format, value func(i int) any) (evalua
 		case []string:
 			written = strings.Join(v, measure.DefaultSeparator)
 			if format.Kind == measure.JSONL {
-				labels, _ := json.Marshal(v) // texts alone
+				labels, _ := json.Marshal(v) // strings cannot fail
 				written = string(labels)
 			}
 		case string:

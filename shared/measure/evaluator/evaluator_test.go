@@ -61,7 +61,7 @@ func file(name, content string) evaluator.File {
 	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
 
-// readTruth expects no diagnostics.
+// readTruth reads a truth and expects no diagnostics.
 func readTruth(t *testing.T, s evaluator.Settings, content string) *evaluator.Truth {
 	t.Helper()
 	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", content)})
@@ -217,7 +217,7 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfManyRunsAtOnce is worth most under the race detector.
+// TestEvaluate_OfManyRunsAtOnce evaluates runs concurrently. It is most useful under the race detector.
 func TestEvaluate_OfManyRunsAtOnce(t *testing.T) {
 	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n3,yes\n")
 	var wait sync.WaitGroup
@@ -241,7 +241,7 @@ func TestEvaluate_OfManyRunsAtOnce(t *testing.T) {
 	wait.Wait()
 }
 
-// tracked counts what is open.
+// tracked counts open files.
 type tracked struct {
 	io.Reader
 	open *int

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// evaluateLines evaluates a run of the lines against a truth of as many lines, which have the ids 0, 1 and so on.
+// evaluateLines evaluates a run against a truth. Both have the same number of lines, with the ids 0, 1 and so on.
 func evaluateLines(t interface {
 	Helper()
 	Fatal(...any)
@@ -32,7 +32,7 @@ func evaluateLines(t interface {
 	return evaluateFiles(t, ctx, s, content(truth), content(run))
 }
 
-// evaluateFiles evaluates a file of a run against one of a truth.
+// evaluateFiles evaluates a run of one file against a truth of one file.
 func evaluateFiles(t interface {
 	Helper()
 	Fatal(...any)
@@ -59,7 +59,8 @@ func numbered(names ...string) evaluator.Settings {
 	return evaluator.Settings{Kind: measure.Regression, Measures: names, Format: classificationSettings.Format}
 }
 
-// TestEvaluate_MeansAreOfTheirExamples has measures that are means over examples, and others, which have no values by example.
+// TestEvaluate_MeansAreOfTheirExamples compares measures that are means over examples with their values by example. Other measures must
+// have no such values.
 func TestEvaluate_MeansAreOfTheirExamples(t *testing.T) {
 	nightlytest.Check(t, func(r *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{
@@ -166,7 +167,7 @@ func TestEvaluate_BoundsClasses(t *testing.T) {
 	}
 }
 
-// TestEvaluation_ResamplesExamples takes samples of the lines of the files instead.
+// TestEvaluation_ResamplesExamples compares samples with evaluations of files that have the sampled lines.
 func TestEvaluation_ResamplesExamples(t *testing.T) {
 	nightlytest.Check(t, func(r *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{
@@ -195,7 +196,7 @@ func TestEvaluation_ResamplesExamples(t *testing.T) {
 		}
 		for _, name := range settings.Measures {
 			one := settings
-			one.Measures = slices.Compact([]string{name, settings.Measures[1]}) // of which the first is sampled
+			one.Measures = slices.Compact([]string{name, settings.Measures[1]}) // the first is resampled
 			m, err := measure.Parse(one.Kind, name)
 			if err != nil {
 				r.Fatal(err)

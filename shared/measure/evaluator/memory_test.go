@@ -14,7 +14,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestTruth_BytesAreItsMemory reads packed truths, whose files are far smaller, and compares with the heap.
+// TestTruth_BytesAreItsMemory compares Bytes of packed truths with their memory in the heap.
 func TestTruth_BytesAreItsMemory(t *testing.T) {
 	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: measure.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
@@ -53,7 +53,8 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 	}
 }
 
-// TestMemory_IsWhatReadingTakes reads the shortest lines of each format, and long ones, and compares with the peak of the process.
+// TestMemory_IsWhatReadingTakes compares Memory with the peak memory of the process, for the shortest lines of each format and for long
+// lines.
 func TestMemory_IsWhatReadingTakes(t *testing.T) {
 	rankings := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	judged := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: rankings.Format}
@@ -118,7 +119,7 @@ func TestMemory_IsWhatReadingTakes(t *testing.T) {
 // heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what pools hold goes with the second
+	runtime.GC() // the second collection empties pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)

@@ -13,13 +13,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// public says which part of a truth participants know, and the inputs that they have.
+// public is the part of a truth that participants know, and their inputs.
 type public struct {
 	ids, labels bool
 	inputs      string
 }
 
-// shownBlinded returns what the owner of a blinded run reads of it, and whether that alone refuses it.
+// shownBlinded returns the diagnostics that the owner of a blinded run sees, and whether they refuse the run.
 func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
 	read, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", truth)})
 	if err != nil || read == nil {
@@ -52,9 +52,8 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 	return measure.SafeDiagnostics(all), measure.HasErrors(ofFiles)
 }
 
-// TestSafeDiagnostics_DoNotDependOnTheTruth gives the same run to two truths, which share what is declared public, ids or
-// labels or both, and nothing else: what its owner reads while it is blinded is the same, and a run is refused for that whatever
-// the rest of the truth.
+// TestSafeDiagnostics_DoNotDependOnTheTruth evaluates the same run with two truths. They share only the public part: ids, labels or both.
+// The owner of the blinded run must see the same diagnostics for both truths, and both must refuse the run if these diagnostics refuse it.
 func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings,

@@ -16,17 +16,17 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// large are a truth and a run of each kind that take many blocks to be measured.
+// large is a truth and a run of each kind whose evaluation takes many blocks of steps.
 type large struct {
 	settings   evaluator.Settings
 	truth, run string
-	// least is how many steps the measures take at least, after the run was read.
+	// least is a lower bound for the steps of the measures, without the steps of reading the run.
 	least int
-	// same are measures that share what they count.
+	// same lists measures that share their counts.
 	same []string
 }
 
-// repeated repeats a line of so many examples, whose verbs are the number of the example and a number below ten.
+// repeated returns n lines of examples. The verbs of the line are the number of the example and a number below ten.
 func repeated(n int, format string, value func(i int) int) string {
 	var b strings.Builder
 	for i := range n {
@@ -65,7 +65,7 @@ func largeOf(kind measure.Kind) large {
 		values("e%d,%d\n")
 		of.same = averages("macro", 40)
 	case measure.Multilabel:
-		first = func(i int) int { return i * 7 % (2 * measure.MaxClasses) } // so many have no confusion matrix
+		first = func(i int) int { return i * 7 % (2 * measure.MaxClasses) } // too many labels for a confusion matrix
 		add(sets, "F1(average=samples)", "Jaccard(average=macro)", "HammingLoss")
 		values("e%[1]d,%[2]d a b c d e f g h i j k l m n o p q r s t\n")
 		of.same = averages("samples", 40)
@@ -100,7 +100,7 @@ func largeOf(kind measure.Kind) large {
 	return of
 }
 
-// averages are so many measures with one average.
+// averages returns n measures with one average.
 func averages(average string, n int) []string {
 	list := []string{fmt.Sprintf("F1(average=%s)", average), fmt.Sprintf("Precision(average=%s)", average)}
 	for len(list) < n {
@@ -109,12 +109,12 @@ func averages(average string, n int) []string {
 	return list
 }
 
-// counted is a context that ends at a look.
+// counted is a context that ends after a number of looks at it.
 type counted struct {
 	context.Context
 	counter      *steps.Counter
 	looks, last  atomic.Int64
-	total, apart atomic.Int64 // steps at the last look, and the most between two
+	total, apart atomic.Int64 // steps at the last look, and the most steps between two looks
 }
 
 func (c *counted) Err() error {
@@ -126,16 +126,16 @@ func (c *counted) Err() error {
 	return nil
 }
 
-// evaluation is what the evaluation of a run took.
+// evaluation holds the costs of evaluating a run.
 type evaluation struct {
-	looks int64 // at the context
+	looks int64 // looks at the context
 	steps int64
 	after int64 // steps after the run was read
-	apart int64 // steps between two looks at most
+	apart int64 // the most steps between two looks
 	err   error
 }
 
-// evaluate measures the run, whose context ends after so many looks.
+// evaluate evaluates the run with a context that ends after a number of looks.
 func (of large) evaluate(t *testing.T, truth *evaluator.Truth, last int64) (found evaluation) {
 	t.Helper()
 	counter := steps.New(math.MaxInt64, nil)
@@ -156,7 +156,7 @@ func (of large) evaluate(t *testing.T, truth *evaluator.Truth, last int64) (foun
 	return found
 }
 
-// atEnd is an empty reader that says when it is read.
+// atEnd is an empty reader that reports when it is read.
 type atEnd func()
 
 func (f atEnd) Read([]byte) (int, error) {
@@ -178,8 +178,8 @@ func (of large) read(t *testing.T, measures ...string) *evaluator.Truth {
 	return truth
 }
 
-// TestRead_EndsWithItsContext ends the context at looks from the first to the last, between which lie few milliseconds of work. Each
-// counter looks once more at most.
+// TestRead_EndsWithItsContext ends the context at different looks, from the first to the last. Between two looks there must be at most a
+// few milliseconds of work. Each counter may look once more.
 func TestRead_EndsWithItsContext(t *testing.T) {
 	const (
 		counters  = 40
@@ -204,7 +204,7 @@ func TestRead_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestValidateRun_EndsWithItsContext also compares the run with what is known of the truth.
+// TestValidateRun_EndsWithItsContext also compares the run with the known part of the truth.
 func TestValidateRun_EndsWithItsContext(t *testing.T) {
 	for _, kind := range measure.Kinds() {
 		of := largeOf(measure.Kind(kind))
@@ -237,7 +237,7 @@ func TestValidateRun_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestRead_CountsOnceForMeasuresOfOneAverage compares the steps of many measures with those of one.
+// TestRead_CountsOnceForMeasuresOfOneAverage compares the steps of many measures with the steps of one measure.
 func TestRead_CountsOnceForMeasuresOfOneAverage(t *testing.T) {
 	for _, kind := range measure.Kinds() {
 		of := largeOf(measure.Kind(kind))
@@ -253,7 +253,7 @@ func TestRead_CountsOnceForMeasuresOfOneAverage(t *testing.T) {
 	}
 }
 
-// TestSteps_AreAboutThoseOfARun compares what is told of a truth with what runs take.
+// TestSteps_AreAboutThoseOfARun compares Steps of a truth with the steps of evaluating runs.
 func TestSteps_AreAboutThoseOfARun(t *testing.T) {
 	const factor = 3
 	for _, kind := range measure.Kinds() {

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// variants are the measures of a kind with each of the least, greatest and special values of each parameter, and of each two.
+// variants returns the measures of a kind with the least, greatest and special values of each parameter and of each pair of parameters.
 func variants(e measure.EvaluatorKind) (names []string) {
 	for _, f := range e.Families {
 		cutoff := map[measure.CutoffRule][]string{measure.NoCutoff: {""}, measure.OptionalDepth: {"", "@1", "@1000000"},
@@ -33,7 +33,7 @@ func variants(e measure.EvaluatorKind) (names []string) {
 		}
 		for _, g := range given {
 			for _, c := range cutoff {
-				if m, err := measure.Parse(e.Kind, strings.Replace(f.Name+"("+g+")"+c, "()", "", 1)); err == nil { // not all go together
+				if m, err := measure.Parse(e.Kind, strings.Replace(f.Name+"("+g+")"+c, "()", "", 1)); err == nil { // some combinations are invalid
 					names = append(names, m.String())
 				}
 			}
@@ -61,7 +61,7 @@ func extremes(p measure.Parameter) []string {
 	return []string{"a", "'1'", "'a,1'", "_"}
 }
 
-// extremeFiles draws a truth and a run of a kind. Values are few, so that there are ties, single classes and nothing at all.
+// extremeFiles draws a truth and a run of a kind. It draws from few values, so that ties, single classes and empty values are frequent.
 func extremeFiles(t *rapid.T, kind measure.Kind) (format measure.Format, truth, run string) {
 	n := rapid.IntRange(1, 5).Draw(t, "n")
 	draw := func(values ...string) string { return rapid.SampledFrom(values).Draw(t, "value") }
@@ -107,13 +107,13 @@ func extremeFiles(t *rapid.T, kind measure.Kind) (format measure.Format, truth, 
 			scores = []string{`{"a":0,"1":1}`, `{"1":0,"a":1.0}`, `{"a":0.5,"1":0.5}`}
 		}
 		run = each(func() string { return draw(scores...) })
-	default: // of one label for each example
+	default: // one label for each example
 		truth, run = both(func() string { return draw(`"a"`, "1", "2", "-1e308", `"1.7e308"`, `"_"`) })
 	}
 	return format, truth, run
 }
 
-// TestEvaluate_HasFiniteValuesOrReasons has every measure of every kind, with parameters at the ends of their ranges.
+// TestEvaluate_HasFiniteValuesOrReasons computes every measure of every kind, with parameters at the ends of their ranges.
 func TestEvaluate_HasFiniteValuesOrReasons(t *testing.T) {
 	for _, e := range measure.Evaluators {
 		names := variants(e)

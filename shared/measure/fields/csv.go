@@ -29,7 +29,8 @@ type Records struct {
 	split  int      // lines that splitLine read instead of r
 }
 
-// NewRecords returns a reader for the lines of in. The first line names the fields, which must include the wanted ones. Faults go to errorf.
+// NewRecords returns a reader for the lines of in. The first line names the fields, which must include the wanted ones. Faults go to
+// errorf.
 func NewRecords(in *lines.Reader, errorf func(line int, format string, args ...any), wanted ...string) *Records {
 	in.KeepCR()
 	records := &Records{text: csvText{in: in}, wanted: wanted, errorf: errorf}

@@ -82,8 +82,8 @@ func GradeFault(text []byte) string {
 	return fmt.Sprintf("the grade %s is not a whole number from %d to %d", Quote(text), -MaxGrade, MaxGrade)
 }
 
-// IsComment reports whether a line of one of TREC's formats is a comment. The first field of a comment begins with #, as in trec_eval 10. So
-// the id of a topic cannot begin with #.
+// IsComment reports whether a line of one of TREC's formats is a comment. The first field of a comment begins with #, as in trec_eval 10.
+// So the id of a topic cannot begin with #.
 func IsComment(first []byte) bool { return first[0] == '#' }
 
 // CommentedTopic returns the warning about a comment that has all fields of a line.

@@ -27,7 +27,7 @@ import (
 
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 
-// checkScore compares with strconv, which is right but slower, and knows more than decimal numbers.
+// checkScore compares ParseScore with strconv, which is correct but slower, and accepts more than decimal numbers.
 func checkScore(t interface{ Fatalf(string, ...any) }, text string) {
 	want, err := strconv.ParseFloat(text, 64)
 	accepted := err == nil && !math.IsInf(want, 0) && decimal.MatchString(text)
@@ -55,7 +55,7 @@ func TestParseScore_IsExact(t *testing.T) {
 	}
 }
 
-// TestParseScore_ReadsShortOnesExactly has each byte at each place, and more digits than a float64 holds.
+// TestParseScore_ReadsShortOnesExactly tries each byte at each place, and more digits than a float64 holds.
 func TestParseScore_ReadsShortOnesExactly(t *testing.T) {
 	for _, score := range []string{"12.345678", "123456789.12", "12345678"} {
 		for at := range score {
@@ -83,7 +83,7 @@ func TestParseScore_AgreesWithStrconv(t *testing.T) {
 		return strconv.FormatFloat(x, rapid.SampledFrom([]byte("efg")).Draw(t, "format"), rapid.IntRange(-1, 20).Draw(t, "digits"), 64)
 	})
 	drawn := rapid.StringMatching(`[+-]?[0-9]{0,22}\.?[0-9]{0,25}([eE][+-]?[0-9]{0,3})?`)
-	nearly := rapid.StringMatching(`[0-9]{0,16}.[0-9]{0,16}.?`) // of the lengths that are read eight characters at a time
+	nearly := rapid.StringMatching(`[0-9]{0,16}.[0-9]{0,16}.?`) // the lengths for which parseShort exists
 	nightlytest.Check(t, func(t *rapid.T) {
 		checkScore(t, rapid.OneOf(formatted, drawn, nearly, rapid.String()).Draw(t, "text"))
 	})
@@ -157,7 +157,7 @@ func TestRecords_ReadCSV(t *testing.T) {
 		for line, record := range records.All() {
 			add(line, "%s", record)
 		}
-		// What follows a quote that is never closed is read as lines again.
+		// After a quote that is never closed, reading goes on with the next line.
 		if len(content) > fields.MaxRecord && len(got) > len(want) {
 			got = got[:len(want)]
 		}
@@ -235,7 +235,7 @@ func TestText_RefusesHalfCharacters(t *testing.T) {
 	}
 }
 
-// TestMembers_EndWhereAnObjectDoesNot: each beginning of an object has its members before the last, and then none but a nil key.
+// TestMembers_EndWhereAnObjectDoesNot reads each prefix of an object. It must have the members before the cut, and then a nil key.
 func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
 	whole := `{"id": "` + strings.Repeat(`\\`, 30) + `", "a" :[{"b":"]"},"}"], "n":1}`
 	for end := 1; end < len(whole); end++ {
@@ -258,7 +258,7 @@ func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
 	}
 }
 
-// FuzzObject: a line is an object where encoding/json says so, and has the members that it finds.
+// FuzzObject compares Object with encoding/json: both must accept the same lines and find the same members.
 func FuzzObject(f *testing.F) {
 	for _, line := range []string{
 		`{}`, ` {"a": 1, "b":[true,{"c":"d"}]}	`, `{"a":-0.5e+7,"b":0}`, `{"a":"\\\"\/\b\f\n\r\t\u00e9\uD83d\ude00"}`, `[1]`, "",
@@ -270,7 +270,7 @@ func FuzzObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if bytes.IndexByte(line, '\n') >= 0 || !utf8.Valid(line) {
-			return // no line that a Reader returns
+			return // a Reader never returns such a line
 		}
 		keys, values := []string{}, []string{}
 		sound := true
@@ -318,7 +318,7 @@ func TestObject_NestsAsDeeplyAsEncodingJSON(t *testing.T) {
 	}
 }
 
-// TestRecords_AgreeWithEncodingCSV reads what follows a header, with quotes and without.
+// TestRecords_AgreeWithEncodingCSV reads random records after a header, with and without quotes.
 func TestRecords_AgreeWithEncodingCSV(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"x", "", "é ", ",", "\"", `"y"`, `"a""b"`, "\n", "\r\n", "1,2\n", "\t"})
 	nightlytest.Check(t, func(t *rapid.T) {

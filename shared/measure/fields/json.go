@@ -40,8 +40,8 @@ func Names(key []byte, name string) bool {
 	return ok && string(text) == name
 }
 
-// unquoted returns the content of a valid JSON string. ok is false if the string contains half a surrogate pair or a zero byte. encoding/json
-// would turn all halves into the same replacement character.
+// unquoted returns the content of a valid JSON string. ok is false if the string contains half a surrogate pair or a zero byte.
+// encoding/json would turn all halves into the same replacement character.
 func unquoted(raw []byte) ([]byte, bool) {
 	inner := raw[1 : len(raw)-1]
 	at := bytes.IndexByte(inner, '\\')

@@ -12,8 +12,8 @@ type Column struct{ start, end int }
 func (c *Chunk) Text(of Column) []byte { return c.text[of.start:of.end] }
 
 // Columns is a fast way to read a usual line of a table: a line that has no fault, ends with a line feed, and has exactly len(out) columns
-// with spaces and tabs between them. Columns reads such a line, writes its columns to out, and returns the number of the line. For any other
-// line, ok is false and the line stays unread: read it with Line. The columns are valid until the chunk is recycled.
+// with spaces and tabs between them. Columns reads such a line, writes its columns to out, and returns the number of the line. For any
+// other line, ok is false and the line stays unread: read it with Line. The columns are valid until the chunk is recycled.
 //
 // Columns marks all bytes that are at most a space in a window of 64 bytes at once, and then goes from mark to mark. A mark ends the column
 // before it, if there is one. The marked byte says what comes next:

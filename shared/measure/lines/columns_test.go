@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// readRows reads a text as rows of six columns, with Columns as far as that takes lines, if it is used, and counts those that it took.
+// readRows reads a text as rows of six columns. If use is true, it reads lines with Columns where possible, and counts them.
 func readRows(text string, use bool, change func(*limits)) (rows []string, taken int) {
 	var report measure.Report
 	in := NewReader(context.Background(), "f", strings.NewReader(text), &report)
@@ -46,7 +46,7 @@ func readRows(text string, use bool, change func(*limits)) (rows []string, taken
 	return append(rows, fmt.Sprint(report.Diagnostics(), in.Err())), taken
 }
 
-// TestColumns_AreThoseOfLines reads lines of all kinds with Columns and without it.
+// TestColumns_AreThoseOfLines reads lines of all kinds with and without Columns, and compares the results.
 func TestColumns_AreThoseOfLines(t *testing.T) {
 	part := rapid.OneOf(rapid.SampledFrom([]string{"\r", "\r\n", "\x00", "\x01", "\v", "\xff", "\n", " ", "\t", "ü", "\u00a0", "\u2028", "#"}),
 		rapid.StringMatching(`[!-~]{1,20}`))

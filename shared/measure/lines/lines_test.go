@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// read returns every sound line of a file and what was reported.
+// read returns the sound lines of a file, their numbers and the diagnostics.
 func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []measure.Diagnostic) {
 	t.Helper()
 	var report measure.Report
@@ -218,7 +218,7 @@ func TestReader_ChunksHaveAllLines(t *testing.T) {
 	})
 }
 
-// TestReader_RefusesLineEndsOfCRAlone says so of short and long files, and takes the ends of Windows, also doubled ones.
+// TestReader_RefusesLineEndsOfCRAlone reads short and long files. Line ends of Windows, also with two CRs, must be accepted.
 func TestReader_RefusesLineEndsOfCRAlone(t *testing.T) {
 	for text, want := range map[string]int{
 		"a\rb\rc\r": 1, strings.Repeat("a\r", 100): 1, "a\nb\rc\nd\re\n": 2, "\ra\n": 1,
@@ -231,7 +231,7 @@ func TestReader_RefusesLineEndsOfCRAlone(t *testing.T) {
 	}
 }
 
-// FuzzScan reads each file in large and in tiny chunks: lines and diagnostics have to be the same, and sound.
+// FuzzScan reads each file in large and in tiny chunks. Lines must be sound, and lines and diagnostics must not depend on the chunks.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04",
 		"\x1f\x8b\x08", "\n\n"} {
@@ -260,9 +260,9 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		again, numbered, foundAgain := scan(24)
-		// A line that damage to the file cuts short may have been found overlong before.
+		// Tiny chunks may report a line as overlong before its end is found to be damaged.
 		damaged := slices.ContainsFunc(found, func(d measure.Diagnostic) bool { return d.Line == 0 })
-		// Of a line that fills a chunk, nothing but that is said, and of a shorter one also what else is wrong with it.
+		// A line that fills a chunk is only reported as overlong. A shorter line may have another fault instead.
 		sameLine := func(a, b measure.Diagnostic) bool { return a.Line == b.Line && a.Severity == b.Severity }
 		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.EqualFunc(found, foundAgain, sameLine) {
 			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, found, again, numbered, foundAgain)
@@ -270,7 +270,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestReader_CountsStepsOfBytesAndLines bounds what a run within a budget takes of memory, however short its lines are.
+// TestReader_CountsStepsOfBytesAndLines checks the number of steps. It bounds the memory of a run within a budget, however short its lines
+// are.
 func TestReader_CountsStepsOfBytesAndLines(t *testing.T) {
 	counter := steps.New(1<<40, func(context.Context) error { return nil })
 	var report measure.Report

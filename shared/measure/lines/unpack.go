@@ -38,8 +38,8 @@ const (
 // headBytes is the number of bytes that identify the format of a file.
 const headBytes = 16
 
-// isBinary reports whether a file with the head is binary, such as a picture or a saved array: its first byte begins no character, and there
-// is a zero byte. Other files with zero bytes get a diagnostic for the line.
+// isBinary reports whether a file with the head is binary, such as a picture or a saved array: its first byte begins no character, and
+// there is a zero byte. Other files with zero bytes get a diagnostic for the line.
 func isBinary(head []byte) bool {
 	first, _ := utf8.DecodeRune(head)
 	return (first == utf8.RuneError || first == 0) && bytes.IndexByte(head, 0) >= 0

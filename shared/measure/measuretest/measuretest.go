@@ -49,8 +49,8 @@ func Lines(diagnostics []measure.Diagnostic) []string {
 	return list
 }
 
-// Expect compares diagnostics, as Lines writes them, with the wanted lines. A wanted line that ends with … matches any line that begins with
-// the text before it.
+// Expect compares diagnostics, as Lines writes them, with the wanted lines. A wanted line that ends with … matches any line that begins
+// with the text before it.
 func Expect(t testing.TB, got []measure.Diagnostic, want ...string) {
 	t.Helper()
 	same := func(line, want string) bool {
@@ -170,8 +170,8 @@ func PeakMemory() (peak func() uint64) {
 	return func() uint64 { close(done); return <-most }
 }
 
-// References runs test for each folder of testdata, of which there must be count: with its truth, its predictions, and the values of another
-// library.
+// References runs test for each folder of testdata, of which there must be count: with its truth, its predictions, and the values of
+// another library.
 func References(t *testing.T, count int, test func(t *testing.T, truth, run measure.File, values map[string]any)) {
 	files, err := filepath.Glob("testdata/*/reference.json")
 	if err != nil || len(files) != count {

@@ -23,8 +23,8 @@
 //   - ExactMatch: share of the examples whose predicted labels are the true labels.
 //   - HammingLoss: labels that are predicted or true but not both, over all examples, divided by (examples · labels of the truth).
 //
-// Values equal the values of scikit-learn, with two exceptions. A measure has no value but a reason if there are no labels to measure, or if
-// the truth lacks a label that is named. HammingLoss divides by the labels of the truth only. scikit-learn divides by the labels of both
+// Values equal the values of scikit-learn, with two exceptions. A measure has no value but a reason if there are no labels to measure, or
+// if the truth lacks a label that is named. HammingLoss divides by the labels of the truth only. scikit-learn divides by the labels of both
 // sides, so a run there lowers its loss by predicting labels that do not exist.
 package multilabel
 

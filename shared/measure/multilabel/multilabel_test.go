@@ -28,7 +28,7 @@ var everyMeasure = []string{
 
 func at(sets [][]int16) func(int) []int16 { return func(i int) []int16 { return sets[i] } }
 
-// TestEvaluate_EqualsTheReference has 500 random cases with values of scikit-learn.
+// TestEvaluate_EqualsTheReference compares 500 random cases with values of scikit-learn.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 	}
 }
 
-// TestEvaluate_IsNotImprovedByUnknownLabels adds labels that the truth does not have to predictions: no measure becomes better.
+// TestEvaluate_IsNotImprovedByUnknownLabels adds labels that the truth lacks to predictions. No measure may become better.
 func TestEvaluate_IsNotImprovedByUnknownLabels(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Multilabel, everyMeasure...)
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -131,7 +131,7 @@ func file(kind, text string) []measure.File {
 	return []measure.File{measuretest.File("labels."+kind, text)}
 }
 
-// TestComputation_ReadsBothFormats reads the same labels in other orders, and separated otherwise.
+// TestComputation_ReadsBothFormats reads the same labels in different orders and with different separators.
 func TestComputation_ReadsBothFormats(t *testing.T) {
 	for name, c := range map[string]struct{ kind, separator, truth, run string }{
 		"jsonl":  {"jsonl", "", `{"id":1,"labels":["a","b"]}` + "\n" + `{"id":2,"labels":[]}`, `{"labels":[ ],"id":2}` + "\n" + `{"id":1,"labels":["b" , "\u0061"]}`},
@@ -154,7 +154,7 @@ func TestComputation_ReadsBothFormats(t *testing.T) {
 	}
 }
 
-// TestComputation_HasValuesByLabel has labels that only one side has, and more of them than are told.
+// TestComputation_HasValuesByLabel uses labels that only one side has, and more labels than MaxClasses.
 func TestComputation_HasValuesByLabel(t *testing.T) {
 	classes := func(truth, run string) *measure.Classes {
 		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "labels"}

@@ -9,7 +9,7 @@ import (
 	"assay/shared/measure"
 )
 
-// benchmarkFile is a file of n examples with ids as they are usual, in an order of its own.
+// benchmarkFile returns a file of n examples with usual ids, in a shuffled order.
 func benchmarkFile(format measure.Format, n int, shuffled bool) []byte {
 	order := make([]int, n)
 	for i := range order {

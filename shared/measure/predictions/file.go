@@ -39,7 +39,8 @@ type example struct {
 	scores []float64 // a score for each class, or only one
 }
 
-// read calls add with every example whose id can be read, until add returns false or the report is full. The error is from r or the context.
+// read calls add with every example whose id can be read, until add returns false or the report is full. The error is from r or the
+// context.
 func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) error {
 	before := len(f.report.Diagnostics())
 	examples := 0

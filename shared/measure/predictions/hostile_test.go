@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRead_EndlessFilesAreRefused gives files without an end: each has to end in its diagnostic.
+// TestRead_EndlessFilesAreRefused reads files without an end. Each must end with its diagnostic.
 func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	const header = "id,label\n"
 	tests := []struct {
@@ -67,7 +67,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestReadRun_OfLongFiles has more in each format than any buffer or bound of one record.
+// TestReadRun_OfLongFiles reads files in each format that are longer than any buffer and than the limit of one record.
 func TestReadRun_OfLongFiles(t *testing.T) {
 	const n = 60_000
 	for _, format := range []measure.Format{jsonLabels, csvLabels} {
@@ -119,7 +119,7 @@ func TestReadTruth_IsBounded(t *testing.T) {
 	}
 }
 
-// TestReadTruth_BoundsTheNumberOfTexts has empty texts alone, which take memory too.
+// TestReadTruth_BoundsTheNumberOfTexts reads only empty texts, which take memory too.
 func TestReadTruth_BoundsTheNumberOfTexts(t *testing.T) {
 	var report measure.Report
 	truth := newTruth(jsonLabels, References)
@@ -148,7 +148,7 @@ func TestReadTruth_BoundsClusters(t *testing.T) {
 	}
 }
 
-// TestLabelLimit_RevealsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
+// TestLabelLimit_RevealsNothingOfTheTruth reads runs at and beyond the limit of labels, with truths that have more and fewer of their
 // labels.
 func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 	for _, labels := range []string{"id,label\na,x\nb,x\nc,x\n", "id,label\na,x\nb,y\nc,z\n", "id,label\na,p\nb,q\nc,p\n"} {
@@ -164,7 +164,7 @@ func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 	}
 }
 
-// value draws text that may stand in an id or label: sound characters, at least one.
+// value draws a valid id or label: at least one sound character.
 var value = rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 0 && r != '\r' && r != 0xfeff }), 1, 12, -1)
 
 // TestReadRun_IgnoresOrderAndFormat writes the same examples in both formats and any order.
@@ -213,7 +213,7 @@ func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 	})
 }
 
-// decodeJSONL reads what FuzzJSONL reads with nothing but encoding/json; ok is false when a line is not as expected.
+// decodeJSONL reads a file of FuzzJSONL with encoding/json only. ok is false if a line is not valid.
 func decodeJSONL(content string) (ids, labels []string, ok bool) {
 	for line := range strings.Lines(content) {
 		if line = strings.Trim(line, " \t\r\n"); line == "" {
@@ -250,7 +250,7 @@ func decodeJSONL(content string) (ids, labels []string, ok bool) {
 	return ids, labels, true
 }
 
-// checkRead fails when the content of an accepted file differs from that which the naive reader found.
+// checkRead compares the content of an accepted file with the result of the naive reader.
 func checkRead(t *testing.T, truth *Truth, ids, labels []string, ok bool) {
 	t.Helper()
 	if !ok {

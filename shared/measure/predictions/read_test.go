@@ -14,7 +14,7 @@ var (
 	csvLabels  = formatOf(measure.CSV, "label")
 )
 
-// formatOf is a format with the id in the field "id".
+// formatOf returns a format with the id in the field "id".
 func formatOf(kind, valueField string) measure.Format {
 	return measure.Format{Kind: kind, IDField: "id", ValueField: valueField}
 }
@@ -48,7 +48,7 @@ func readRun(t testing.TB, truth *Truth, files ...measure.File) (*Run, *measure.
 	return run, &report
 }
 
-// pairs spells out what was joined: true label > predicted label, in the truth's order.
+// pairs writes the joined labels as "true label > predicted label", in the truth's order.
 func (r *Run) pairs() []string {
 	var list []string
 	names := r.Labels()

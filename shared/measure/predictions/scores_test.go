@@ -79,7 +79,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 	}
 }
 
-// TestRead_EndlessScoresAreRefused gives files without an end: each has to end in its diagnostic, and takes no more memory than its scores.
+// TestRead_EndlessScoresAreRefused reads files without an end. Each must end with its diagnostic, and take no more memory than its scores.
 func TestRead_EndlessScoresAreRefused(t *testing.T) {
 	var ids strings.Builder
 	ids.WriteString("id,label\n")
@@ -193,7 +193,7 @@ func FuzzScoresCSV(f *testing.F) {
 	})
 }
 
-// BenchmarkReadScores reads a run of a million examples in another order than that of its truth.
+// BenchmarkReadScores reads a run of a million examples in another order than its truth.
 func BenchmarkReadScores(b *testing.B) {
 	const n = 1_000_000
 	for _, format := range []measure.Format{jsonLabels, csvLabels} {

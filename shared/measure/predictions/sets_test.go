@@ -14,7 +14,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// names are the labels of an example, sorted.
+// names returns the labels of an example, sorted.
 func (t *Truth) setNames(i int) []string {
 	list := []string{}
 	for _, code := range t.Set(i) {
@@ -99,7 +99,7 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 	}
 }
 
-// TestRead_EndlessSetsAreRefused gives files without an end: each has to end in its diagnostic.
+// TestRead_EndlessSetsAreRefused reads files without an end. Each must end with its diagnostic.
 func TestRead_EndlessSetsAreRefused(t *testing.T) {
 	row := strings.Repeat("l|", 30_000)
 	for name, c := range map[string]struct {
@@ -127,7 +127,7 @@ func TestRead_EndlessSetsAreRefused(t *testing.T) {
 	}
 }
 
-// checkSets fails when the content of an accepted file differs from that which a plain reader found.
+// checkSets compares the content of an accepted file with the result of a plain reader.
 func checkSets(t *testing.T, truth *Truth, ids []string, sets [][]string) {
 	t.Helper()
 	if truth.Len() != len(ids) {
@@ -236,7 +236,7 @@ func FuzzSetsCSV(f *testing.F) {
 	})
 }
 
-// BenchmarkReadSets reads a run of a million examples with three labels each in another order than that of its truth.
+// BenchmarkReadSets reads a run of a million examples with three labels each, in another order than its truth.
 func BenchmarkReadSets(b *testing.B) {
 	const n = 1_000_000
 	for _, format := range []measure.Format{jsonLabels, csvLabels} {

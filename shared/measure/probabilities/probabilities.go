@@ -2,8 +2,9 @@
 //
 // # Definitions
 //
-// A measure may name the positive label. If it does not and the truth has two labels, the positive label is the greater one, such as 1, true
-// or yes. Labels are compared as numbers if both are numbers, otherwise by their bytes. s is the positive label's score for an example.
+// A measure may name the positive label. If it does not and the truth has two labels, the positive label is the greater one, such as 1,
+// true or yes. Labels are compared as numbers if both are numbers, otherwise by their bytes. s is the positive label's score for an
+// example.
 //
 //   - AUC: share of pairs of an example with the positive label and an example without it in which the first has the higher score. Equal
 //     scores count half. With average=macro: mean over the labels of the truth, each against the rest. weighted: mean weighted by the
@@ -25,8 +26,8 @@
 // differs from 1 by more than 0.01.
 //
 // The other measures follow PAN's evaluator for authorship verification, with two exceptions. PAN's evaluator turns a score of 0.5 into an
-// answer before F05u counts the unanswered examples, so it counts none. Here F05u counts them as published. If the truth has only one label,
-// PAN's evaluator returns 0. Here the measure has no value but a reason.
+// answer before F05u counts the unanswered examples, so it counts none. Here F05u counts them as published. If the truth has only one
+// label, PAN's evaluator returns 0. Here the measure has no value but a reason.
 package probabilities
 
 import (
@@ -131,8 +132,8 @@ func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measu
 	return result
 }
 
-// positive returns the positive label of a measure, or the reason why there is none. It records a label that the measure does not name as the
-// measure's signature.
+// positive returns the positive label of a measure, or the reason why there is none. It records a label that the measure does not name as
+// the measure's signature.
 func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	if name := m.Param("positive"); name != "" {
 		if label = slices.Index(e.Labels, name); label < 0 {

@@ -31,7 +31,7 @@ func evaluate(asked []measure.Measure, truth []int32, rows [][]float64) measure.
 	return probabilities.Evaluate(steps.Of(context.Background()), asked, e)
 }
 
-// TestEvaluate_EqualsTheReference has 500 random cases and three sets of data with values of scikit-learn, and those of PAN.
+// TestEvaluate_EqualsTheReference compares 500 random cases and three data sets with values of scikit-learn, and with PAN's measures.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	text, err := os.ReadFile("testdata/reference.json")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 	}
 }
 
-// TestEvaluate_CountsUnansweredAsPublished has a score of exactly 0.5, which PAN's evaluator takes for an answer in F0.5u.
+// TestEvaluate_CountsUnansweredAsPublished uses scores of exactly 0.5, which PAN's evaluator counts as answers in F0.5u.
 func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "C@1", "f_05_u", "F1")
 	got := evaluate(asked, []int32{1, 0, 1, 0}, [][]float64{{0.9}, {0.1}, {0.5}, {0.5}}).Measures
@@ -77,7 +77,8 @@ func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfRanksAlone: a growing function of the scores changes neither AUC nor AP, and opposite scores change AUC to its complement.
+// TestEvaluate_OfRanksAlone checks that an increasing function of the scores changes neither AUC nor AP, and that negated scores change AUC
+// to its complement.
 func TestEvaluate_OfRanksAlone(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "AUC", "AP")
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -131,7 +132,7 @@ func file(kind, text string) []measure.File {
 	return []measure.File{measuretest.File("scores."+kind, text)}
 }
 
-// TestComputation_ReadsEachForm reads the same scores in each form and order that a run can have.
+// TestComputation_ReadsEachForm reads the same scores in all forms of runs, in different orders.
 func TestComputation_ReadsEachForm(t *testing.T) {
 	const (
 		csvTruth  = "id,value\n1,yes\n2,no\n3,no\n"
@@ -174,7 +175,7 @@ func TestComputation_ReadsEachForm(t *testing.T) {
 	}
 }
 
-// TestComputation_AsksForProbabilitiesWhereNeeded reads scores that are none: AUC takes them, and LogLoss does not.
+// TestComputation_AsksForProbabilitiesWhereNeeded reads scores that are not probabilities. AUC and AP accept them; other measures do not.
 func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 	for _, c := range []struct {
 		run  string
@@ -185,7 +186,7 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 			"scores.csv:3 error: the score -2 is no probability; expected a number from 0 to 1, which measures of the dataset need"}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.33,0.66\n", []string{
 			`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; expected probabilities that sum to 1, which measures of the dataset need`}},
-		{"id,yes,no\n1,0.5,0.6\n2,0.1,0.2\n", []string{`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; …`}}, // as all do
+		{"id,yes,no\n1,0.5,0.6\n2,0.1,0.2\n", []string{`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; …`}}, // only the first is reported
 		{"id,no,yes\n1,0.5,0.5\n2,0.1,0.2\n", []string{`scores.csv:3 error: the scores of the classes "no", "yes" sum to 0.3; …`}},
 	} {
 		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "value"}
@@ -213,7 +214,7 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 	}
 }
 
-// TestEvaluate_CopiesScoresIntoTheSameMemory has a measure of each of many labels.
+// TestEvaluate_CopiesScoresIntoTheSameMemory computes a measure for each of many labels, and bounds the allocated memory.
 func TestEvaluate_CopiesScoresIntoTheSameMemory(t *testing.T) {
 	const n, labels = 100_000, 40
 	row := []float64{0.5}

@@ -93,8 +93,8 @@ func ranksOf(counter *steps.Counter, xs []float64, order []place) []float64 {
 	return out
 }
 
-// Kendall returns tau-b of x and y, which must have the same length. If tau-b is not defined, the reason says why; otherwise it is empty. The
-// value is invalid if the counter has an error.
+// Kendall returns tau-b of x and y, which must have the same length. If tau-b is not defined, the reason says why; otherwise it is empty.
+// The value is invalid if the counter has an error.
 func Kendall(counter *steps.Counter, x, y []float64) (value float64, reason string) {
 	return newPairs(counter, x, y).ranks().kendall()
 }

@@ -6,8 +6,8 @@
 //   - MedianAE: median of the absolute differences.
 //   - MAPE: mean of the absolute differences, each divided by the true value. Not defined if a true value is 0; scikit-learn divides by a
 //     tiny number instead.
-//   - R2: 1 - SSE/SST, where SST is about the mean of the truth. If all values of the truth are equal, R2 is 1 for perfect predictions and 0
-//     for others.
+//   - R2: 1 - SSE/SST, where SST is about the mean of the truth. If all values of the truth are equal, R2 is 1 for perfect predictions and
+//     0 for others.
 //   - Pearson: product-moment correlation. Spearman: Pearson correlation of the ranks, where ties share their mean rank. Kendall: tau-b.
 //   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989). Not defined if all values of both sides are
 //     equal.

@@ -21,16 +21,16 @@ import (
 
 var everyMeasure = lists.Map(measure.EvaluatorOf(measure.Regression).Families, func(f measure.Family) string { return f.Name })
 
-// precise is arithmetic with so many digits that no rounding shows.
+// precise computes with so many digits that rounding does not matter.
 func precise(x float64) *big.Float { return new(big.Float).SetPrec(600).SetFloat64(x) }
 
-// double is x as a float64, infinite when it is too large for one.
+// double returns x as a float64, or infinity if x is too large.
 func double(x *big.Float) float64 {
 	v, _ := x.Float64()
 	return v
 }
 
-// naiveMoments are the sums of products of deviations from the means.
+// naiveMoments returns the sums of products of deviations from the means.
 func naiveMoments(x, y []float64) (xx, yy, xy *big.Float) {
 	meanOf := func(values []float64) *big.Float {
 		sum := precise(0)
@@ -58,7 +58,7 @@ func naivePearson(x, y []float64) float64 {
 	return double(xy.Quo(xy, xx.Sqrt(xx.Mul(xx, yy))))
 }
 
-// naiveRanks counts, for each value, those below it and those equal to it.
+// naiveRanks counts the values below each value, and the values equal to it.
 func naiveRanks(xs []float64) []float64 {
 	ranks := make([]float64, len(xs))
 	for i, x := range xs {
@@ -90,7 +90,7 @@ func naiveKendall(x, y []float64) float64 {
 
 func isConstant(xs []float64) bool { return slices.Min(xs) == slices.Max(xs) }
 
-// naive evaluates the measures from their definitions; what is not defined is not there.
+// naive evaluates the measures by their definitions. The result lacks measures that are not defined.
 func naive(truth, predicted []float64) map[string]float64 {
 	n := precise(float64(len(truth)))
 	squares := precise(0)
@@ -98,7 +98,7 @@ func naive(truth, predicted []float64) map[string]float64 {
 	shares := precise(0)
 	apart := precise(0)
 	var errors []*big.Float
-	defined := true // MAPE, for which each share must be a float64
+	defined := true // whether MAPE is: each share must be a float64
 	for i := range truth {
 		d := precise(0).Sub(precise(truth[i]), precise(predicted[i]))
 		apart.Add(apart, d)
@@ -185,7 +185,7 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	}
 }
 
-// tolerance is absolute: for what is 1 at most, rounding of the inputs' last bits may show where the value is near 0.
+// tolerance is absolute for measures of at most 1, because near 0 the rounding of the inputs' last bits has a large relative effect.
 func tolerance(name string) float64 {
 	switch name {
 	case "MSE":
@@ -227,7 +227,7 @@ func TestEvaluate_IgnoresUnits(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfVastDifferences has differences beyond the range of doubles, whose mean is within it.
+// TestEvaluate_OfVastDifferences evaluates differences beyond the range of doubles, with a mean within the range.
 func TestEvaluate_OfVastDifferences(t *testing.T) {
 	truth, predicted := make([]float64, 16), make([]float64, 16)
 	truth[3], predicted[3] = math.MaxFloat64, -math.MaxFloat64
@@ -239,7 +239,7 @@ func TestEvaluate_OfVastDifferences(t *testing.T) {
 	}
 }
 
-// TestEvaluate_KeepsSmallTerms adds a million terms that are each below the last digit of the first.
+// TestEvaluate_KeepsSmallTerms adds a million terms, each of which is below the last digit of the first term.
 func TestEvaluate_KeepsSmallTerms(t *testing.T) {
 	const n = 1_000_000
 	truth, predicted := make([]float64, n+1), make([]float64, n+1)

@@ -8,7 +8,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// usual are common measures of a leaderboard.
+// usual lists common measures of leaderboards.
 var usual = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000"}
 
 func benchmark(b *testing.B, topics int) {
@@ -32,8 +32,8 @@ func benchmark(b *testing.B, topics int) {
 	b.ReportMetric(float64(peak())/(1<<20), "peak-MiB")
 }
 
-// BenchmarkEvaluate100k takes a run of 100 topics and 100,000 lines from its bytes to five measures.
+// BenchmarkEvaluate100k reads and evaluates a run of 100 topics and 100,000 lines with five measures.
 func BenchmarkEvaluate100k(b *testing.B) { benchmark(b, 100) }
 
-// BenchmarkEvaluate7M takes a run of 7,000 topics and 7,000,000 lines from its bytes to five measures.
+// BenchmarkEvaluate7M reads and evaluates a run of 7,000 topics and 7,000,000 lines with five measures.
 func BenchmarkEvaluate7M(b *testing.B) { benchmark(b, 7000) }

@@ -28,7 +28,8 @@ func (q *Qrels) Known() *Known {
 	return &Known{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
 }
 
-// KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no topics.
+// KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no
+// topics.
 func KnownOf(topics []string, documents func(id []byte) bool) *Known {
 	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
 		index: map[string]int32{}}}

@@ -160,7 +160,7 @@ func TestEvaluate_ReportsFaultsOfSeveralFiles(t *testing.T) {
 	measuretest.Expect(t, diagnostics, " error: there is no file of the run…")
 }
 
-// expectAlways validates a run several times, since its chunks are parsed at the same time.
+// expectAlways validates a run several times, because its chunks are parsed concurrently.
 func expectAlways(t *testing.T, run string, want ...string) {
 	t.Helper()
 	for range 5 {
@@ -196,8 +196,8 @@ func TestReadRankings_WarnsOfTheFirstLongLine(t *testing.T) {
 	expectAlways(t, run.String(), "r:301 warning: the line has more than six fields…")
 }
 
-// TestReadRankings_OrdersFaultsOfLines has an overlong line, which is found while reading, after a hundred lines whose
-// faults are found while parsing.
+// TestReadRankings_OrdersFaultsOfLines reads a hundred lines whose faults the parsers find, and then an overlong line, which the reader
+// finds.
 func TestReadRankings_OrdersFaultsOfLines(t *testing.T) {
 	var want []string
 	for i := range measure.MaxDiagnostics {
@@ -206,7 +206,7 @@ func TestReadRankings_OrdersFaultsOfLines(t *testing.T) {
 	expectAlways(t, strings.Repeat("broken\n", 150)+strings.Repeat("x", 1<<20)+"\n", want...)
 }
 
-// TestReadRankings_ReportsTheFirstHundredRepeats does the same for documents that stand twice, over several topics.
+// TestReadRankings_ReportsTheFirstHundredRepeats spreads repeated documents over several topics, and expects the first hundred.
 func TestReadRankings_ReportsTheFirstHundredRepeats(t *testing.T) {
 	var text strings.Builder
 	const topics, docs = 40, 400
@@ -272,7 +272,7 @@ func TestEvaluate_ReturnsErrorsOfFiles(t *testing.T) {
 	if _, _, err := truth.Evaluate(done, nil, measuretest.File("r", "t Q0 a 1 1 x\n")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Evaluate: %v", err)
 	}
-	// The context is looked at between chunks, so even a run without end stops.
+	// The reader looks at the context between chunks, so even a run without an end stops.
 	during, stop := context.WithCancel(t.Context())
 	endless := &measuretest.Endless{Append: func(text []byte, topic int) []byte {
 		if topic == 50_000 {
@@ -285,7 +285,8 @@ func TestEvaluate_ReturnsErrorsOfFiles(t *testing.T) {
 	}
 }
 
-// TestEvaluate_WarnsOfUnjudgedDocuments has a topic with ten judged documents, of which the first ten of the run have so many.
+// TestEvaluate_WarnsOfUnjudgedDocuments uses a topic with ten judged documents. The first ten documents of the run have different numbers
+// of them.
 func TestEvaluate_WarnsOfUnjudgedDocuments(t *testing.T) {
 	var truth, run strings.Builder
 	for i := range 10 {

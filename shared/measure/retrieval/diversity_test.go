@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// diversityValues evaluates a run and expects neither errors nor measures without a value.
+// diversityValues evaluates a run. It expects no errors, and a value of every measure.
 func diversityValues(t interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -43,7 +43,8 @@ func diversityValues(t interface {
 
 const diversityQrels = "t 1 a 1\nt 2 a 1\nt 2 b 2\nt 3 c 1\nt 4 c 0\n"
 
-// TestDiversity_ByHand has what differs from ndeval, and names of ndeval. The ranking is b a x: gains 1, 1 + 0.5, 0 of 3 subtopics.
+// TestDiversity_ByHand checks the differences from ndeval, and ndeval's names. The ranking is b a x, with the gains 1, 1 + 0.5, 0 of 3
+// subtopics.
 func TestDiversity_ByHand(t *testing.T) {
 	run := "t Q0 b 1 9 x\nt Q0 a 2 8 x\nt Q0 x 3 7 x\n"
 	for name, want := range map[string]float64{
@@ -85,7 +86,7 @@ func TestReadDiversityQrels_Diagnostics(t *testing.T) {
 	}
 }
 
-// TestDiversity_KnowsNoOrder: the order of the judgments changes nothing, and neither do other names of the subtopics.
+// TestDiversity_KnowsNoOrder checks that neither the order of judgments nor the names of subtopics change a value.
 func TestDiversity_KnowsNoOrder(t *testing.T) {
 	measures := []string{"alpha_nDCG@5", "ERR_IA@5", "nERR_IA@4", "alpha_DCG@4", "StRecall@3", "alpha_nDCG(alpha=0.75)@3"}
 	type judged struct{ topic, subtopic, doc int }
@@ -147,7 +148,8 @@ func FuzzReadDiversityQrels(f *testing.F) {
 	})
 }
 
-// TestDiversity_BoundsTheWorkForIdealRankings has a document with a thousand million subtopics: five ideal rankings look at them all.
+// TestDiversity_BoundsTheWorkForIdealRankings uses a document with a thousand million subtopics. Five ideal rankings would look at all of
+// them.
 func TestDiversity_BoundsTheWorkForIdealRankings(t *testing.T) {
 	q := &Qrels{topics: []truthTopic{{first: 0, last: 1}}, subtopics: &subtopics{starts: []int{0, maxIdealSteps / 5}}}
 	names := []string{"alpha_nDCG@1", "nERR_IA@1", "nERR_IA@9", "StRecall@1", "alpha_nDCG@2", "alpha_nDCG@3", "alpha_nDCG@4", "ERR_IA@9"}

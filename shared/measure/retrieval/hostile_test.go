@@ -15,8 +15,8 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestEvaluate_NeedsBoundedMemory sends what has no end or is very long; what costs memory while lines are read is tested in package
-// lines. All that is allocated in the course of it, kept or not, bounds the memory in use.
+// TestEvaluate_NeedsBoundedMemory evaluates files that are very long or have no end. It measures all allocations, which bound the memory in
+// use. Package lines tests the memory for reading lines.
 func TestEvaluate_NeedsBoundedMemory(t *testing.T) {
 	const mib = 1 << 20
 	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
@@ -49,7 +49,7 @@ func TestEvaluate_NeedsBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestReadRun_NeedsBoundedMemoryForTopics sends a topic a line, under a lower limit than the standard one to be quick.
+// TestReadRun_NeedsBoundedMemoryForTopics reads a run with a new topic in each line. It lowers the limit to be quick.
 func TestReadRun_NeedsBoundedMemoryForTopics(t *testing.T) {
 	allocated := measuretest.Allocated(func() {
 		_, report, err := readRun(t.Context(), new(Qrels), limits{topics: 100_000, lines: standardLimits.lines},
@@ -64,7 +64,8 @@ func TestReadRun_NeedsBoundedMemoryForTopics(t *testing.T) {
 	}
 }
 
-// TestEvaluate_BoundsValuesByTopic has as many values by topic as are kept, and one topic more, whose values programs can have too.
+// TestEvaluate_BoundsValuesByTopic evaluates as many topics as a result holds values of, and one topic more. EveryTopic must return all
+// values.
 func TestEvaluate_BoundsValuesByTopic(t *testing.T) {
 	const measures = 100
 	var names []string
@@ -96,7 +97,7 @@ func TestEvaluate_BoundsValuesByTopic(t *testing.T) {
 	}
 }
 
-// TestEvaluate_NeedsMemoryOfTheRunsSize holds the promise that all that an evaluation allocates is less than twice the file.
+// TestEvaluate_NeedsMemoryOfTheRunsSize checks that an evaluation allocates less than twice the size of the file.
 func TestEvaluate_NeedsMemoryOfTheRunsSize(t *testing.T) {
 	var text strings.Builder
 	for i := range 300_000 {
@@ -115,7 +116,7 @@ func TestEvaluate_NeedsMemoryOfTheRunsSize(t *testing.T) {
 	}
 }
 
-// TestEvaluate_IgnoresTheOrderOfLines shuffles a run of many chunks, so that every topic is spread over all of them.
+// TestEvaluate_IgnoresTheOrderOfLines shuffles a run of many chunks, so that every topic has lines in all chunks.
 func TestEvaluate_IgnoresTheOrderOfLines(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var lines []string
@@ -164,7 +165,7 @@ func FuzzReadQrels(f *testing.F) {
 		if !slices.IsSorted(q.names) || len(q.names) == 0 {
 			t.Errorf("topics %q", q.names)
 		}
-		// Every judgment is found again, and nothing else.
+		// Grade must return every judgment, and no other grades.
 		total := 0
 		for i := range q.names {
 			topic := q.topics[i]
@@ -223,7 +224,7 @@ func FuzzEvaluate(f *testing.F) {
 				t.Errorf("%s is %v", name, v)
 			}
 		}
-		// The order of the lines after the first, which may have a byte order mark, does not matter.
+		// The order of lines must not matter. The first line stays first, because it may have a byte order mark.
 		lines := bytes.Split(text, []byte("\n"))
 		if !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 			slices.Reverse(lines[1:])

@@ -117,8 +117,8 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }
 
-// noveltyOfIdeal divides the gain of the ranking by the gain of the ideal ranking. Like ndeval, it finds the ideal ranking greedily: the next
-// document is always one with the greatest gain and, of several, the one with the last id.
+// noveltyOfIdeal divides the gain of the ranking by the gain of the ideal ranking. Like ndeval, it finds the ideal ranking greedily: the
+// next document is always one with the greatest gain and, of several, the one with the last id.
 func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) float64 {
 	worth := slices.Repeat([]float64{1}, r.subtopics)
 	left := slices.Clone(r.truth)

@@ -8,8 +8,7 @@ import (
 	"assay/shared/measure"
 )
 
-// The oracle computes measures from maps and sorted slices, by counting from scratch at every rank. It shares no code
-// with the evaluator.
+// The oracle computes measures with maps and sorted slices, and counts from the start at every rank. It shares no code with the evaluator.
 
 type retrieved struct {
 	doc   string
@@ -224,7 +223,7 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 	return math.NaN()
 }
 
-// compatibility puts the ideal ranking together, and counts what the first documents of both have in common.
+// compatibility builds the ideal ranking, and counts the common documents of both rankings down to each rank.
 func (o oracle) compatibility(m measure.Measure, topic string) float64 {
 	list := slices.Clone(o.run[topic])
 	sort.Slice(list, func(i, j int) bool {

@@ -13,13 +13,13 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// reference is a random run and truth, with the values of other programs by topic; those of the whole run are of "all".
+// reference is a random run and truth, with the values of other programs by topic. The topic "all" has the values of the whole run.
 type reference struct {
 	Qrels, Run string
 	Values     map[string]map[string]float64
 }
 
-// references reads what a script in testdata wrote.
+// references reads a file that a script in testdata wrote.
 func references(t *testing.T, path string) (cases []reference) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -37,7 +37,7 @@ func references(t *testing.T, path string) (cases []reference) {
 	return cases
 }
 
-// compare evaluates the runs of the cases, and expects all of their values.
+// compare evaluates the runs of the cases, and compares all their values.
 func compare(t *testing.T, kind measure.Kind, computation measure.Computation, cases []reference) {
 	t.Helper()
 	compared := map[string]int{}
@@ -68,12 +68,12 @@ func compare(t *testing.T, kind measure.Kind, computation measure.Computation, c
 	t.Logf("values compared: %v", compared)
 }
 
-// TestEvaluate_EqualsTheReference has values of trec_eval and ir-measures with all of their decimals.
+// TestEvaluate_EqualsTheReference compares with values of trec_eval and ir-measures, with all their decimals.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	compare(t, measure.Retrieval, Computation, references(t, "testdata/random/reference.json.gz"))
 }
 
-// TestDiversity_EqualsTheReference has values of ndeval with all of their decimals.
+// TestDiversity_EqualsTheReference compares with values of ndeval, with all their decimals.
 func TestDiversity_EqualsTheReference(t *testing.T) {
 	compare(t, measure.Diversity, Diversity, references(t, "testdata/diversity/reference.json.gz"))
 }

@@ -57,8 +57,8 @@ const Version = "retrieval/2"
 const DiversityVersion = "diversity/1"
 
 // Evaluate reads a run from one or more files and computes the measures, which must be of the kind of the qrels. It returns at most
-// measure.MaxDiagnostics errors and warnings, in the order of files and lines. If one of them is an error, the result is empty. The error is
-// from a file's reader or the context, or says that a measure is of another kind.
+// measure.MaxDiagnostics errors and warnings, in the order of files and lines. If one of them is an error, the result is empty. The error
+// is from a file's reader or the context, or says that a measure is of another kind.
 func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
 	e, err := q.Read(ctx, measures, files...)

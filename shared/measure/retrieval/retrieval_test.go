@@ -18,7 +18,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// readTruth expects qrels without a diagnostic.
+// readTruth reads qrels, and expects no diagnostics.
 func readTruth(t testing.TB, files ...measure.File) *Qrels {
 	t.Helper()
 	q, diagnostics, err := ReadQrels(t.Context(), files...)
@@ -61,7 +61,8 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 		t.Run(filepath.Base(output), func(t *testing.T) {
 			names, expected := map[string]bool{}, []line{}
 			for _, l := range printed(t, output) {
-				// Judged@k is 1 - unj_k where the run has k documents: it divides by the lesser of k and the number of documents, trec_eval by k.
+				// Judged@k equals 1 - unj_k if the run has k documents. It divides by the lesser of k and the number of documents; trec_eval divides by
+				// k.
 				if k, ok := strings.CutPrefix(l.name, "unj_"); ok && strings.HasSuffix(output, "/graded.trec_eval.txt") {
 					l.name, l.value = "Judged@"+k, 1-l.value
 				}
@@ -98,7 +99,7 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 	}
 }
 
-// values evaluates a run and expects neither errors nor measures without a value.
+// values evaluates a run. It expects no errors, and a value of every measure.
 func values(t testing.TB, qrels, run string, names ...string) measure.Result {
 	t.Helper()
 	result, diagnostics, err := readTruth(t, measuretest.File("qrels.txt", qrels)).Evaluate(t.Context(),
@@ -115,7 +116,7 @@ const (
 	gradedRun   = "t Q0 a 1 9 x\nt Q0 b 2 8 x\nt Q0 c 3 7 x\nt Q0 d 4 6 x\nt Q0 e 5 5 x\nt Q0 f 6 4 x\n"
 )
 
-// TestEvaluate_ByHand has the measures and parameters that trec_eval does not have.
+// TestEvaluate_ByHand checks the measures and parameters that trec_eval lacks.
 func TestEvaluate_ByHand(t *testing.T) {
 	want := map[string]float64{
 		// Stops with chance 7/16 at rank 1, 1/16 at 4, 3/16 at 6:
@@ -129,7 +130,7 @@ func TestEvaluate_ByHand(t *testing.T) {
 		"RBP(p=0.5,rel=2)": 0.515625,
 		// Gains 7, 1, 3 at ranks 1, 4, 6: (7/log2(2) + 1/log2(5) + 3/log2(7)) / (7/log2(2) + 3/log2(3) + 1/log2(4) + 1/log2(5)).
 		"nDCG(dcg='exp-log2')": (7 + 0.43067656 + 1.06862153) / (7 + 1.89278926 + 0.5 + 0.43067656),
-		// Without unjudged documents the ranking is a c d f: a negative grade means that nobody judged it.
+		// Without unjudged documents the ranking is a c d f. A document with a negative grade counts as unjudged.
 		"AP(judged_only=True)": (1 + 2./3 + 3./4) / 4,
 		"SetF(beta=2.0)":       3 * 0.5 * 0.75 / (2*0.5 + 0.75),
 		"NumRet(rel=2)":        2,
@@ -171,7 +172,7 @@ func TestEvaluate_RefusesMeasuresOfOtherKinds(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfDocumentsWithTheSameHash looks for two ids that share a hash, which takes some 80,000 of them.
+// TestEvaluate_OfDocumentsWithTheSameHash looks for two ids with the same hash among some 80,000 ids.
 func TestEvaluate_OfDocumentsWithTheSameHash(t *testing.T) {
 	seen := map[uint32]string{}
 	var a, b string
@@ -222,7 +223,7 @@ func TestReadRankings_OrdersDocuments(t *testing.T) {
 	}
 }
 
-// TestQrels_HaveGrades also has comments, and whole grades that are written as decimals.
+// TestQrels_HaveGrades also reads comments, and whole grades that are written as decimals.
 func TestQrels_HaveGrades(t *testing.T) {
 	q := readTruth(t, measuretest.File("q", "# one\n# two\nt1 0 a 2.0\n # three\nt1\t0\tb\t0\nt1 0 c -2.0\nt2 0 a 1\n#"))
 	for of, want := range map[[2]string]string{

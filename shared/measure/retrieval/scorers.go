@@ -312,8 +312,8 @@ func (v *parameters) interpolatedAt(r *ranking, levels ...float64) []float64 {
 	return values
 }
 
-// rankBiased follows Moffat and Zobel 2008. Without a least relevant grade, the gain of a document is its grade divided by the highest grade
-// of the truth.
+// rankBiased follows Moffat and Zobel 2008. Without a least relevant grade, the gain of a document is its grade divided by the highest
+// grade of the truth.
 func (v *parameters) rankBiased(r *ranking) float64 {
 	sum, weight := 0.0, 1-v.persistence
 	for _, g := range v.considered(r) {

@@ -23,8 +23,8 @@ const (
 	maxColumns   = 64
 )
 
-// sentences reads the sentences of a truth, of a run, or of inputs. Inputs have no tags, only tokens or other columns too. A run is compared
-// with the tokens of a truth or of inputs while it is read.
+// sentences reads the sentences of a truth, of a run, or of inputs. Inputs have no tags, only tokens or other columns too. A run is
+// compared with the tokens of a truth or of inputs while it is read.
 type sentences struct {
 	types  *types
 	tags   []tag // by code
@@ -206,8 +206,8 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 	return false
 }
 
-// differs reports that a run has other tokens. For inputs it is a warning, because they may be other texts than the truth's. If even the first
-// token differs, the file of inputs probably has no tokens, and nothing is reported.
+// differs reports that a run has other tokens. For inputs it is a warning, because they may be other texts than the truth's. If even the
+// first token differs, the file of inputs probably has no tokens, and nothing is reported.
 func (s *sentences) differs(file string, line int, format string, args ...any) {
 	s.parted = true
 	if !s.truth.areInputs {

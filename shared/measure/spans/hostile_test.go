@@ -13,13 +13,13 @@ import (
 	"assay/shared/measure/spans"
 )
 
-// TestRead_ReportsFaultsByLine has what files of tokens and of spans can have wrong.
+// TestRead_ReportsFaultsByLine reads files of tokens and of spans with all kinds of faults.
 func TestRead_ReportsFaultsByLine(t *testing.T) {
 	const tokens = "EU B-ORG\nrejects O\n\nPeter B-PER\nBlackburn I-PER\n"
 	const texts = `{"id": 1, "spans": [{"start": 0, "end": 4, "type": "PER"}]}` + "\n" + `{"id": 2, "spans": []}` + "\n"
 	long := strings.Repeat("x", 1025)
-	one := func(spans string) string {
-		return `{"id": 2, "spans": []}` + "\n" + `{"id": 1, "spans": ` + spans + "}\n"
+	one := func(list string) string {
+		return `{"id": 2, "spans": []}` + "\n" + `{"id": 1, "spans": ` + list + "}\n"
 	}
 	for _, test := range []struct {
 		name   string
@@ -113,7 +113,7 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 	}
 }
 
-// TestRead_BoundsTypes has one type too many, and as many as there may be on both sides.
+// TestRead_BoundsTypes reads files with one type too many, and files with the maximum on both sides.
 func TestRead_BoundsTypes(t *testing.T) {
 	write := func(from, to int) string {
 		var b strings.Builder
@@ -137,7 +137,7 @@ func TestRead_BoundsTypes(t *testing.T) {
 	}
 }
 
-// TestRead_EndlessFilesAreRefused gives files without an end: each has to end in a diagnostic.
+// TestRead_EndlessFilesAreRefused reads files without an end. Each must end with a diagnostic.
 func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		format measure.Format
@@ -161,7 +161,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestEvaluate_KeepsNoValuesOfManyDocuments has many measures that are means over documents.
+// TestEvaluate_KeepsNoValuesOfManyDocuments computes many measures that are means over documents, and bounds the memory.
 func TestEvaluate_KeepsNoValuesOfManyDocuments(t *testing.T) {
 	const documents = 100_000
 	var names []string
@@ -184,7 +184,7 @@ func TestEvaluate_KeepsNoValuesOfManyDocuments(t *testing.T) {
 	}
 }
 
-// columnsOf reads what FuzzConll reads with strings alone: the tokens, and where sentences end.
+// columnsOf reads a file of FuzzConll with functions of package strings: the tokens, and the ends of sentences.
 func columnsOf(text string) (sentences [][][2]string, ok bool) {
 	var last [][2]string
 	const known = "OBIESLU"
@@ -215,7 +215,7 @@ func columnsOf(text string) (sentences [][][2]string, ok bool) {
 	return sentences, len(sentences) > 0
 }
 
-// FuzzConll compares what is read with a reader of its own, and evaluates what is sound against itself.
+// FuzzConll compares the reader with columnsOf, and evaluates sound files against themselves.
 func FuzzConll(f *testing.F) {
 	for _, seed := range []string{"EU NNP B-ORG\nrejects O\n\n-DOCSTART- O\n\na\tI-x\r\n", "a B\nb I-A\nc E-A\nd S-A", "\n", "a  \v O",
 		"a B-\nb", "# x", "a O\r\r\n", "\xff O", "a B-A\na I-B\na U-_\na L-A\n"} {
@@ -261,7 +261,7 @@ func FuzzConll(f *testing.F) {
 	})
 }
 
-// FuzzSpans compares what is read of one line with what encoding/json makes of it.
+// FuzzSpans compares the spans of one line with the result of encoding/json.
 func FuzzSpans(f *testing.F) {
 	for _, seed := range []string{`{"id":1,"spans":[{"start":0,"end":4,"type":"PER"},{"end":2,"start":1}]}`, `{"spans":[],"id":"ä"}`,
 		`{"id":1,"spans":[{"start":-1,"end":1e3}]}`, `{"id":1,"spans":[{}, [], 1, "a", null]}`, `{"id":1,"spans":[{"start":0,"end":1,"type":"\u00e4\ud800"}]}`,
@@ -285,7 +285,7 @@ func FuzzSpans(f *testing.F) {
 				continue
 			}
 			if err := json.Unmarshal(line, &document); err != nil {
-				return // encoding/json takes members of other cases for those meant, which may be anything
+				return // encoding/json also accepts members in another case
 			}
 			for _, s := range document.Spans {
 				if s.Start < 0 || s.End <= s.Start {

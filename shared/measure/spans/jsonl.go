@@ -139,8 +139,8 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 	if err != nil {
 		return nil, nil, err
 	}
-	bytes := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
-	return newTruth(asked, items.Len(), len(truth.list), bytes, func(ctx context.Context, ids, types bool, files []measure.File,
+	size := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
+	return newTruth(asked, items.Len(), len(truth.list), size, func(ctx context.Context, ids, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {
 		run := &texts{types: truth.types.ofRun(ctx, types), report: report, field: format.ValueField}
 		var err error

@@ -7,7 +7,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestEvaluate_TakesLessMemoryThanTwiceTheFiles measures what a million tokens take, and as many characters.
+// TestEvaluate_TakesLessMemoryThanTwiceTheFiles evaluates a million tokens, and as many characters.
 func TestEvaluate_TakesLessMemoryThanTwiceTheFiles(t *testing.T) {
 	for _, format := range []measure.Format{conll, jsonl} {
 		text := million(format.Kind)

@@ -34,8 +34,8 @@
 //     merged first.
 //   - overlap=units: single units count instead of spans, each unit once.
 //   - IoU: units in both sides, as a share of the units in either side.
-//   - DocumentF1, DocumentIoU: mean over the documents of F1 and IoU of the document's units, of the type or of all types pooled. A document
-//     without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
+//   - DocumentF1, DocumentIoU: mean over the documents of F1 and IoU of the document's units, of the type or of all types pooled. A
+//     document without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
 //
 // Values of exact spans equal the values of seqeval, with three exceptions. seqeval returns 0 if the truth has no spans. Tags that seqeval
 // warns of are refused here. Without scheme, L and U of BILOU mean E and S here, while seqeval's default mode does not know them.

@@ -24,7 +24,7 @@ var (
 	jsonl = measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "spans"}
 )
 
-// read reads a truth that has no faults.
+// read reads a truth without faults.
 func read(t testing.TB, format measure.Format, text string, names ...string) *measure.Truth {
 	t.Helper()
 	truth, found, err := spans.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Spans, names...),
@@ -80,7 +80,7 @@ func write(t testing.TB, format string, raw json.RawMessage) string {
 	return b.String()
 }
 
-// TestEvaluate_EqualsTheReference has 1,000 random cases with values of seqeval and of the definitions.
+// TestEvaluate_EqualsTheReference compares 1,000 random cases with values of seqeval and of the definitions.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	f, err := os.Open("testdata/reference.json.gz")
 	if err != nil {
@@ -130,8 +130,8 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 	}
 }
 
-// TestEvaluate_OfTheTruthIsOne: spans that are all found have the value 1 of every measure, in whatever order lines and spans come, and no
-// value is ever outside of 0 to 1.
+// TestEvaluate_OfTheTruthIsOne evaluates the truth as a run. Every measure must be 1, in whatever order lines and spans are. For other
+// runs, all values must be from 0 to 1.
 func TestEvaluate_OfTheTruthIsOne(t *testing.T) {
 	names := []string{"F1(average=micro)", "Precision(average=macro,overlap=any)", "Recall(average=weighted,overlap=proportional)",
 		"F1(average=macro,overlap=units)", "IoU(average=weighted)", "DocumentF1", "DocumentIoU"}
@@ -149,9 +149,9 @@ func TestEvaluate_OfTheTruthIsOne(t *testing.T) {
 	nightlytest.Check(t, func(r *rapid.T) {
 		var truth, run, same string
 		for i := range rapid.IntRange(1, 4).Draw(r, "documents") {
-			spans := list.Draw(r, "spans")
-			truth += line(i, spans)
-			same = line(i, rapid.Permutation(spans).Draw(r, "order")) + same
+			drawn := list.Draw(r, "spans")
+			truth += line(i, drawn)
+			same = line(i, rapid.Permutation(drawn).Draw(r, "order")) + same
 			run += line(i, list.Draw(r, "predicted"))
 		}
 		of := read(t, jsonl, truth, names...)
@@ -166,7 +166,8 @@ func TestEvaluate_OfTheTruthIsOne(t *testing.T) {
 	})
 }
 
-// TestEvaluate_HasValuesByDocument: the mean of the values by document is that of the measure, and no other measure has any.
+// TestEvaluate_HasValuesByDocument compares the mean of the values by document with the measure. Only means over documents have such
+// values.
 func TestEvaluate_HasValuesByDocument(t *testing.T) {
 	truth := read(t, jsonl, `{"id": "a", "spans": [{"start": 0, "end": 4}]}
 {"id": "b", "spans": []}
@@ -198,7 +199,7 @@ func TestEvaluate_HasValuesByDocument(t *testing.T) {
 	}
 }
 
-// TestEvaluate_ResamplesDocuments takes samples of the lines of the files instead.
+// TestEvaluate_ResamplesDocuments compares samples with evaluations of files that have the sampled documents.
 func TestEvaluate_ResamplesDocuments(t *testing.T) {
 	names := []string{"F1(average=micro)", "Recall(average=macro)", "F1(average=weighted)", "Precision(type=X)", "IoU(average=macro)",
 		"IoU(type=Y)", "F1(average=micro,overlap=any)", "Recall(type=X,overlap=proportional)", "F1(average=macro,overlap=units)"}
@@ -232,7 +233,7 @@ func TestEvaluate_ResamplesDocuments(t *testing.T) {
 	})
 }
 
-// TestEvaluate_OfManyDocumentsHasNoValuesByDocument: a run of more than MaxExamples has the means alone.
+// TestEvaluate_OfManyDocumentsHasNoValuesByDocument evaluates a run of more than MaxExamples documents. It must have only the means.
 func TestEvaluate_OfManyDocumentsHasNoValuesByDocument(t *testing.T) {
 	for _, n := range []int{measure.MaxExamples, measure.MaxExamples + 1} {
 		text := strings.Repeat("a B-X\n\n", n)
@@ -256,7 +257,7 @@ func TestReadTruth_WarnsOfTypesThatItLacks(t *testing.T) {
 		` warning: F1(type=PERS) has no value for any run, since no span of the truth has the type "PERS"; check how the type is written`)
 }
 
-// TestTruth_KnowsWhatIsPublic compares runs with ids or tokens, with types, or with both.
+// TestTruth_KnowsWhatIsPublic compares runs with the ids or tokens of a truth, with its types, or with both.
 func TestTruth_KnowsWhatIsPublic(t *testing.T) {
 	const type2 = `run:1 warning: the truth has no type "C" but "A", "B"; every prediction of it counts as wrong`
 	for _, test := range []struct {
@@ -297,7 +298,7 @@ func TestKnownInput_WarnsOfOtherTokens(t *testing.T) {
 		{"EU NNP\nrejects VBZ\n\n-DOCSTART-\nPeter NNP\n", "EU B-ORG\nrejects O\n", []string{
 			`run warning: the run ends after 2 of the 3 tokens of the input of the dataset; the next one is "Peter", at token 1 of sentence 2`}},
 		{"EU\nrejects\n", "EU B-ORG\nrejects O\n", nil},
-		{"EU\nrejects\n", "Peter B-PER\n", nil}, // which has something else
+		{"EU\nrejects\n", "Peter B-PER\n", nil}, // the inputs are other texts
 		{"EU\nrejects\n", "EU PER\n", []string{`run:1 error: the last column is "PER"…`,
 			`run:1 warning: the sentence ends where the input of the dataset has the token "rejects"…`}},
 	} {
@@ -318,8 +319,8 @@ func TestKnownInput_WarnsOfOtherTokens(t *testing.T) {
 	}
 }
 
-// million writes a million tokens, of which three of ten are in spans of four types, in sentences of 20, and about as many characters of
-// documents.
+// million writes a million tokens in sentences of 20, or documents with about as many characters. Three of ten units are in spans of four
+// types.
 func million(format string) string {
 	var b strings.Builder
 	for i := range 1_000_000 / 20 {

@@ -80,8 +80,8 @@ const (
 	blockEnds      = "S. E."
 )
 
-// schemes maps values of the parameter scheme to schemes. They have the steps of seqeval's strict mode. The empty value has the steps of its
-// default mode.
+// schemes maps values of the parameter scheme to schemes. They have the steps of seqeval's strict mode. The empty value has the steps of
+// its default mode.
 var schemes = map[string]*scheme{
 	"":      newScheme("", "OBIESLU", ".B .I .E .S", blockContinues, ".."),
 	"IOB1":  newScheme("IOB1", "IOB", "OI II! BI IB= BB=", "BI= II=", "II! IO IB BO BI! BB="),

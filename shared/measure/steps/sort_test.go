@@ -38,7 +38,7 @@ func TestSort_SortsAsSlicesDoes(t *testing.T) {
 	}
 }
 
-// TestSortFunc_EndsWithTheContext counts comparisons, of which sorting a million elements takes more than twenty million.
+// TestSortFunc_EndsWithTheContext counts comparisons. Sorting a million elements takes more than twenty million.
 func TestSortFunc_EndsWithTheContext(t *testing.T) {
 	const (
 		n      = 1_000_000

@@ -11,7 +11,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// block is how many steps a counter makes at most between two looks.
+// block is the maximum number of steps of a counter between two looks.
 const block = 8192
 
 func unlimited(context.Context) error {
@@ -46,7 +46,7 @@ func TestOf_LooksAtItsContext(t *testing.T) {
 	}
 }
 
-// TestTotal_HasTheStepsOfAllGoroutines also counts in a context within, as a part of a computation with a budget of its own does.
+// TestTotal_HasTheStepsOfAllGoroutines also counts in an inner context, like a part of a computation that has its own budget.
 func TestTotal_HasTheStepsOfAllGoroutines(t *testing.T) {
 	const goroutines, each = 4, 1_000_000
 	all, part := steps.New(1<<40, unlimited), steps.New(1<<40, unlimited)
@@ -101,7 +101,7 @@ func TestAdd_CallsOnceBeyondTheBudgetAndEndsWithItsError(t *testing.T) {
 	}
 }
 
-// TestAdd_WaitsBeyondTheBudget has a function that blocks: all goroutines of the computation wait for it and go on afterwards.
+// TestAdd_WaitsBeyondTheBudget uses a function that blocks. All goroutines of the computation must wait for it, and go on afterwards.
 func TestAdd_WaitsBeyondTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		goOn := make(chan struct{})

@@ -53,9 +53,9 @@ func summaries(n int) (truth, run []byte) {
 	return truths.Bytes(), runs.Bytes()
 }
 
-// BenchmarkPython has the measures of the same files by Python and by this package in turn, and reports how much of Python's time,
-// without its start, the package takes, of the shortest times of both: they are so short that other work moves medians. Both read the
-// files, and their values are the same.
+// BenchmarkPython measures the same files with Python and with this package in turn. It reports the shortest time of the package as a share
+// of the shortest time of Python, without Python's start. The times are so short that other work on the machine would move medians. Both
+// programs read the files, and their values must be equal.
 func BenchmarkPython(b *testing.B) {
 	const script = "testdata/speed.py"
 	truth, run := summaries(500)

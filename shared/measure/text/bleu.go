@@ -150,8 +150,8 @@ func isolate(text string, is func(rune) bool) string {
 	return string(out)
 }
 
-// separate finds pairs of a first and a second character. It puts a space between them, and another space before or after the pair. Pairs do
-// not overlap, like matches of a regular expression.
+// separate finds pairs of a first and a second character. It puts a space between them, and another space before or after the pair. Pairs
+// do not overlap, like matches of a regular expression.
 func separate(text string, first, second func(rune) bool, before bool) string {
 	out := make([]byte, 0, len(text)+len(text)/4)
 	for text != "" {

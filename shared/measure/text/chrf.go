@@ -26,8 +26,8 @@ type chrF struct {
 	charNgrams, wordNgrams                ngrams
 }
 
-// chrFBest holds the counts for the best reference of the last example. There are three counts for each length of n-grams of characters, and
-// then of words: n-grams of the text, of the reference, and common ones.
+// chrFBest holds the counts for the best reference of the last example. There are three counts for each length of n-grams of characters,
+// and then of words: n-grams of the text, of the reference, and common ones.
 type chrFBest struct {
 	orders chrFOrders
 	most   float64 // the best value so far
@@ -114,10 +114,12 @@ func (o chrFOrders) of(counts []float64) float64 {
 	}
 	precision, recall = precision/n, recall/n
 	factor := o.beta * o.beta
-	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall)) // float64 prevents a fused operation, which rounds differently
+	// The conversion to float64 prevents a fused operation, which rounds differently.
+	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall))
 }
 
-// parts appends the characters of a text without white space, and its words. It separates one punctuation mark at the end or start of a word.
+// parts appends the characters of a text without white space, and its words. It separates one punctuation mark at the end or start of a
+// word.
 func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uint32, wordsOf []string) {
 	if c.lowercase {
 		text = lower(text)

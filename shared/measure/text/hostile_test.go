@@ -18,11 +18,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyMeasure has each family, with parameters that take another way through the code.
+// everyMeasure lists each family, with parameters that use other branches of the code.
 var everyMeasure = []string{"EM", "TokenF1", "ROUGE1", "ROUGE2(stem=True)", "ROUGEL(score=recall)", "ROUGELsum(stem=True)", "BLEU",
 	"BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=char)", "chrF", "chrF++"}
 
-// TestSubsequences_AreThoseOfTheTable compares with the table that the definition fills.
+// TestSubsequences_AreThoseOfTheTable compares subsequences with the table of the textbook definition.
 func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		symbol := rapid.Uint32Range(1, rapid.Uint32Range(1, 40).Draw(t, "symbols"))
@@ -66,8 +66,8 @@ func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 	})
 }
 
-// TestEvaluation_KnowsTheBestReference: a text that is one of its references, in whatever place, has the best value of each measure, save
-// that SQuAD passes over references of which nothing is left, and no value leaves its range.
+// TestEvaluation_KnowsTheBestReference evaluates texts that equal one of their references, in any place. Every measure must have its best
+// value, except that SQuAD ignores references without words. All values must be within their ranges.
 func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, everyMeasure...)
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -99,7 +99,7 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 	})
 }
 
-// TestROUGE_TakesTheFirstOfEqualReferences: both have the F-measure 2/3, the first with a recall of 1.
+// TestROUGE_TakesTheFirstOfEqualReferences uses two references with the F-measure 2/3. The first has the recall 1.
 func TestROUGE_TakesTheFirstOfEqualReferences(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, "ROUGE1(score=recall)", "ROUGE1")
 	for want, references := range map[float64][]string{1: {"b", "\u212a b c d"}, 0.5: {"\u212a b c d", "b"}} {
@@ -159,7 +159,7 @@ func TestComputation_ReportsFaults(t *testing.T) {
 	}
 }
 
-// TestComputation_ReadsCSV has one reference in each record, and texts over several lines.
+// TestComputation_ReadsCSV reads one reference in each record, and texts with several lines.
 func TestComputation_ReadsCSV(t *testing.T) {
 	csv := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "text"}
 	long := strings.Repeat("word\n", 1000)
@@ -170,7 +170,7 @@ func TestComputation_ReadsCSV(t *testing.T) {
 	}
 }
 
-// TestComputation_BoundsItsWork has texts of one word each line, for which the most lines are compared.
+// TestComputation_BoundsItsWork evaluates texts with one word a line, which have the most lines to compare.
 func TestComputation_BoundsItsWork(t *testing.T) {
 	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
 	e.bound(t.Context(), 100_000)
@@ -203,7 +203,7 @@ func TestComputation_StopsWithTheContext(t *testing.T) {
 	}
 }
 
-// TestComputation_HasValuesOfUpToTenThousandExamples, and none of single ones beyond.
+// TestComputation_HasValuesOfUpToTenThousandExamples checks that larger runs have no values by example.
 func TestComputation_HasValuesOfUpToTenThousandExamples(t *testing.T) {
 	for n, want := range map[int]int{measure.MaxExamples: measure.MaxExamples, measure.MaxExamples + 1: 0} {
 		var b strings.Builder

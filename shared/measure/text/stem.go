@@ -29,7 +29,8 @@ func rules(text string) (all []rule) {
 	return all
 }
 
-// stem returns the stem of a word in lower case by NLTK's variant of Porter's algorithm. It returns words of at most three letters unchanged.
+// stem returns the stem of a word in lower case by NLTK's variant of Porter's algorithm. It returns words of at most three letters
+// unchanged.
 func stem(word string) string {
 	if known, ok := irregular[word]; ok {
 		return known

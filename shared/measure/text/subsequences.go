@@ -50,8 +50,8 @@ func (s *subsequences) length(rows, columns []uint32) int {
 	return before(s.row, len(columns))
 }
 
-// next computes the rows of the table. row is the row above the table at first, and the last row afterwards. If kept is not nil, it gets all
-// rows.
+// next computes the rows of the table. row is the row above the table at first, and the last row afterwards. If kept is not nil, it gets
+// all rows.
 func (s *subsequences) next(row []uint64, rows, columns []uint32, kept []uint64) {
 	if s.counter.Add(len(rows)*len(row)+overhead) != nil {
 		return

@@ -139,8 +139,8 @@ type comparer interface {
 	perByte() int // steps for each byte of a text, without common subsequences
 }
 
-// sums holds the terms of a measure. Terms of an example, such as numbers of n-grams, are summed over the examples. The value of the measure
-// is a function of the totals.
+// sums holds the terms of a measure. Terms of an example, such as numbers of n-grams, are summed over the examples. The value of the
+// measure is a function of the totals.
 type sums struct {
 	of    func() []float64               // returns the terms of the last example
 	value func(totals []float64) float64 // nil if mean

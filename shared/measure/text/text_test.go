@@ -16,7 +16,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// reference is what testdata/reference.py wrote.
+// reference is the content of the file that testdata/reference.py writes.
 type reference struct {
 	Cases []struct {
 		Examples []struct {
@@ -27,7 +27,7 @@ type reference struct {
 		Values map[string]float64
 	}
 	Stems   map[string]string
-	Classes [][2]any // where runs of characters of a class begin, and the class
+	Classes [][2]any // the first character of each range of characters, and the class of the range
 	Lower   map[string]string
 }
 
@@ -46,7 +46,7 @@ var readReference = sync.OnceValues(func() (r reference, err error) {
 
 var format = measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "text"}
 
-// lines writes an object for each value, with a number as id.
+// lines writes a JSON object for each value, with a number as id.
 func lines[T any](list []T, value func(T) any) measure.File {
 	var b strings.Builder
 	for i, x := range list {
@@ -56,7 +56,7 @@ func lines[T any](list []T, value func(T) any) measure.File {
 	return measuretest.File("texts.jsonl", b.String())
 }
 
-// TestComputation_EqualsTheReferences has 500 random files with values of rouge-score, sacrebleu and SQuAD's definition.
+// TestComputation_EqualsTheReferences compares 500 random files with values of rouge-score, sacrebleu and SQuAD's definition.
 func TestComputation_EqualsTheReferences(t *testing.T) {
 	all, err := readReference()
 	if err != nil || len(all.Cases) != 500 {
@@ -137,7 +137,7 @@ func TestLower_IsThatOfPython(t *testing.T) {
 	}
 }
 
-// TestCharacters_AreThoseOfPython compares all characters but those that Unicode 15 added, which Python 3.11 does not have.
+// TestCharacters_AreThoseOfPython compares the classes of all characters, except characters that Unicode 15 added: Python 3.11 lacks them.
 func TestCharacters_AreThoseOfPython(t *testing.T) {
 	all, err := readReference()
 	if err != nil || len(all.Classes) < 1000 {
@@ -157,14 +157,14 @@ func TestCharacters_AreThoseOfPython(t *testing.T) {
 	}
 }
 
-// TestComputation_HasTheSignaturesOfSacrebleu, as that prints them for the same references.
+// TestComputation_HasTheSignaturesOfSacrebleu compares signatures with those that sacrebleu prints for the same references.
 func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "chrF", "chrF(word_order=2,char_order=4)")
 	for truth, n := range map[string]string{
 		`["a"]` + "\n" + `"b"`:                   "1",
 		`["a","b","c"]` + "\n" + `["a","b","d"]`: "3",
 		`["a","b"]` + "\n" + `["a"]`:             "var",
-		`[]` + "\n" + `"a"`:                      "1", // none is an empty one
+		`[]` + "\n" + `"a"`:                      "1", // no reference counts as an empty one
 		`[]` + "\n" + `["a","b"]`:                "var",
 	} {
 		first, second, _ := strings.Cut(truth, "\n")

@@ -148,7 +148,8 @@ type laggingStore struct {
 }
 
 func (l *laggingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if l.hides--; l.hides >= 0 {
+	l.hides--
+	if l.hides >= 0 {
 		return nil, nil
 	}
 	return l.Store.Query(ctx, q)

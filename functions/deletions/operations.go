@@ -37,7 +37,7 @@ var Operations = []api.Operation{
 			"to restore first. A team needs the accepted registration and terms that a new submission needs, and cannot restore runs of a " +
 			"dataset with `finalRuns` whose window has closed; its organizers can. A large task comes back within minutes.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
-	}, find, restore),
+	}, find, remove),
 }
 
 // find reads an entry from which something can be restored.

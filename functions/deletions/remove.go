@@ -1,0 +1,23 @@
+package deletions
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/deletion"
+	"assay/shared/record"
+)
+
+// remove removes an entry of the trash, which restores its resource. If the request ends before that, the evaluator continues.
+func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
+	d := deletion.Deleter{Store: c.Store, Now: c.Now}
+	restore := d.RestoreForTeam
+	if c.Organizes() {
+		restore = d.Restore
+	}
+	if err := restore(ctx, c.Tx, entry, c.Caller.ID); err != nil {
+		return err
+	}
+	c.Propagate(d.Continue, entry.Key())
+	return c.UpsertProfile(ctx)
+}

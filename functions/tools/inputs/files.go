@@ -204,20 +204,20 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 	if id == "" {
 		return nil, nil
 	}
-	item, _, roles, err := resolver.dataset(ctx, pointer, id)
+	d, err := resolver.dataset(ctx, pointer, id)
 	if ref == nil && problem.NotFound.Is(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !item.ReadsInputs(roles) {
+	if !d.item.ReadsInputs(d.roles) {
 		resolver.addDependency("inputs for registrants")
 		t.unseen = inputsForRegistrants
 		return t, nil // the runs can be shown without
 	}
 	var stored []record.File
-	for _, f := range item.Inputs {
+	for _, f := range d.item.Inputs {
 		if f.State == record.FileStored {
 			stored = append(stored, f)
 		}

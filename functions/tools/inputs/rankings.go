@@ -49,17 +49,17 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err := problem.Check(checkReference("", "datasetId", asked.DatasetID, nil)); err != nil {
 		return nil, err
 	}
-	item, _, _, err := resolver.dataset(ctx, "", asked.DatasetID)
+	d, err := resolver.dataset(ctx, "", asked.DatasetID)
 	if err != nil {
 		return nil, err
 	}
-	if asked.Final && item.FinalRuns == 0 {
+	if asked.Final && d.item.FinalRuns == 0 {
 		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and finalRuns of this one is 0: leave it out")
 	}
 	resolver.call.Public = asked.Public
-	r := &Ranking{Dataset: item, Board: item.Board(), resolver: resolver}
+	r := &Ranking{Dataset: d.item, Board: d.item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
-	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(item.TaskID),
+	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(d.item.TaskID),
 		notFound(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})); err != nil {
 		return nil, err
 	}

@@ -231,12 +231,12 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	if first.Evaluator.Kind != record.EvaluatorWorker {
 		return nil
 	}
-	item, _, _, err := r.resolver.dataset(ctx, "/runs/0", first.DatasetID)
+	d, err := r.resolver.dataset(ctx, "/runs/0", first.DatasetID)
 	if err != nil && !problem.NotFound.Is(err) {
 		return err
 	}
-	if item != nil {
-		for _, name := range item.Evaluator.LowerIsBetter {
+	if d != nil {
+		for _, name := range d.item.Evaluator.LowerIsBetter {
 			r.lower[name] = true
 		}
 	}

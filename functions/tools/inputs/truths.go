@@ -18,12 +18,12 @@ import (
 // Truth is the ground truth (qrels, labels) that runs are measured against.
 type Truth struct {
 	source
-	Settings evaluator.Settings // how it is read, without measures
-	version  int64              // of a dataset's; 0: it came along
-	dataset  *record.DatasetItem
+	Settings evaluator.Settings  // how to read the files, without measures
+	version  int64               // version of the dataset's truth; 0: the request contains the truth
+	dataset  *record.DatasetItem // nil: the request contains the truth
 }
 
-// Qrels reads the truth as relevance judgments; nil without a truth. One with errors is the caller's problem.
+// Qrels reads the truth as relevance judgments. A nil Truth has nil judgments. Errors in the files are problems of the caller's input.
 func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t == nil {
 		return nil, nil
@@ -39,7 +39,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	return readSource(ctx, &t.source, read)
 }
 
-// Truth gathers the truth of a reference, which stands in the input at the pointer.
+// Truth gathers the truth that the reference names or contains. The reference stands in the input at the pointer.
 func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
 	if err := problem.Check(checkReference(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 		return nil, err
@@ -48,15 +48,15 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 		if ref.Kind != "" || ref.Format != nil {
 			return nil, problem.InvalidMember(pointer, "kind and format go with files: the dataset says its own")
 		}
-		item, truth, roles, err := resolver.dataset(ctx, pointer, ref.DatasetID)
+		d, err := resolver.dataset(ctx, pointer, ref.DatasetID)
 		if err != nil {
 			return nil, err
 		}
-		if !mayUseTruth(item, truth, roles) {
+		if !d.mayUseTruth() {
 			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Leave %[1]s out for the values that runs of "+
 				"the platform were evaluated with, where the tool can do without; or send one of your own in the files of %[1]s.", pointer[1:])
 		}
-		return resolver.truthOf(ctx, pointer, item, truth)
+		return resolver.truthOf(ctx, pointer, d)
 	}
 	settings, err := Settings(pointer, ref.Kind, ref.Format)
 	if err != nil {
@@ -67,7 +67,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	return t, err
 }
 
-// Judgments gathers the truth of a reference, which stands in the input at /truth, or DatasetTruth without one.
+// Judgments gathers the truth of a reference, which stands in the input at /truth. Without a reference it returns DatasetTruth.
 func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
 	if ref == nil {
 		return resolver.DatasetTruth(ctx, runs)
@@ -75,86 +75,105 @@ func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, ru
 	return resolver.Truth(ctx, "/truth", *ref)
 }
 
-// DatasetTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
+// DatasetTruth returns the truth in use of the dataset that all the runs are on. It returns nil if the caller may not read that truth.
+// It also returns nil if the runs have no common dataset that the caller sees, or if tools cannot read the dataset's truth.
 func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*Truth, error) {
 	return resolver.datasetTruth(ctx, runs, 0)
 }
 
-// datasetTruth is DatasetTruth, which is hidden from one who may not read it, and not nil, if it has that version.
+// datasetTruth returns the same as DatasetTruth, except for one case. If the caller may not read the truth in use, and it has the given
+// version, datasetTruth returns it and marks it as hidden.
 func (resolver *Resolver) datasetTruth(ctx context.Context, runs []*Run, version int64) (*Truth, error) {
 	id := commonDataset(runs)
 	if id == "" {
 		return nil, nil
 	}
-	item, truth, roles, err := resolver.dataset(ctx, runs[0].pointer, id)
-	if problem.NotFound.Is(err) || err == nil && (truth == nil || item.Evaluator.Kind == record.EvaluatorWorker ||
-		truth.Number != version && !mayUseTruth(item, truth, roles)) {
+	d, err := resolver.dataset(ctx, runs[0].pointer, id)
+	switch {
+	case problem.NotFound.Is(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case d.inUse == nil || d.item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, nil
 	}
+	hidden := !d.mayUseTruth()
+	if hidden && d.inUse.Number != version {
+		return nil, nil
+	}
+	t, err := resolver.truthOf(ctx, runs[0].pointer, d)
 	if err != nil {
 		return nil, err
 	}
-	t, err := resolver.truthOf(ctx, runs[0].pointer, item, truth)
-	if err == nil {
-		t.hidden = !mayUseTruth(item, truth, roles)
-	}
-	return t, err
+	t.hidden = hidden
+	return t, nil
 }
 
-// mayUseTruth reports whether one who has the roles may use the truth of the dataset; nil: the one that it has yet to get.
-func mayUseTruth(item *record.DatasetItem, truth *record.Truth, roles access.Role) bool {
-	if truth == nil {
-		return item.ManagesTruth(roles)
-	}
-	return item.ReadsTruth(roles, truth.Files)
+// dataset is a dataset that the caller sees.
+type dataset struct {
+	item  *record.DatasetItem
+	inUse *record.Truth // the truth in use; nil before the first one
+	roles access.Role   // the caller's roles
 }
 
-// dataset reads a dataset with the truth in use, and what the caller is to it.
-func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
-	var item *record.DatasetItem
-	var truth *record.Truth
-	if err := records.Read(ctx, resolver.call.Store, resolver.call.Consistency, records.Into(&item, record.DatasetKey(id)),
-		records.Into(&truth, record.TruthKey(id))); err != nil {
-		return nil, nil, 0, err
+// mayUseTruth reports whether the caller may use the truth of the dataset. Before the first truth it reports whether the caller will be
+// able to manage the truth.
+func (d *dataset) mayUseTruth() bool {
+	if d.inUse == nil {
+		return d.item.ManagesTruth(d.roles)
 	}
-	if item != nil {
-		if sees, err := resolver.call.Sees(ctx, item.Scope()); err != nil {
-			return nil, nil, 0, err
-		} else if sees {
-			roles, _, err := resolver.call.InputRoles(ctx, item)
-			if err != nil {
-				return nil, nil, 0, err
-			}
-			resolver.addDependency("dataset %s %d", item.ID, item.Version)
-			return item, truth, roles, nil
-		}
-	}
-	return nil, nil, 0, notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	return d.item.ReadsTruth(d.roles, d.inUse.Files)
 }
 
-// truthOf gathers the truth of a dataset, for one who may read it.
-func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, inUse *record.Truth) (*Truth, error) {
+// dataset reads a dataset with its truth in use and the caller's roles. A dataset that the caller may not see is not found.
+func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*dataset, error) {
+	var d dataset
+	if err := records.Read(ctx, resolver.call.Store, resolver.call.Consistency, records.Into(&d.item, record.DatasetKey(id)),
+		records.Into(&d.inUse, record.TruthKey(id))); err != nil {
+		return nil, err
+	}
+	missing := notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	if d.item == nil {
+		return nil, missing
+	}
+	sees, err := resolver.call.Sees(ctx, d.item.Scope())
+	if err != nil {
+		return nil, err
+	}
+	if !sees {
+		return nil, missing
+	}
+	if d.roles, _, err = resolver.call.InputRoles(ctx, d.item); err != nil {
+		return nil, err
+	}
+	resolver.addDependency("dataset %s %d", d.item.ID, d.item.Version)
+	return &d, nil
+}
+
+// truthOf gathers the truth in use of a dataset. It does not check whether the caller may read the truth.
+func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *dataset) (*Truth, error) {
 	switch {
-	case item.Evaluator.Kind == record.EvaluatorWorker:
+	case d.item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, problem.InvalidMember(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
-	case inUse == nil:
+	case d.inUse == nil:
 		return nil, problem.InvalidMember(pointer, "the dataset has no truth yet")
 	}
-	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
-	settings.Measures, settings.PrimaryMeasure = nil, ""
-	t := &Truth{source: source{pointer: pointer}, Settings: settings, version: inUse.Number, dataset: item}
+	settings := truth.Settings(d.inUse.RunFormat, d.inUse.Evaluator)
+	settings.Measures = nil
+	settings.PrimaryMeasure = ""
+	t := &Truth{source: source{pointer: pointer}, Settings: settings, version: d.inUse.Number, dataset: d.item}
 	var err error
-	t.files, err = resolver.heldFilesOf(ctx, record.HolderTruths, item.ID, inUse.Files)
+	t.files, err = resolver.heldFilesOf(ctx, record.HolderTruths, d.item.ID, d.inUse.Files)
 	return t, err
 }
 
-// assumed says which member to give when the assumed kind of files is wrong: kind, under the pointer.
+// assumed completes a problem text for files of an assumed kind: it names the member kind, under the pointer, that sets another kind.
 func assumed(pointer string) string {
 	return "; files are taken for those of retrieval, unless " + pointer + "/kind says another"
 }
 
-// Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
-// unless they are given, files are of retrieval.
+// Settings returns how to read the files that the request contains, without measures. Kind and format stand in the input under the
+// pointer. The default kind is retrieval.
 func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Settings, error) {
 	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: measure.Format{Kind: measure.TRECRun}}
 	if format != nil {
@@ -174,27 +193,27 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 	return s, problem.Check(fields)
 }
 
-// SettingsOf says how the files of runs on a dataset are read, and returns those of its inputs whose ids runs are
-// compared with. Its id stands in the input at /datasetId.
+// SettingsOf returns how to read the files of runs on a dataset, and the inputs of the dataset whose ids the runs are compared with.
+// It returns no inputs if the caller may not read them or if they are too large. The id of the dataset stands in the input at /datasetId.
 func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
-	item, truth, roles, err := resolver.dataset(ctx, "", datasetID)
+	d, err := resolver.dataset(ctx, "", datasetID)
 	if err != nil {
 		return s, nil, err
 	}
-	if s, err = settingsOf("/datasetId", item, truth); err != nil {
+	if s, err = d.settings("/datasetId"); err != nil {
 		return s, nil, err
 	}
-	compared := item.ComparedInputs(s.Kind)
-	if !item.ReadsInputs(roles) || resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
-		return s, nil, nil // the run can be checked without
+	compared := d.item.ComparedInputs(s.Kind)
+	if !d.item.ReadsInputs(d.roles) || resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
+		return s, nil, nil // the check of the run does not need the inputs
 	}
-	inputs, err = resolver.heldFilesOf(ctx, record.HolderInputs, item.ID, compared)
+	inputs, err = resolver.heldFilesOf(ctx, record.HolderInputs, d.item.ID, compared)
 	return s, inputs, err
 }
 
-// SettingsOfRun is SettingsOf the dataset of a run that the platform holds.
+// SettingsOfRun returns how to read the files of a stored run, as SettingsOf does for its dataset.
 func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
-	item, truth, _, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
+	d, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
 		return evaluator.Settings{},
 			notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may " +
@@ -203,14 +222,15 @@ func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.
 	if err != nil {
 		return evaluator.Settings{}, err
 	}
-	return settingsOf(r.pointer+"/runId", item, truth)
+	return d.settings(r.pointer + "/runId")
 }
 
-// settingsOf has the truth in use decide, as it does when a run is evaluated; the dataset alone as long as there is none.
-func settingsOf(pointer string, item *record.DatasetItem, inUse *record.Truth) (evaluator.Settings, error) {
-	format, by := item.RunFormat, item.Evaluator
-	if inUse != nil {
-		format, by = inUse.RunFormat, inUse.Evaluator
+// settings returns how to read the files of runs on the dataset. The truth in use decides, as when a run is evaluated. Before the first
+// truth the dataset decides.
+func (d *dataset) settings(pointer string) (evaluator.Settings, error) {
+	format, by := d.item.RunFormat, d.item.Evaluator
+	if d.inUse != nil {
+		format, by = d.inUse.RunFormat, d.inUse.Evaluator
 	}
 	if by.Kind == record.EvaluatorWorker {
 		return evaluator.Settings{},

@@ -20,27 +20,27 @@ import (
 type ConverterInput struct {
 	Run   *inputs.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference      `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
-	From  string               `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds of retrieval has"`
+	From  string               `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format of the files: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; default trec-run or trec-qrels, the formats of stored files of retrieval"`
 	To    string               `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
 }
 
-// QrelsReference is the relevance judgments of a dataset, or such that come along.
+// QrelsReference names the dataset of relevance judgments, or contains the files of judgments.
 type QrelsReference struct {
-	DatasetID string              `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
-	Files     []inputs.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
+	DatasetID string              `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset of retrieval whose truth you may read, for example as an organizer"`
+	Files     []inputs.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: the files of the judgments"`
 }
 
 // ConverterOutput has the file that was written.
 type ConverterOutput struct {
 	From        string               `json:"from"`
 	To          string               `json:"to"`
-	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, such as of what the other format cannot hold"`
+	File        *FileResult          `json:"file" doc:"the run or qrels in the format of to"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, for example about fields that the target format lacks"`
 }
 
 func (o ConverterOutput) file() *FileResult { return o.File }
 
-// fileTypes are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
+// fileTypes has the ending of file names and the media type of each format. JSON Lines has no registered media type.
 var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
 	conversion.TRECRun:   {".txt", mediaText},
 	conversion.TRECQrels: {".txt", mediaText},
@@ -64,9 +64,9 @@ var converterTool = define(metadata{
 	summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments " +
 		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. Lines keep their order, and " +
-		"scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
-		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a " +
-		"login. With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
+		"scores their digits. Fields do not change, so a spreadsheet may read an id as a formula. Several files become one.\n\n" +
+		"`file` has the converted file. `content` has up to 3 MiB. A larger file is behind the link in `url`, which works for half an hour; " +
+		"creating it requires a login. With its media type in `Accept`, or with `text/plain`, the answer is the file itself or a redirect to it.",
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
@@ -113,7 +113,7 @@ var converterTool = define(metadata{
 	}, nil
 })
 
-// resolve gathers what to convert, which must be one thing.
+// resolve gathers the input of the conversion. The request must have either a run or qrels.
 func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver) (conversionSource, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):

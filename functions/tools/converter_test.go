@@ -42,7 +42,7 @@ func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
 	}
 }
 
-// Before the result is known, the problem lists all media types of the tool, and afterwards those of the result.
+// Until the result is known, the problem lists all media types of the tool. Later it lists the media types of the result.
 func TestConverter_NamesItsMediaTypes(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"qrels": inlineFiles("q", "1 7 a 1\n"), "to": "trec-qrels"}
@@ -110,7 +110,7 @@ func TestInlineFiles_AreBounded(t *testing.T) {
 	}
 	megabyte := measuretest.Gzip(t, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 1<<10))
 	s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("a.gz", megabyte)})
-	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
+	bomb := strings.Repeat(megabyte, 33) // a gzip file can consist of several files in a row
 	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a.gz", bomb, "b.gz", bomb)})
 	noise := make([]byte, record.MaxInlineBytes/2+1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)

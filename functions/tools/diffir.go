@@ -11,17 +11,17 @@ import (
 	"assay/shared/problem"
 )
 
-// DiffirInput is which runs to compare, and how.
+// DiffirInput selects the runs to compare and says how.
 type DiffirInput struct {
 	Runs    []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
-	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the runs are on, if you may read them"`
-	Texts   *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the runs are on"`
-	Order   string                 `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
-	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; ordered by measure it is the primary one unless given" example:"nDCG@10"`
-	P       float64                `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"of rank-biased overlap: the chance that a reader goes on to the next rank; 0.9 unless given"`
-	Topics  []string               `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; all unless given"`
-	Depth   int                    `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"how many documents are shown of each ranking; 10 unless given"`
-	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"of how many topics documents are shown; 20 unless given"`
+	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; by default the truth of the dataset that the runs are on, if you may read it"`
+	Texts   *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; by default the inputs of the dataset that the runs are on"`
+	Order   string                 `json:"order,omitempty" enum:"overlap,tau,measure" doc:"the order of topics, the greatest difference first: by rank-biased overlap (the default), by Kendall's tau, or by the greatest difference of a measure"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; for the order measure the default is the primary measure" example:"nDCG@10"`
+	P       float64                `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"persistence of rank-biased overlap: the probability that a reader goes on to the next rank; default 0.9"`
+	Topics  []string               `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; default all"`
+	Depth   int                    `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"number of documents shown of each ranking; default 10"`
+	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"number of topics whose documents are shown; default 20"`
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	byMeasure = "measure"
 )
 
-// Normalize fills in what is not given.
+// Normalize sets the defaults.
 func (in *DiffirInput) Normalize() {
 	in.Order = cmp.Or(in.Order, byOverlap)
 	in.P = cmp.Or(in.P, 0.9)
@@ -39,12 +39,12 @@ func (in *DiffirInput) Normalize() {
 }
 
 const (
-	// maxListedTopics is of how many topics an answer has numbers.
+	// maxListedTopics bounds the topics whose numbers an answer has.
 	maxListedTopics = 1000
-	// maxShownDocuments is how many documents an answer shows, over all runs and topics: with texts, about as many as fit
-	// one of a function.
+	// maxShownDocuments bounds the documents of an answer, over all runs and topics. With texts, about as many fit the answer of
+	// a function.
 	maxShownDocuments = 4000
-	// maxPassage is how many characters of a document are shown, and maxTitle as many of its title.
+	// maxPassage and maxTitle bound the characters of the text and the title that are shown of a document.
 	maxPassage = 300
 	maxTitle   = 120
 )
@@ -67,60 +67,61 @@ func (in *DiffirInput) Check() []problem.Field {
 	return fields
 }
 
-// comparedDepth is to which depth rankings are compared: what is below weighs less than 1e-6 in rank-biased overlap.
+// comparedDepth returns the depth to which rankings are compared. Documents below this depth weigh less than 1e-6 in rank-biased
+// overlap.
 func (in *DiffirInput) comparedDepth() int {
 	return max(1000, int(math.Ceil(math.Log(1e-6)/math.Log(in.P))))
 }
 
-// DiffirOutput is how runs differ.
+// DiffirOutput describes how runs differ.
 type DiffirOutput struct {
-	Order         string             `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
-	P             float64            `json:"p" doc:"of rank-biased overlap"`
-	Depth         int                `json:"depth" doc:"how many documents are shown of each ranking"`
-	Compared      int                `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
+	Order         string             `json:"order" doc:"the order of topics"`
+	P             float64            `json:"p" doc:"persistence of rank-biased overlap"`
+	Depth         int                `json:"depth" doc:"number of documents shown of each ranking"`
+	Compared      int                `json:"compared" doc:"number of documents compared of each ranking, at most; documents below change rank-biased overlap by less than 0.000001"`
 	Judged        bool               `json:"judged" doc:"whether there are judgments"`
-	TextFaults    []inputs.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
-	Measure       string             `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
-	LowerIsBetter bool               `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
+	TextFaults    []inputs.TextFault `json:"textFaults,omitempty" doc:"errors in the dataset's input files that explain missing texts"`
+	Measure       string             `json:"measure,omitempty" doc:"canonical name of the measure, if the input asks for one"`
+	LowerIsBetter bool               `json:"lowerIsBetter,omitempty" doc:"whether lower values of the measure are better"`
 	Runs          []DiffirRun        `json:"runs" doc:"in the order asked for"`
-	TopicCount    int                `json:"topicCount" doc:"how many topics were compared"`
-	Topics        []DiffirTopic      `json:"topics" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
+	TopicCount    int                `json:"topicCount" doc:"number of topics compared"`
+	Topics        []DiffirTopic      `json:"topics" doc:"topics in order, up to 1,000; the first have rankings"`
 }
 
 // DiffirRun is a run that was compared.
 type DiffirRun struct {
 	MeasuredRun
-	Topics int      `json:"topics" doc:"how many topics the run has"`
-	Value  *float64 `json:"value,omitempty" doc:"of the measure, over all topics"`
+	Topics int      `json:"topics" doc:"number of topics of the run"`
+	Value  *float64 `json:"value,omitempty" doc:"value of the measure, over all topics"`
 }
 
-// DiffirTopic is how the runs differ in a topic.
+// DiffirTopic describes how the runs differ in a topic.
 type DiffirTopic struct {
 	Topic       string                `json:"topic"`
-	Query       string                `json:"query,omitempty" doc:"text of the topic, where rankings are shown and it is known"`
-	Overlap     float64               `json:"overlap" doc:"the least rank-biased overlap, extrapolated as by Webber et al. 2010, of a run with the first"`
-	Tau         *float64              `json:"tau,omitempty" doc:"the least Kendall's tau of a run with the first, over the documents that both have; absent when none is defined"`
+	Query       string                `json:"query,omitempty" doc:"text of the topic, if it is known and rankings are shown"`
+	Overlap     float64               `json:"overlap" doc:"the lowest rank-biased overlap, extrapolated as by Webber et al. 2010, of a run with the first"`
+	Tau         *float64              `json:"tau,omitempty" doc:"the lowest Kendall's tau of a run with the first, over the documents that both have; absent when none is defined"`
 	Difference  *float64              `json:"difference,omitempty" doc:"the greatest difference of the measure between two runs"`
-	Values      []*float64            `json:"values,omitempty" doc:"of the measure, for each run; null where it has none"`
-	Comparisons []DiffirComparison    `json:"comparisons" doc:"of each run but the first with the first"`
-	Rankings    [][]DiffirDocument    `json:"rankings,omitempty" doc:"what each run retrieved, best first, where it is shown"`
-	Texts       map[string]DiffirText `json:"texts,omitempty" doc:"of the documents in the rankings, by id, as far as they are known"`
+	Values      []*float64            `json:"values,omitempty" doc:"value of the measure for each run; null for a run without a value"`
+	Comparisons []DiffirComparison    `json:"comparisons" doc:"comparisons of each other run with the first"`
+	Rankings    [][]DiffirDocument    `json:"rankings,omitempty" doc:"the documents that each run retrieved, best first, if they are shown"`
+	Texts       map[string]DiffirText `json:"texts,omitempty" doc:"texts of the documents in the rankings, by id, if they are known"`
 }
 
-// DiffirComparison is how a ranking differs from that of the first run.
+// DiffirComparison describes how a ranking differs from the ranking of the first run.
 type DiffirComparison struct {
 	Overlap float64        `json:"overlap" doc:"rank-biased overlap, extrapolated, from 0 to 1"`
-	Tau     *float64       `json:"tau,omitempty" doc:"Kendall's tau of the documents that both have; absent for fewer than two"`
-	TauB    *float64       `json:"tauB,omitempty" doc:"where rankings are shown: tau-b of the documents that either has, with those of equal score tied, and those that a ranking does not have tied below all that it has"`
-	Shown   *DiffirChanges `json:"shown,omitempty" doc:"where rankings are shown: what became of the documents"`
+	Tau     *float64       `json:"tau,omitempty" doc:"Kendall's tau of the documents that both have; absent for fewer than two documents"`
+	TauB    *float64       `json:"tauB,omitempty" doc:"if rankings are shown: tau-b of the documents that either ranking has. Documents of equal score are tied. Documents that a ranking lacks are tied below all its documents"`
+	Shown   *DiffirChanges `json:"shown,omitempty" doc:"if rankings are shown: how many documents moved, came and went"`
 }
 
-// DiffirChanges are numbers of documents that are shown.
+// DiffirChanges counts the shown documents by their change from the first run.
 type DiffirChanges struct {
 	Kept  int `json:"kept" doc:"at the same rank in both"`
 	Moved int `json:"moved" doc:"at different ranks"`
-	Came  int `json:"came" doc:"in this run alone"`
-	Went  int `json:"went" doc:"in the first run alone"`
+	Came  int `json:"came" doc:"only in this run"`
+	Went  int `json:"went" doc:"only in the first run"`
 }
 
 // DiffirDocument is a document of a ranking.
@@ -128,10 +129,10 @@ type DiffirDocument struct {
 	Rank     int      `json:"rank"`
 	Document string   `json:"document" doc:"id"`
 	Score    float64  `json:"score"`
-	Grade    *int     `json:"grade,omitempty" doc:"absent when it is not judged"`
-	Change   string   `json:"change,omitempty" enum:"kept,moved,came" doc:"how it stands to what is shown of the first run; absent there"`
-	Ranks    []int    `json:"ranks" doc:"where it stands in each run; 0 where it is not among the documents that were compared"`
-	Went     []string `json:"went,omitempty" doc:"in the first run: names of the runs that do not show it"`
+	Grade    *int     `json:"grade,omitempty" doc:"absent if the document is not judged"`
+	Change   string   `json:"change,omitempty" enum:"kept,moved,came" doc:"change from the documents shown of the first run; absent in the first run"`
+	Ranks    []int    `json:"ranks" doc:"rank in each run; 0 where it is not among the compared documents"`
+	Went     []string `json:"went,omitempty" doc:"in the first run: names of the runs that do not show the document"`
 }
 
 // DiffirText is the text of a document.
@@ -140,7 +141,7 @@ type DiffirText struct {
 	Text  string `json:"text,omitempty" doc:"the passage with most words of the query, up to 300 characters"`
 }
 
-// diffirExample compares what is found by words with what is found by meaning.
+// diffirExample compares a run of lexical retrieval with a run of semantic retrieval.
 var diffirExample = DiffirInput{
 	Runs: []inputs.RunReference{
 		{Name: "words", Files: []inputs.InlineFile{
@@ -161,11 +162,11 @@ var diffirExample = DiffirInput{
 
 var diffirTool = define(metadata{
 	name: "diffir", kind: "comparison", problems: valueProblems, summary: "Compare runs by topic",
-	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that " +
-		"differ most first. " +
+	description: "Shows two to five runs side by side: which documents moved, came and went, with their judgments and texts. The topics " +
+		"that differ most come first. " +
 		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
-		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are " +
-		"those in the inputs of the dataset, or sent along.",
+		"Name runs by `runId`, or send their files. Judgments are shown to callers with the right to read the truth, and to callers who send " +
+		"one. Texts come from the inputs of the dataset, or from files that you send.",
 }, diffirExample, func(ctx context.Context, resolver *inputs.Resolver, in DiffirInput) (compute[DiffirOutput], error) {
 	w := diffirWork{in: in}
 	var err error

@@ -25,7 +25,7 @@ type diffirWork struct {
 	in       DiffirInput
 	runs     []*inputs.Run
 	truth    *inputs.Truth   // nil: no judgments
-	texts    *inputs.Texts   // nil: none
+	texts    *inputs.Texts   // nil: no texts
 	results  *inputs.Results // nil: no measure
 	rankings []*retrieval.Rankings
 	values   []inputs.Values
@@ -61,7 +61,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 		return out, err
 	}
 	out.TopicCount = len(topics)
-	// Those that differ most come first. Among equals, overlap decides, and then the order that they have.
+	// The topics that differ most come first. Among equals, overlap decides, and then their present order.
 	slices.SortStableFunc(differences, func(a, b difference) int {
 		return cmp.Or(cmp.Compare(a.sortKey(w.in.Order), b.sortKey(w.in.Order)), cmp.Compare(a.sortKey(byOverlap), b.sortKey(byOverlap)))
 	})
@@ -72,7 +72,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 	return out, err
 }
 
-// topics are those to compare, in byte order unless they are named.
+// topics returns the topics to compare. These are the topics that the input names, or all topics in byte order.
 func (w *diffirWork) topics(counter *steps.Counter) ([]string, error) {
 	if len(w.in.Topics) == 0 {
 		return retrieval.AllTopics(counter, w.rankings), counter.Err()
@@ -86,16 +86,16 @@ func (w *diffirWork) topics(counter *steps.Counter) ([]string, error) {
 	return w.in.Topics, problem.Check(missing)
 }
 
-// difference is how much a topic differs, in as little memory as that takes: a run may have a million topics.
+// difference says how much a topic differs. It is small because a run may have a million topics.
 type difference struct {
 	topic         string
-	overlap, tau  []float64 // of each run but the first with the first; tau is NaN where it is not defined
-	measure       float64   // the greatest difference; NaN when there is none
-	least, lowest float64   // of overlap and tau
-	order         float64   // least tau, where the overlap stands for one that is not defined
+	overlap, tau  []float64 // of each other run with the first; tau is NaN if undefined
+	measure       float64   // the greatest difference between two runs; NaN if undefined
+	least, lowest float64   // lowest overlap and lowest tau
+	order         float64   // lowest tau; for runs without tau their overlap, on the scale of tau
 }
 
-// differences compares the topics, several at the same time.
+// differences compares the topics, several concurrently.
 func (w *diffirWork) differences(ctx context.Context, topics []string, measure string) ([]difference, error) {
 	all := make([]difference, len(topics))
 	others := len(w.runs) - 1
@@ -120,7 +120,7 @@ func (w *diffirWork) differences(ctx context.Context, topics []string, measure s
 	return all, group.Wait()
 }
 
-// ranking is a ranking to the depth of the comparison, in memory that the next one takes over.
+// ranking holds the documents to the compared depth. The next topic reuses its memory.
 type ranking struct {
 	documents []comparison.Document
 	*comparison.Ranking
@@ -159,7 +159,7 @@ func (w *diffirWork) compare(counter *steps.Counter, d *difference, rankings []r
 	}
 }
 
-// measureRange is the greatest difference of a measure between two runs; NaN when fewer than two have a value.
+// measureRange returns the greatest difference of a measure between two runs. It returns NaN if fewer than two runs have a value.
 func (w *diffirWork) measureRange(topic, measure string) float64 {
 	low := math.Inf(1)
 	high := math.Inf(-1)
@@ -177,9 +177,9 @@ func (w *diffirWork) measureRange(topic, measure string) float64 {
 	return high - low
 }
 
-// sortKey is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined,
-// since two runs have hardly a document in common, the overlap stands for it on the same scale; topics without values of the
-// measure differ least.
+// sortKey returns a key that is lower for topics that differ more. Keys are equal for overlaps that differ only by the rounding
+// of a sum. If tau is undefined because two runs share too few documents, the overlap replaces it on the same scale. Topics
+// without values of the measure differ least.
 func (d *difference) sortKey(order string) float64 {
 	switch {
 	case order == byMeasure && math.IsNaN(d.measure):
@@ -192,7 +192,7 @@ func (d *difference) sortKey(order string) float64 {
 	return math.Round(d.least*1e9) / 1e9
 }
 
-// summarize is a topic with its numbers.
+// summarize returns the topic with its numbers.
 func (w *diffirWork) summarize(d difference, measure string) DiffirTopic {
 	t := DiffirTopic{Topic: d.topic, Overlap: d.least, Difference: defined(d.measure)}
 	if !math.IsInf(d.lowest, 1) {
@@ -211,7 +211,7 @@ func (w *diffirWork) summarize(d difference, measure string) DiffirTopic {
 	return t
 }
 
-// defined is nil for NaN, which JSON has not.
+// defined returns nil for NaN, which JSON cannot represent.
 func defined(x float64) *float64 {
 	if math.IsNaN(x) {
 		return nil
@@ -219,7 +219,7 @@ func defined(x float64) *float64 {
 	return &x
 }
 
-// orNaN is NaN for nil, as charts have it.
+// orNaN returns NaN for nil, as charts expect.
 func orNaN(x *float64) float64 {
 	if x == nil {
 		return math.NaN()
@@ -227,7 +227,7 @@ func orNaN(x *float64) float64 {
 	return *x
 }
 
-// showDocuments adds to topics what was retrieved. It returns why texts are missing.
+// showDocuments adds the retrieved documents to the topics. It returns why texts are missing.
 func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]inputs.TextFault, error) {
 	qrels, err := w.truth.Qrels(ctx)
 	if err != nil {
@@ -261,7 +261,7 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 	return faults, nil
 }
 
-// showTopic adds the rankings of a topic, and in what they differ.
+// showTopic adds the rankings of a topic and their differences.
 func (w *diffirWork) showTopic(counter *steps.Counter, t *DiffirTopic, rankings []ranking, qrels *retrieval.Qrels) {
 	depth := w.in.Depth
 	for i, r := range rankings[1:] {
@@ -292,7 +292,8 @@ func (w *diffirWork) showTopic(counter *steps.Counter, t *DiffirTopic, rankings 
 	}
 }
 
-// add counts what became of a document that this run shows at a rank, and says it. The first run has it at another, 0 for none.
+// add counts and names the change of a document that this run shows at the given rank. first is the document's rank in the first
+// run, or 0.
 func (c *DiffirChanges) add(first, rank, depth int) string {
 	switch {
 	case first == 0 || first > depth:
@@ -307,7 +308,7 @@ func (c *DiffirChanges) add(first, rank, depth int) string {
 	}
 }
 
-// addTexts adds what the documents of the topic say.
+// addTexts adds the texts of the topic and its documents.
 func (t *DiffirTopic) addTexts(found *corpus.Texts) {
 	t.Query = found.Queries[t.Topic]
 	for _, list := range t.Rankings {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// changes is what two runs show down to a depth, whose documents are named by one letter each.
+// changes compares two runs down to a depth. Each letter of a run is a document.
 func changes(depth int, first, second string) DiffirTopic {
 	rankings := make([]ranking, 2)
 	for i, letters := range []string{first, second} {
@@ -51,7 +51,7 @@ func TestDiffirChanges_ByHand(t *testing.T) {
 	}
 }
 
-// The parts add up, and exchanging the rankings reverses them.
+// The numbers of changes add up, and exchanging the rankings reverses them.
 func TestDiffirChanges_CoverEveryDocument(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string) string {

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// documentBytes is about how large the lists of documents on a page may be: the more there are, the less each says.
+	// documentBytes is about the size of all lists of documents on a page. With more documents, each gets a shorter text.
 	documentBytes = 160_000
-	// entryBytes is about what a place in a list takes without a text.
+	// entryBytes is about the size of one list entry without its text.
 	entryBytes = 110
-	// columnBytes is how long texts are in a column as wide as the page: as many lines in each of several.
+	// columnBytes is the length of a text in a column as wide as the page. Narrower columns get shorter texts of the same number
+	// of lines.
 	columnBytes = 480
 )
 
@@ -25,13 +26,13 @@ func (out DiffirOutput) page() (string, templ.Component) {
 	return "Runs side by side", diffirPage(diffirView{out, out.textBytes()})
 }
 
-// diffirView is a comparison as a page shows it.
+// diffirView is a comparison with the settings of its page.
 type diffirView struct {
 	DiffirOutput
-	textLimit int // bytes of each document
+	textLimit int // bytes of the text of each document
 }
 
-// textBytes is how many bytes of each document there is room for.
+// textBytes returns the number of bytes for the text of each document.
 func (out *DiffirOutput) textBytes() int {
 	texts, places := 1, 0
 	for _, t := range out.Topics {
@@ -43,7 +44,7 @@ func (out *DiffirOutput) textBytes() int {
 	return max(40, min(columnBytes/len(out.Runs), (documentBytes-entryBytes*places)/texts))
 }
 
-// shown are the topics with rankings.
+// shown returns the topics that have rankings.
 func (out *DiffirOutput) shown() []DiffirTopic {
 	for i, t := range out.Topics {
 		if t.Rankings == nil {
@@ -53,10 +54,10 @@ func (out *DiffirOutput) shown() []DiffirTopic {
 	return out.Topics
 }
 
-// orders describe the orders of topics.
+// orders describes the orders of topics.
 var orders = map[string]string{byOverlap: "rank-biased overlap", byTau: "Kendall’s tau", byMeasure: "the difference of the measure"}
 
-// sortAttribute says how the column is sorted, if it is.
+// sortAttribute returns the attribute of a sorted column, and nil for other columns.
 func (out *DiffirOutput) sortAttribute(column string) templ.Attributes {
 	if out.Order != column {
 		return nil
@@ -67,14 +68,15 @@ func (out *DiffirOutput) sortAttribute(column string) templ.Attributes {
 // diffirCell is a document in the column of a run.
 type diffirCell struct {
 	DiffirDocument
-	anchor string // to where the topic has the document first
-	first  bool   // which is here
-	again  bool   // and it is linked to
+	anchor string // anchor of the first cell of the topic with this document
+	first  bool   // whether this is that first cell
+	again  bool   // whether other cells link to it
 	text   DiffirText
 	change rankChange
 }
 
-// columns are the runs' columns of a topic. The text of a document is in the first cell of the topic that has it.
+// columns returns the columns of a topic, one for each run. The text of a document is in the first cell of the topic with this
+// document.
 func (v *diffirView) columns(topic int) [][]diffirCell {
 	t := &v.Topics[topic]
 	first := map[string]*diffirCell{}
@@ -99,7 +101,7 @@ func (v *diffirView) columns(topic int) [][]diffirCell {
 	return columns
 }
 
-// attributes of the element of a cell: no more than it needs, since a page has a thousand of them.
+// attributes returns the attributes of the element of a cell. They are as few as possible, because a page has a thousand cells.
 func (c *diffirCell) attributes() templ.Attributes {
 	a := templ.Attributes{}
 	if class := gradeClass(c.Grade); class != "" {
@@ -122,10 +124,10 @@ func (out *DiffirOutput) nameSeparator(run int) string {
 	return ", "
 }
 
-// anchor is the fragment of a topic.
+// anchor returns the URL fragment of a topic.
 func anchor(topic int) string { return "t" + strconv.Itoa(topic+1) }
 
-// rankChange is where a document went or came from, in words; the way is a class, which the style shows as an arrow.
+// rankChange describes in words how the rank of a document changed. way is a CSS class, which the style shows as an arrow.
 type rankChange struct{ way, words string }
 
 func (v *diffirView) rankChange(run int, d *DiffirDocument) rankChange {
@@ -158,7 +160,7 @@ func (m rankChange) attributes() templ.Attributes {
 	return templ.Attributes{"class": m.way}
 }
 
-// maxRunName is how many bytes of a run's name stand where it is repeated.
+// maxRunName bounds the bytes of a run's name where the name is repeated.
 const maxRunName = 40
 
 func (v *diffirView) runNames(names []string) string {
@@ -170,7 +172,7 @@ func (v *diffirView) runNames(names []string) string {
 	return strings.Join(clipped, ", ")
 }
 
-// judgment is how a grade is said.
+// judgment returns a grade in words.
 func judgment(grade *int) string {
 	switch {
 	case grade == nil:
@@ -180,11 +182,11 @@ func judgment(grade *int) string {
 	case *grade == 0:
 		return "not relevant"
 	default:
-		return fmt.Sprintf("unjudged (%d)", *grade) // pooled, as those who judge say, and not looked at
+		return fmt.Sprintf("unjudged (%d)", *grade) // by convention, a negative grade marks a pooled document that nobody judged
 	}
 }
 
-// gradeClass colours a grade; empty when there is none, or one that does not count as judged.
+// gradeClass returns the CSS class that colours a grade. It is empty for unjudged documents.
 func gradeClass(grade *int) string {
 	if grade == nil || *grade < 0 {
 		return ""
@@ -199,10 +201,10 @@ func listClass(judged bool) string {
 	return "hits"
 }
 
-// shortScore is a score with as many digits as distinguish it from its neighbours.
+// shortScore formats a score with six digits, usually enough to distinguish it from its neighbours.
 func shortScore(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64) }
 
-// summary is how a run differs from the first in a topic.
+// summary says how a run differs from the first run in a topic.
 func (v *diffirView) summary(t DiffirTopic, run int) string {
 	value := ""
 	if v.Measure != "" && t.Values[run] != nil {

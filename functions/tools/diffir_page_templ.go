@@ -291,7 +291,7 @@ func diffirPage(v diffirView) templ.Component {
 	})
 }
 
-// diffirTopics leads to the topics.
+// diffirTopics lists the topics with links to their rankings.
 func diffirTopics(v diffirView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

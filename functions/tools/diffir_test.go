@@ -22,7 +22,7 @@ func topicNames(out tools.DiffirOutput) string {
 	return strings.Join(lists.Map(out.Topics, func(t tools.DiffirTopic) string { return t.Topic }), " ")
 }
 
-// summarize is a ranking in short: document, grade, change from the first run, and the runs that lack it.
+// summarize describes each document of a ranking: id, grade, change from the first run, and the runs that lack it.
 func summarize(out tools.DiffirOutput, topic, run int) string {
 	var all []string
 	for _, x := range out.Topics[topic].Rankings[run] {
@@ -42,7 +42,7 @@ func number(x *float64) string {
 	return fmt.Sprintf("%.4f", *x)
 }
 
-// The values are those that the tests of package comparison work out by hand and take from the paper.
+// The tests of package comparison derive the expected values by hand or take them from the paper.
 func TestDiffir_ByHand(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{
@@ -55,9 +55,10 @@ func TestDiffir_ByHand(t *testing.T) {
 	}
 	for order, want := range map[string]string{
 		"overlap": "alone apart paper turned equal",
-		// Of the paper's rankings both have a and c, in the other order; alone and apart have no document in common.
+		// Both of the paper's rankings have a and c, in opposite order. The rankings of the topics alone and apart share no
+		// document.
 		"tau": "alone apart paper turned equal",
-		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2; the truth knows nothing of the others.
+		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2. The truth has no judgments of the other topics.
 		"measure": "paper turned equal alone apart",
 	} {
 		got := answer[tools.DiffirOutput](s, "", "diffir", withMembers(input, "order", order))
@@ -75,7 +76,7 @@ func TestDiffir_ByHand(t *testing.T) {
 			t.Errorf("topic %d is %s, want %s", i, text, want)
 		}
 	}
-	// Down to rank 3 the paper's rankings have a and c in common.
+	// Down to rank 3 the paper's rankings share a and c.
 	paper := got.Topics[2]
 	if c := paper.Comparisons[0].Shown; c.Kept != 0 || c.Moved != 2 || c.Came != 1 || c.Went != 1 {
 		t.Errorf("changes %+v", c)
@@ -99,7 +100,7 @@ func TestDiffir_ByHand(t *testing.T) {
 		`href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved")
 }
 
-// A topic differs as much as its run that differs most from the first.
+// The difference of a topic is the greatest difference of a run from the first run.
 func TestDiffir_OfSeveralRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var got tools.DiffirOutput
@@ -124,7 +125,8 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
-	// A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
+	// A run without a common document differs more than any order of the same documents, even if another run equals the first
+	// run.
 	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", "tau"))
 	if topicNames(got) != "1 2" {
 		t.Errorf("by tau the order is %s", topicNames(got))
@@ -135,7 +137,7 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 	}
 }
 
-// Rankings are read to a depth below which there is no millionth of the overlap.
+// Rankings are read so deep that the documents below change the overlap by less than a millionth.
 func TestDiffir_ReadsDeepEnough(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -194,7 +196,7 @@ func TestDiffir_RefusesInvalidInputs(t *testing.T) {
 	})
 }
 
-// Of stored runs everybody sees what the resources show them: judgments are for the organizers.
+// Everybody sees as much of stored runs as the resources show. Only organizers see judgments.
 func TestDiffir_OfStoredRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	first, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 abz", "2 c"), ap: topicValues(1, 0)})
@@ -218,7 +220,7 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}
-	// A measure that the evaluations do not have is computed for those who may read the truth.
+	// A measure that the evaluations lack is computed for callers with the right to read the truth.
 	got := answer[tools.DiffirOutput](s, "olga", "diffir", withMembers(input, "measure", "P@2"))
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
@@ -227,7 +229,7 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 	s.invoke(http.StatusForbidden, nil, "alice", "diffir", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
-// Who may read the files of runs, and not their values, sees the runs without them.
+// Callers with the right to read the files of runs, but not their values, see the runs without values.
 func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for _, e := range []runSpec{{public: true, blinded: true, hidden: true}, {blinded: true}} {
@@ -255,7 +257,7 @@ func TestDiffir_EscapesTexts(t *testing.T) {
 	}
 }
 
-// A page of the usual bounds stays small, whatever the texts are.
+// A page with usual settings stays small for all texts.
 func TestDiffir_PageIsSmall(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var runs []object

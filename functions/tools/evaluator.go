@@ -16,41 +16,42 @@ import (
 // EvaluatorInput has the runs to evaluate, the ground truth and the measures.
 type EvaluatorInput struct {
 	Runs     []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
-	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measures []string               `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
+	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`
+	Measures []string               `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; by default the measures of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
 	Seed     uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
-	PerTopic *bool                  `json:"perTopic,omitempty" doc:"whether the answer has the values per topic or by example; unless given, it has those per topic, and none of labels and numbers"`
+	PerTopic *bool                  `json:"perTopic,omitempty" doc:"whether the answer has the values per topic or by example; by default it has the values per topic, and none of labels and numbers"`
 }
 
-// EvaluatorOutput is the values of runs.
+// EvaluatorOutput holds the values of runs.
 type EvaluatorOutput struct {
 	Measures     []string       `json:"measures" doc:"canonical names, in the order asked for"`
-	TruthVersion int64          `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
-	Rounds       int            `json:"rounds" doc:"samples of topics or examples that each interval was drawn from"`
+	TruthVersion int64          `json:"truthVersion,omitempty" doc:"version of the dataset's truth"`
+	Rounds       int            `json:"rounds" doc:"number of samples of topics or examples behind each interval"`
 	Runs         []EvaluatedRun `json:"runs" doc:"in the order asked for"`
 }
 
-// EvaluatedRun is the values of one run.
+// EvaluatedRun holds the values of one run.
 type EvaluatedRun struct {
 	MeasuredRun
 	Measures    map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
-	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples: by the bootstrap or, where values by example are for organizers, by the normal distribution, and rounded"`
-	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic or example, and name; of stored runs, values by example that tell the truth are for organizers"`
-	Classes     *measure.Classes                 `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; of stored runs, for organizers"`
-	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
+	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null; under perTopic, why the values by topic or example are absent"`
+	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples. They come from the bootstrap. Where only organizers may see values by example, they come from the normal distribution and are rounded"`
+	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic or example, then by name; for stored runs, only organizers get values by example that reveal the truth"`
+	Classes     *measure.Classes                 `json:"classes,omitempty" doc:"predictions for each label, for up to 50 labels; for stored runs, only organizers get them"`
+	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"errors and warnings about the files"`
 }
 
-// maxTopicValues is how many values per topic an answer has: about as many as fit one of a function.
+// maxTopicValues bounds the values per topic of an answer. About as many fit the answer of a function.
 const maxTopicValues = 100_000
 
 var evaluatorTool = define(metadata{
 	name: "evaluator", kind: "evaluation", problems: valueProblems, summary: "Evaluate runs",
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap " +
-		"intervals over topics or examples. Of labels the answer has the confusion matrix too, with precision, recall and F1 of each label. " +
-		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
-		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.\n\n" +
-		"As `image/svg+xml` the answer is the confusion matrix of one run, where the answer as JSON has it, and else bars of the first measure.",
+		"intervals over topics or examples. For labels the answer also has the confusion matrix, with precision, recall and F1 of each label. " +
+		"Name runs by `runId`, or send their files. Name the truth by `datasetId`, which only its organizers may use, or send your own.\n\n" +
+		"Without `truth`, stored runs have the values of their evaluations. Everybody who sees the evaluations may read these values.\n\n" +
+		"As `image/svg+xml` the answer is the confusion matrix of a single run, if the answer as JSON has it. Otherwise it is bars of the " +
+		"first measure.",
 }, EvaluatorInput{
 	Runs: []inputs.RunReference{
 		{Name: "mine", Files: []inputs.InlineFile{

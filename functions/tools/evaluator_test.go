@@ -16,7 +16,7 @@ import (
 	"assay/shared/record"
 )
 
-// trecData are real runs with their judgments.
+// trecData is the folder of real runs with their judgments.
 const trecData = "../../shared/measure/retrieval/testdata/"
 
 func read(t testing.TB, path string) string {
@@ -28,7 +28,7 @@ func read(t testing.TB, path string) string {
 	return string(content)
 }
 
-// trec_eval prints these values for the run, overall and for topic 1; package retrieval compares all of its values.
+// trec_eval prints these values for the run, overall and for topic 1. The tests of package retrieval compare all of its values.
 func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	want := map[string][2]float64{"AP": {0.2744, 0.1400}, "P@10": {0.3154, 0.2000}, "nDCG@10": {0.4543, 0.2676}}
@@ -67,7 +67,7 @@ const (
 	exampleJudgments = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
 )
 
-// What is no mean over topics or examples has no interval: a number of documents, or macro F1.
+// Measures that are no mean over topics or examples have no interval, for example a number of documents or macro F1.
 func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var out tools.EvaluatorOutput
@@ -92,7 +92,7 @@ func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	}
 }
 
-// What would take more memory than one invocation may have is refused before it is computed.
+// A request for too many values for the memory of one invocation is refused before the computation.
 func TestEvaluator_BoundsValues(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var qrels, run strings.Builder

@@ -19,13 +19,13 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// exampleUsers are all kinds of callers, with whether they may know values by example of olga's task.
+// exampleUsers lists all kinds of callers, and whether they may know values by example of olga's task.
 var exampleUsers = map[string]bool{
 	"": false, "unrelated": false, "alice": false, "bob": false, "mate": false, "rival": false, "robot": false, "olga": true, "root": true,
 }
 
-// newExampleServer serves a task on which alice, with mate in her team, and bob take part, with a dataset of labels or of numbers.
-// rival organizes another task.
+// newExampleServer serves a task with a dataset of labels or of numbers. alice, with mate in her team, and bob take part in the
+// task. rival organizes another task.
 func newExampleServer(t *testing.T, option func(*record.DatasetItem)) *toolServer {
 	s := newToolServer(t, record.Public)
 	s.records.Task(recordtest.OwnedBy(s.records.Organizer("rival")))
@@ -42,7 +42,7 @@ func numbers(d *record.DatasetItem) {
 	d.Evaluator.Kind = "regression"
 }
 
-// addMeasured makes a run with values of the dataset's primary measure by example, which has so many values.
+// addMeasured makes a run with these values by example of the dataset's primary measure.
 func (s *toolServer) addMeasured(user string, values []float64) *record.RunItem {
 	s.t.Helper()
 	return s.newRun(runSpec{user: user, content: "id,label\ne0,1\ne1,2\ne2,2\ne3,2\n"}, func(r *recordtest.Run) {
@@ -97,11 +97,11 @@ func TestTools_ShowValuesByExampleToOrganizers(t *testing.T) {
 	}
 }
 
-// ofServer matches what differs from server to server: ids of records and its address.
+// ofServer matches the parts of an answer that differ between servers: ids of records and the address of the server.
 var ofServer = regexp.MustCompile(`01[0-9A-HJKMNP-TV-Z]{24}|127\.0\.0\.1:\d+`)
 
-// TestTools_TellNothingOfSingleExamples has pairs of servers whose runs have the same values of other examples, so that measures are
-// equal: nobody but the organizers can tell which server answers, whatever they ask for.
+// TestTools_TellNothingOfSingleExamples compares pairs of servers. Their runs have the same values for different examples, so the
+// measures are equal. For all inputs, only organizers can tell from the answers which server sent them.
 func TestTools_TellNothingOfSingleExamples(t *testing.T) {
 	for name, option := range map[string]func(*record.DatasetItem){"labels": recordtest.Labels("Accuracy", "MCC"), "numbers": numbers} {
 		const n = 40
@@ -170,7 +170,8 @@ func TestTools_TellNothingOfSingleExamples(t *testing.T) {
 	}
 }
 
-// TestSignificance_TellsLevelsOfP has labels of two runs that differ on more and more examples while their scores stay the same.
+// TestSignificance_TellsLevelsOfP compares labels of two runs that differ on more and more examples while their scores stay the
+// same.
 func TestSignificance_TellsLevelsOfP(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	pair := func(first, second int) []object {
@@ -205,7 +206,7 @@ func TestSignificance_TellsLevelsOfP(t *testing.T) {
 	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "bootstrap"}, "/test", "mcnemar"})
 }
 
-// labelFiles has a truth of random labels, and runs that predict each with a chance of their own.
+// labelFiles returns a truth of random labels, and runs that predict a correct label with the given probabilities.
 func labelFiles(n int, chances ...float64) (truth object, runs []object) {
 	random := rand.New(rand.NewPCG(5, 6))
 	lines := func(label func(i int) int) string {
@@ -254,7 +255,7 @@ func TestSignificance_OfLabelsThatComeAlong(t *testing.T) {
 		}
 	}
 	s.wantTexts(s.page("", "significance", object{"runs": runs, "truth": truth, "measure": "MCC"}), "Bootstrap", "samples of the examples")
-	// Of a measure that is a mean, the bootstrap finds what its values by example give.
+	// For a measure that is a mean, the bootstrap agrees with the values by example.
 	means := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runs, "truth": truth, "measure": "Accuracy"})
 	drawn := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runs, "truth": truth, "measure": "Accuracy",
 		"test": "bootstrap"})
@@ -278,7 +279,7 @@ func exampleRankings() []object {
 
 func exampleQrels() object { return inlineFiles("qrels.txt", "1 0 a 1\n2 0 a 1\n") }
 
-// TestEvaluator_ShowsExamplesOfTruthsThatComeAlong: who has the truth may know which predictions are right.
+// TestEvaluator_ShowsExamplesOfTruthsThatComeAlong: a caller who sends the truth may know which predictions are correct.
 func TestEvaluator_ShowsExamplesOfTruthsThatComeAlong(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	truth, runs := labelFiles(5, 1, 0)
@@ -286,7 +287,7 @@ func TestEvaluator_ShowsExamplesOfTruthsThatComeAlong(t *testing.T) {
 	if out := answer[tools.EvaluatorOutput](s, "", "evaluator", in); out.Runs[0].PerTopic != nil || len(out.Runs[0].Classes.Labels) == 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}
-	for n, want := range map[int]string{1: "columns: predicted labels", 2: ">1.0000<"} { // the matrix of one, and else bars
+	for n, want := range map[int]string{1: "columns: predicted labels", 2: ">1.0000<"} { // the matrix of one run, and bars for several
 		drawn := s.invoke(http.StatusOK, nil, "", "evaluator", withMembers(in, "runs", runs[:n]), "Accept", "image/svg+xml")
 		if !strings.Contains(string(drawn.Body), want) || strings.Contains(string(drawn.Body), "Confusion") != (n == 1) {
 			t.Errorf("of %d runs it draws %s", n, drawn.Body)

@@ -18,23 +18,23 @@ import (
 // FusionInput has the runs to fuse, and the settings.
 type FusionInput struct {
 	Runs          []inputs.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
-	Method        string                `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
-	K             int                   `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
-	Normalization string                `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given. A run that lacks a document adds nothing, which by z-score is more than what its worse half has"`
-	Depth         int                   `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"documents to keep of each topic; 1000 unless given"`
-	Tag           string                `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
+	Method        string                `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks only at ranks; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; default rrf"`
+	K             int                   `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"constant of rrf, which adds 1 / (k + rank) for each run; default 60"`
+	Normalization string                `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"normalization of the scores of a run for a topic, for combsum and combmnz; default min-max. A run that lacks a document adds nothing, which by z-score is more than it adds for documents below its mean"`
+	Depth         int                   `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"number of documents to keep for each topic; default 1000"`
+	Tag           string                `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; default fused"`
 }
 
 // FusionOutput is the fused run.
 type FusionOutput struct {
 	Method        string               `json:"method"`
-	K             int                  `json:"k,omitempty" doc:"of rrf"`
-	Normalization string               `json:"normalization,omitempty" doc:"of combsum and combmnz"`
+	K             int                  `json:"k,omitempty" doc:"constant of rrf"`
+	Normalization string               `json:"normalization,omitempty" doc:"normalization of combsum and combmnz"`
 	Depth         int                  `json:"depth"`
 	Tag           string               `json:"tag"`
-	Runs          []FusedRun           `json:"runs" doc:"what was fused"`
+	Runs          []FusedRun           `json:"runs" doc:"the fused runs"`
 	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
-	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
+	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; the name of a run precedes the name of a file that several runs have"`
 }
 
 // FusedRun is a run that was fused.
@@ -45,7 +45,7 @@ type FusedRun struct {
 
 func (o FusionOutput) file() *FileResult { return o.File }
 
-// settings are those of the input, with what it leaves open.
+// settings returns the settings of the input with their defaults.
 func (in *FusionInput) settings() fusion.Settings {
 	s := fusion.Settings{
 		Method: fusion.Method(cmp.Or(in.Method, string(fusion.ReciprocalRank))), K: in.K, Normalization: fusion.Normalization(in.Normalization),
@@ -61,11 +61,11 @@ func (in *FusionInput) settings() fusion.Settings {
 
 var fusionTool = define(metadata{
 	name: "fusion", kind: "transformation", problems: fileProblems, summary: "Fuse runs to one",
-	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or " +
-		"by CombSUM or CombMNZ over normalized scores. The order of the runs does not matter; documents of equal score stand by id, " +
-		"descending.\n\n" +
-		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and " +
-		"takes a login. With `Accept: text/plain` the answer is the run file itself, or leads to it.",
+	description: "Scores each document of a topic by its ranks or scores in two to ten runs: by reciprocal rank fusion, which needs no " +
+		"scores, or by CombSUM or CombMNZ over normalized scores. The order of the runs does not matter. Documents of equal score are ordered " +
+		"by id, descending.\n\n" +
+		"`file` has the fused run. `content` has up to 3 MiB. A larger run is behind the link in `url`, which works for half an hour; creating " +
+		"it requires a login. With `Accept: text/plain` the answer is the run file itself or a redirect to it.",
 }, FusionInput{
 	Runs: []inputs.RunReference{
 		{Name: "lexical", Files: []inputs.InlineFile{
@@ -110,8 +110,8 @@ var fusionTool = define(metadata{
 	}, nil
 })
 
-// uniqueFileNames are the files of runs, no two of the same name: one that several have is named with its run. pointers lead to the
-// files in the input, by those names.
+// uniqueFileNames returns the files of the runs under unique names. The name of the run precedes a file name that several runs
+// have. pointers maps these names to the JSON pointers of the files in the input.
 func uniqueFileNames(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]string) {
 	having := map[string]int{}
 	for _, r := range runs {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/record"
 )
 
-// exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
+// exampleRuns returns runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
 func exampleRuns() []object {
 	return []object{
 		inlineFiles("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
@@ -21,7 +21,7 @@ func exampleRuns() []object {
 	}
 }
 
-// The tool fills in settings, and package fusion tests the scores.
+// The tool fills in the default settings. The tests of package fusion check the scores.
 func TestFusion_FillsInSettings(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestFusion_PointsToTheFault(t *testing.T) {
 			"/runs/1/files/1", "line 1: the score"},
 		"stored run": {object{"runs": []object{inlineFiles("run.txt", good), runRef(s.addRun(runSpec{public: true, content: bad}))}},
 			"/runs/1", ""},
-		// The file b/c has the name that c of the run b would get.
+		// The file b/c has the name that the file c of the run b would get.
 		"name that another file would get": {object{"runs": []object{
 			withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
 		}}, "/runs/0/files/0", ""},
@@ -99,13 +99,13 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 	}
 }
 
-// Runs that are small as they are stored can take all the memory there is once they are unpacked.
+// Small stored runs can unpack to more than the memory of the process.
 func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	block := measuretest.Gzip(t, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 4<<10)) // of 4 MiB
 	part := measuretest.Gzip(t, datasetRun)
 	var large []*record.RunItem
-	for range 7 { // each of 60 MiB; what unpacks to more of this kind is no text
+	for range 7 { // each of 60 MiB; a file of this kind that unpacked to more would be refused as no text
 		large = append(large, s.addRun(runSpec{public: true, content: strings.Repeat(block, 15)}))
 	}
 	small := s.addRun(runSpec{public: true, content: part})

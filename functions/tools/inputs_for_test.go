@@ -9,8 +9,9 @@ import (
 	"assay/shared/record"
 )
 
-// Tools read the inputs of a dataset for those alone who get them: their texts, and the ids that a run lacks.
-func TestTools_ReadInputsForRegistrantsAlone(t *testing.T) {
+// Tools read the inputs of a dataset only for callers with the right to read them. The inputs give texts, and the ids that a run
+// lacks.
+func TestTools_ReadInputsOnlyForRegistrants(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.dataset.InputsFor = record.InputsForRegistrants
 	s.records.Replace(s.dataset.DatasetItem)

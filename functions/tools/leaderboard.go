@@ -17,15 +17,15 @@ import (
 	"assay/shared/record"
 )
 
-// LeaderboardInput is which leaderboard to show.
+// LeaderboardInput selects a leaderboard.
 type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
-	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
+	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; by default the measure that ranks" example:"AP"`
 	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to show how ranks changed among the entries that both have"`
-	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
-	Final     bool   `json:"final,omitempty" doc:"of the final runs of each team alone, where the dataset takes some"`
-	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
-	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all that you may see; public: what everyone sees who sees the task, with the ranks that everyone gets. caller unless given"`
+	Best      *bool  `json:"best,omitempty" doc:"only the best run of each team; default true"`
+	Final     bool   `json:"final,omitempty" doc:"only the final runs of each team, if the dataset takes final runs"`
+	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"number of entries of the answer; default 50"`
+	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all entries that you may see; public: the entries that everyone who sees the task may see, with their public ranks. Default caller"`
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
 }
 
@@ -33,22 +33,22 @@ type LeaderboardInput struct {
 type LeaderboardOutput struct {
 	Dataset       LeaderboardName    `json:"dataset"`
 	Task          LeaderboardName    `json:"task"`
-	Measure       string             `json:"measure" doc:"that sorts"`
-	Measures      []string           `json:"measures" doc:"all of the dataset, in its order"`
-	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether the least value is the best"`
-	TruthVersion  int64              `json:"truthVersion" doc:"that the entries were evaluated against"`
-	Against       int64              `json:"against,omitempty" doc:"version of the truth that ranks are compared with"`
-	Best          bool               `json:"best" doc:"whether there is the best run of each team alone"`
-	Final         bool               `json:"final,omitempty" doc:"whether there are the final runs of each team alone"`
-	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from; 0 where they are by the normal distribution"`
-	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
-	View          string             `json:"view" enum:"caller,public" doc:"caller: all that the caller may see; public: what everyone sees who sees the task"`
-	NotPublic     int                `json:"notPublic" doc:"how many of the entries others than their owners and the organizers do not see, by audience"`
-	More          bool               `json:"more" doc:"whether the leaderboard goes on"`
+	Measure       string             `json:"measure" doc:"measure that sorts the entries"`
+	Measures      []string           `json:"measures" doc:"all measures of the dataset, in its order"`
+	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether lower values are better"`
+	TruthVersion  int64              `json:"truthVersion" doc:"version of the truth that the entries were evaluated against"`
+	Against       int64              `json:"against,omitempty" doc:"version of the truth whose ranks are compared"`
+	Best          bool               `json:"best" doc:"whether the entries are only the best run of each team"`
+	Final         bool               `json:"final,omitempty" doc:"whether the entries are only final runs"`
+	Rounds        int                `json:"rounds" doc:"number of samples of topics behind each interval; 0 if intervals come from the normal distribution"`
+	Compared      int                `json:"compared" doc:"number of entries whose pairs were compared to find groups: the first 30 with values per topic"`
+	View          string             `json:"view" enum:"caller,public" doc:"caller: all entries that the caller may see; public: the entries that everyone who sees the task may see"`
+	NotPublic     int                `json:"notPublic" doc:"number of entries that only their owners and the organizers see, by audience"`
+	More          bool               `json:"more" doc:"whether the leaderboard has more entries"`
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
-	Links         LeaderboardLinks   `json:"links" doc:"addresses of what other tools say of the first entries"`
+	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
-	hidden bool // values are of examples, and not everyone is shown them
+	hidden bool // the values belong to examples, and some callers may not see them
 }
 
 // LeaderboardName names a resource.
@@ -60,19 +60,19 @@ type LeaderboardName struct {
 // LeaderboardEntry is an evaluation on a leaderboard.
 type LeaderboardEntry struct {
 	record.Entry
-	Rank         int                    `json:"rank" doc:"one more than there are better entries; equal values share it"`
-	Runs         int                    `json:"runs,omitempty" doc:"how many runs of the team are on the leaderboard, when there is the best of each team alone"`
+	Rank         int                    `json:"rank" doc:"one more than the number of better entries; entries of equal value share a rank"`
+	Runs         int                    `json:"runs,omitempty" doc:"number of the team's runs on the leaderboard, if the entries are only the best run of each team"`
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples: by the bootstrap or, for values by example that tell the truth, by the normal distribution, and rounded"`
-	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be distinguished"`
-	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank among the entries that both versions have, when against is given"`
+	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples. It comes from the bootstrap. For values by example that reveal the truth it comes from the normal distribution and is rounded"`
+	Group        string                 `json:"group,omitempty" doc:"letters; entries that share a letter cannot be distinguished"`
+	Change       *LeaderboardChange     `json:"change,omitempty" doc:"change of the rank among the entries that both versions have, if against is given"`
 }
 
-// LeaderboardChange is how the rank of an entry changed.
+// LeaderboardChange describes how the rank of an entry changed.
 type LeaderboardChange struct {
-	Rank       int  `json:"rank,omitempty" doc:"against the other version, among the entries that both versions have"`
+	Rank       int  `json:"rank,omitempty" doc:"rank against the other version, among the entries that both versions have"`
 	Difference int  `json:"difference" doc:"that rank less the one here among the same entries: above 0 the entry stands better here"`
 	Absent     bool `json:"absent" doc:"whether there is no such entry against the other version"`
 }
@@ -96,18 +96,17 @@ const (
 
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
-	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be " +
-		"distinguished, and, with `against`, with how ranks changed from another version of the truth, counted among the entries that both " +
-		"versions have. Put the id of a dataset for the one of the example.\n\n" +
-		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are " +
-		"anonymous. Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can " +
-		"leave them out, with `public`.\n\n" +
-		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not " +
-		"defined because all differences are the same, by the randomization test. Two are distinguished when p, by Holm's correction over " +
-		"all these pairs, is below 0.05. Values by example that tell the truth, as of labels and numbers, are compared by McNemar's exact test " +
-		"where they are 0 or 1, and p is rounded up as by the tool significance, for all callers. A letter " +
-		"stands for each largest set of entries of which no two can be distinguished. As " +
-		"`image/svg+xml` the answer is the bars.",
+	description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that show which entries can be " +
+		"distinguished. With `against`, it shows how ranks changed from another version of the truth, among the entries that both versions " +
+		"have. Replace the id in the example by the id of a dataset.\n\n" +
+		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
+		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it. With `public`, " +
+		"`view` leaves out unpublished results.\n\n" +
+		"Each of the first 30 entries is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
+		"are the same, that test is not defined, and the randomization test replaces it. Two entries are distinguished if p, by Holm's " +
+		"correction over all these pairs, is below 0.05. Values by example of labels and numbers reveal the truth. They are compared by " +
+		"McNemar's exact test if they are 0 or 1, and p is rounded up as in the tool significance, for all callers. A letter stands for each " +
+		"largest set of entries of which no two can be distinguished. As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best

@@ -14,7 +14,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// What a page has at most, so that it stays small; the JSON has all.
+// Bounds that keep a page small. The answer as JSON has everything.
 const (
 	maxPageBars   = 50
 	maxTableCells = 1500 // cells of the table
@@ -33,7 +33,7 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 		return inputs.RunLabel(e.Team, e.Run())
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
-		const leftToRight = "\u200e" // whatever the name: the rank comes first
+		const leftToRight = "\u200e" // the rank comes first, even if the name reads from right to left
 		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: orNaN(e.Measures[out.Measure]),
 			Interval: (*chart.Interval)(e.Interval), Group: e.Group}
 		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
@@ -54,7 +54,7 @@ func (out *LeaderboardOutput) withIntervals() bool {
 	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Interval != nil })
 }
 
-// groupsNote explains groups, or says why there are none.
+// groupsNote explains the groups, or why there are none.
 func (out *LeaderboardOutput) groupsNote() string {
 	pairs := out.Compared * (out.Compared - 1) / 2
 	switch {
@@ -83,7 +83,7 @@ func (out *LeaderboardOutput) groupsNote() string {
 		test, of, unit, significanceLevel, plural.Count(pairs, "pair"))
 }
 
-// pageURL is where the page is with another measure, another comparison, or with all runs.
+// pageURL returns the address of the page with these settings.
 func (out *LeaderboardOutput) pageURL(measure string, against int64, best bool) string {
 	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure, Final: out.Final}
 	if against > 0 {
@@ -105,7 +105,7 @@ func (out LeaderboardOutput) viewURL(view string) string {
 	return out.pageURL(out.Measure, out.Against, out.Best)
 }
 
-// versions are the versions of the truth that ranks can be compared with: the latest few.
+// versions returns the newest versions of the truth with which ranks can be compared.
 func (out *LeaderboardOutput) versions() (all []int64) {
 	const most = 5
 	for v := out.TruthVersion - 1; v >= 1 && len(all) < most; v-- {
@@ -114,7 +114,8 @@ func (out *LeaderboardOutput) versions() (all []int64) {
 	return all
 }
 
-// columns are the measures that the table has room for, that which sorts first.
+// columns returns the measures of the table, the sorting measure first. It leaves out measures that would make the table too
+// large.
 func (out *LeaderboardOutput) columns() []string {
 	names := []string{out.Measure}
 	for _, name := range out.Measures {
@@ -125,7 +126,7 @@ func (out *LeaderboardOutput) columns() []string {
 	return names
 }
 
-// kind is how the rank changed.
+// kind returns a word for the change of the rank.
 func (c *LeaderboardChange) kind() string {
 	switch {
 	case c.Absent:
@@ -138,7 +139,7 @@ func (c *LeaderboardChange) kind() string {
 	return "down"
 }
 
-// arrow and words say how the rank changed.
+// arrow and words describe how the rank changed.
 func (c *LeaderboardChange) arrow() string {
 	return map[string]string{"up": "▲ ", "down": "▼ "}[c.kind()]
 }
@@ -150,7 +151,7 @@ func (c *LeaderboardChange) words() string {
 	return fmt.Sprintf("%s %d from %d", c.kind(), max(c.Difference, -c.Difference), c.Rank)
 }
 
-// changes sums up how ranks changed.
+// changes counts the kinds of rank changes in a sentence.
 func (out *LeaderboardOutput) changes() string {
 	counts := map[string]int{}
 	for _, e := range out.Entries {

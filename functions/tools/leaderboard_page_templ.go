@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// leaderboardToolPage shows a leaderboard with what can be said of it.
+// leaderboardToolPage shows a leaderboard with intervals, groups and rank changes.
 func leaderboardToolPage(out *LeaderboardOutput) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// leaderboard is the answer of the tool for the server's dataset.
+// leaderboard returns the answer of the tool for the server's dataset.
 func (s *toolServer) leaderboard(user string, pairs ...any) tools.LeaderboardOutput {
 	s.t.Helper()
 	return answer[tools.LeaderboardOutput](s, user, "leaderboard", withMembers(object{"datasetId": s.dataset.ID}, pairs...))
@@ -69,7 +69,7 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 	}
 }
 
-// The public view is the same for all readers. In their own views, entries that others are not shown are marked and counted.
+// The public view is the same for all readers. In their own views, entries that others cannot see are marked and counted.
 func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), public: true})
@@ -141,8 +141,9 @@ func entryGroups(out tools.LeaderboardOutput) string {
 	return strings.Join(all, " ")
 }
 
-// TestLeaderboard_GroupsByHand has two runs that are equal on every topic and one that is better by .5 on each of ten: t is not defined
-// for either difference. The p of the latter is 2/1024, which Holm makes 3 * 2/1024, and of the former 1.
+// TestLeaderboard_GroupsByHand compares two equal runs and a run that is better by .5 on each of ten topics. t is not defined for
+// any of these differences. For the better run p is 2/1024, which Holm's correction raises to 3 * 2/1024. For the equal runs p is
+// 1.
 func TestLeaderboard_GroupsByHand(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	same := map[string]float64{}
@@ -161,8 +162,9 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
-	// One that varies as widely as the others lie apart is distinguished from none: it is of both groups. Its differences
-	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
+	// A run whose values vary as widely as the other runs differ is not distinguished from them, and belongs to both groups. Its
+	// differences from bob alternate between .25 and .75, so t = 6 and p = .0002. Holm's correction for six pairs raises p to
+	// .0010.
 	s.addEvaluatedRun(runSpec{user: "dan", ap: around})
 	s.addEvaluatedRun(runSpec{user: "eve", ap: nil})
 	out = s.leaderboard("")
@@ -171,7 +173,7 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_HasNoGroupsOfGeometricMeans, which tests of the values of topics would be of their arithmetic means.
+// TestLeaderboard_HasNoGroupsOfGeometricMeans: tests of the values of topics would compare their arithmetic means.
 func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for name, compared := range map[string]int{"AP": 2, "GMAP": 0} {
@@ -190,8 +192,9 @@ func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_RankChangesBetweenTruths has entries that are in one version alone: of the earlier fay was the best, who is gone,
-// and of the newer gil is, who is new. Neither says anything of the truth, so they move no rank of the others.
+// TestLeaderboard_RankChangesBetweenTruths has entries that only one version has. In the earlier version fay was the best and was
+// then removed. In the newer version gil is the best and is new. Neither is a change of the truth, so neither changes the ranks
+// of the others.
 func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
@@ -216,7 +219,7 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 		"eve":  {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
 		"olga": {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
 	} {
-		for _, limit := range []int{len(want), 2} { // what is not shown counts all the same
+		for _, limit := range []int{len(want), 2} { // entries beyond the limit count, too
 			for _, best := range []bool{true, false} {
 				out := s.leaderboard(user, "against", 1, "limit", limit, "best", best)
 				var got []string
@@ -240,7 +243,7 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_BlindedRunHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
+// TestLeaderboard_BlindedRunHasNoEarlierRank has an owner who sees the newest result, but not the older one.
 func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	old, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.9), blinded: true})
@@ -254,7 +257,7 @@ func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_ComparesTeamsAcrossRuns has a team whose best run against one version is not that against the other.
+// TestLeaderboard_ComparesTeamsAcrossRuns has a team whose best run is a different one for each version of the truth.
 func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var runs []*record.RunItem
@@ -282,7 +285,7 @@ func TestLeaderboard_RefusesInvalidInputs(t *testing.T) {
 	})
 }
 
-// TestLeaderboard_EntityTagFollowsEntries changes what is shown, and what is not.
+// TestLeaderboard_EntityTagFollowsEntries makes changes that the answer shows, and changes that it does not show.
 func TestLeaderboard_EntityTagFollowsEntries(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	_, e := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), anonymous: true, public: true})
@@ -330,8 +333,7 @@ func TestLeaderboard_LinksToReadableRuns(t *testing.T) {
 		s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}))
 }
 
-// TestLeaderboard_LargestPage holds the page of 200 entries and 50 measures, with names that are no markup, to what a page
-// may have.
+// TestLeaderboard_LargestPage checks the size of a page of 200 entries and 50 measures, and that names do not become markup.
 func TestLeaderboard_LargestPage(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for i := range 48 {

@@ -1,11 +1,12 @@
-// Package tools serves what computes something for a caller and changes nothing: it evaluates, checks, compares, shows, fuses
-// and converts runs, which the platform holds or which come with the request.
+// Package tools serves computations that change nothing. Tools evaluate, check, compare, show, fuse and convert runs. The
+// platform stores the runs, or the request contains them.
 //
-// Each tool is a line of the list below and a file of its own, with the types of its input and its output, which are also
-// its schemas and its documentation. What a tool works on it gets from package inputs, which checks the rights: no tool
-// shows anybody what the resources would not. An input that is short enough has an address, at which a GET has the same
-// answer as the POST, so that results can be linked to, opened in a browser and kept. Large files that tools write stay in
-// the object store for an hour, or on S3 two days, and count in the quota of their caller meanwhile.
+// Each tool is an entry of allTools and has a file of its own. The file declares the types of its input and output, which also
+// are its JSON Schemas and its documentation. A tool gets its data from package inputs, which checks the rights: a tool shows
+// nothing that the caller could not read from the resources. If an input is short enough, its answer has an address: GET returns
+// the same answer as POST of the input. Results can therefore be linked to, opened in a browser and cached. Large files that a
+// tool writes stay in the object store for an hour, or on S3 for two days. They count in the quota of their caller during that
+// time.
 package tools
 
 import (
@@ -25,7 +26,7 @@ var allTools = []tool{evaluatorTool, validatorTool, diffirTool, serpTool, leader
 
 const (
 	toolsPath = "/v1/tools"
-	cacheFor  = 300 // seconds, as of all that changes only with the program
+	cacheFor  = 300 // seconds, like all answers that only a new version of the program changes
 )
 
 // Operations of the family.
@@ -33,30 +34,31 @@ var Operations = []api.Operation{
 	api.WithHTML(api.List(api.Spec{
 		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List tools",
-		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
+		Description: "Lists the computations that the server offers, with the JSON Schemas of input and output, and an example of an input.",
 		Query:       page.Spec{Named: true, Filters: []page.Filter{{Name: "kind", Type: page.Enum}}},
 	}, api.NoTarget, list, nil), listPage),
 	api.WithHTML(api.Get(api.Spec{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,
-		Summary:     "Return a tool",
-		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
+		Summary: "Return a tool",
+		Description: "The answer has the JSON Schemas of the tool's input and output, and an example of an input. A browser gets a page on " +
+			"which to try the tool.",
 	}, findTool, show), showPage),
 	api.Compute(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary: "Invoke a tool",
-		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, " +
-			"a page, a chart or a file, by `Accept`. A result that is too large for an answer counts as stored by its caller until it is " +
-			"deleted. What the input names, the caller must be allowed to see.",
+		Description: "Computes the output of the tool for the input in the body, and changes nothing. The answer is JSON or, if the tool " +
+			"supports it, a page, a chart or a file, chosen by `Accept`. A result that is too large for an answer counts as stored by its caller " +
+			"until it is deleted. The caller must be allowed to see all resources that the input names.",
 	}, findTool, variants(), mediaTypes(representations), invoke),
 	api.ComputeGet(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
-		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in " +
-			"a browser. The entity tag stays the same as long as the input and all that it refers to do.",
+		Description: "Returns the same answer as a POST of the input, at an address that can be linked to and opened in a browser. The entity " +
+			"tag stays the same as long as the input and all resources that it names stay the same.",
 	}, findTool, variants(), mediaTypes(representations), invoke),
 }
 
-// variants are the tools as the API's document describes them.
+// variants returns the tools in the form that the OpenAPI document needs.
 func variants() []api.Variant {
 	return lists.Map(allTools, func(t tool) api.Variant {
 		return api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media(),

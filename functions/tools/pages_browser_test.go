@@ -16,7 +16,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// toolPage is a page of a tool, as everybody has it.
+// toolPage is a page of a tool that everybody can see.
 type toolPage struct {
 	*toolServer
 	tool  string
@@ -25,7 +25,7 @@ type toolPage struct {
 
 func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
 
-// TestPages_InABrowser opens what each tool shows in Chromium, with usual texts and with ones that try to be more than text.
+// TestPages_InABrowser opens the pages of each tool in Chromium, with usual texts and with texts that attack the page.
 func TestPages_InABrowser(t *testing.T) {
 	for name, c := range shownPages(t) {
 		a := c.toolServer.invoke(http.StatusOK, nil, "", c.tool, c.input, "Accept", "text/html")
@@ -52,7 +52,7 @@ func TestPages_InABrowser(t *testing.T) {
 	}
 }
 
-// shownPages has two pages of each tool, by the name of a picture.
+// shownPages returns two pages of each tool, by the name of their screenshot.
 func shownPages(t testing.TB) map[string]toolPage {
 	s := newToolServer(t, record.Public)
 	words := namedRun("words", trecRun("1 abcdefgh", "2 hgfedcba", "3 ab"))
@@ -92,8 +92,8 @@ func shownPages(t testing.TB) map[string]toolPage {
 	return pages
 }
 
-// addComparedRuns makes twelve runs on forty topics, each a little worse than the one before, measured against two versions of
-// the truth, and one against the newer alone.
+// addComparedRuns makes twelve runs on forty topics. Each run is a little worse than the one before. All have evaluations against
+// two versions of the truth, except one that has only the newer evaluation.
 func (s *toolServer) addComparedRuns(teams []string) (all []*record.RunItem) {
 	random := rand.New(rand.NewPCG(7, 7))
 	values := func(i int) map[string]float64 {

@@ -21,19 +21,19 @@ import (
 // PoolInput has the runs to pool, and how deep.
 type PoolInput struct {
 	Runs   []inputs.RunReference `json:"runs" minItems:"1" maxItems:"100" doc:"the runs, in any order"`
-	Depth  int                   `json:"depth,omitempty" minimum:"1" maximum:"1000" doc:"documents of each run and topic that go into the pool; 100 unless given"`
-	Format string                `json:"format,omitempty" enum:"pool,qrels" doc:"how the file is written: pool, which it is unless given: topic and document; qrels: topic, 0, document and -1, the grade of pooled documents that nobody has judged"`
+	Depth  int                   `json:"depth,omitempty" minimum:"1" maximum:"1000" doc:"number of documents of each run and topic in the pool; default 100"`
+	Format string                `json:"format,omitempty" enum:"pool,qrels" doc:"fields of the file. pool (the default): topic and document; qrels: topic, 0, document and -1, the grade of pooled documents that nobody has judged"`
 }
 
-// PoolOutput is the pool, and what runs contribute to it.
+// PoolOutput describes the pool and the contributions of the runs.
 type PoolOutput struct {
 	Depth     int         `json:"depth"`
 	Format    string      `json:"format"`
-	Documents int         `json:"documents" doc:"in the pools of all topics"`
-	Topics    []PoolTopic `json:"topics" doc:"by name"`
+	Documents int         `json:"documents" doc:"number of documents in the pools of all topics"`
+	Topics    []PoolTopic `json:"topics" doc:"topics by name"`
 	Runs      []PooledRun `json:"runs" doc:"in the order asked for"`
-	Overlap   [][]float64 `json:"overlap" doc:"of each two runs: documents that both contribute as a share of those that either does, over all topics; 0 where neither contributes any"`
-	File      *FileResult `json:"file" doc:"the documents, those of a topic by id"`
+	Overlap   [][]float64 `json:"overlap" doc:"overlap of each two runs: the number of documents that both contribute, divided by the number that at least one contributes, over all topics; 0 if neither contributes any"`
+	File      *FileResult `json:"file" doc:"the pooled documents, for each topic by id"`
 }
 
 // PoolTopic is a topic of a pool.
@@ -42,12 +42,12 @@ type PoolTopic struct {
 	Documents int    `json:"documents"`
 }
 
-// PooledRun is what a run contributes.
+// PooledRun describes the contribution of a run.
 type PooledRun struct {
 	Name      string `json:"name"`
 	RunID     string `json:"runId,omitempty"`
-	Documents int    `json:"documents" doc:"that it contributes, over all topics"`
-	Unique    int    `json:"unique" doc:"of these, those that no other run contributes"`
+	Documents int    `json:"documents" doc:"number of documents that the run contributes, over all topics"`
+	Unique    int    `json:"unique" doc:"number of documents that only this run contributes"`
 }
 
 func (out PoolOutput) file() *FileResult { return out.File }
@@ -59,11 +59,11 @@ const (
 
 var poolTool = define(metadata{
 	name: "pool", kind: "transformation", problems: fileProblems, summary: "Pool runs for judgment",
-	description: "Makes a pool as TREC does, of up to 100 runs: of each topic the first documents of each run, for people to judge. The " +
-		"documents of a topic stand by id, so that nothing tells which run they are from, or at which rank.\n\n" +
-		"`file` has the pool. Up to 3 MiB stand in `content`, a larger one behind a link in `url`, which works for half an hour and takes a " +
-		"login. With `Accept: text/plain` the answer is the file itself, or leads to it. The page and, as `image/svg+xml`, the chart show how " +
-		"much the runs overlap.",
+	description: "Makes a pool like TREC, from up to 100 runs: the first documents of each run and topic, for people to judge. The " +
+		"documents of a topic are ordered by id, so their order does not reveal runs or ranks.\n\n" +
+		"`file` has the pool. `content` has up to 3 MiB. A larger pool is behind the link in `url`, which works for half an hour; creating it " +
+		"requires a login. With `Accept: text/plain` the answer is the file itself or a redirect to it. The page, and as `image/svg+xml` the " +
+		"chart, show how much the runs overlap.",
 }, PoolInput{Runs: exampleRuns, Depth: 2},
 	func(ctx context.Context, resolver *inputs.Resolver, in PoolInput) (compute[PoolOutput], error) {
 		runs, err := resolver.Runs(ctx, "/runs", in.Runs)
@@ -77,7 +77,7 @@ var poolTool = define(metadata{
 			out := PoolOutput{Depth: cmp.Or(in.Depth, 100), Format: cmp.Or(in.Format, formatPool)}
 			var pool pooling.Pool
 			counter := steps.Of(ctx)
-			for _, r := range runs { // one after the other, so that one is in memory at a time
+			for _, r := range runs { // reads one run after the other, so that only one is in memory
 				rankings, err := r.Rankings(ctx)
 				if err != nil {
 					return out, err
@@ -104,7 +104,7 @@ var poolTool = define(metadata{
 		}, nil
 	})
 
-// describe fills in what the pool has.
+// describe fills in the numbers of the pool.
 func (out *PoolOutput) describe(runs []*inputs.Run, pool *pooling.Pool, topics []string, counts pooling.Counts) {
 	for _, topic := range topics {
 		out.Topics = append(out.Topics, PoolTopic{topic, pool.Size(topic)})
@@ -140,7 +140,7 @@ func (out PoolOutput) chart() chart.Chart {
 	}, chart.Grid{Rows: lists.Map(out.Runs, func(r PooledRun) string { return r.Name }), Columns: columns, Values: out.Overlap, Percent: true})
 }
 
-// maxPoolTopics is how many topics a page has.
+// maxPoolTopics bounds the topics on a page.
 const maxPoolTopics = 300
 
 func (out *PoolOutput) summary() string {

@@ -14,7 +14,8 @@ import (
 	"assay/shared/record"
 )
 
-// TestPool_HasTheFirstDocuments: depth 2 of a b c and b d a, where scores count and not ranks, and of a topic that one run has.
+// TestPool_HasTheFirstDocuments pools a b c and b d a to depth 2, ordered by score and not by rank, and a topic that only one run
+// has.
 func TestPool_HasTheFirstDocuments(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	runs := append(exampleRuns(), inlineFiles("r3", "u Q0 z 1 2 x\nu Q0 y 1 2 x\nu Q0 x 1 2 x\nt Q0 d 1 2 x\nt Q0 b 1 1 x\n"))

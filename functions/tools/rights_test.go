@@ -10,12 +10,13 @@ import (
 	"assay/shared/record"
 )
 
-// TestRuns_HaveNamesThatTheirCallersSee: an alias is all that others know of an anonymous team, and a label is of the run itself.
+// TestRuns_HaveNamesThatTheirCallersSee: other callers know an anonymous team only by its alias. They see a label only if they
+// see the run itself.
 func TestRuns_HaveNamesThatTheirCallersSee(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for _, c := range []struct {
 		run  runSpec
-		want string // for others than the owner and the organizers
+		want string // for callers other than the owner and the organizers
 	}{{runSpec{}, "team of alice"}, {runSpec{anonymous: true}, "Nocturnal Otter"}, {runSpec{public: true}, "team of alice: mine"}} {
 		c.run.label, c.run.ap = "mine", topicValues(.5, 1)
 		run, _ := s.addEvaluatedRun(c.run)
@@ -27,7 +28,8 @@ func TestRuns_HaveNamesThatTheirCallersSee(t *testing.T) {
 	}
 }
 
-// TestTools_AnswerHiddenInputsAsMissing has the members that the pairs of stores in package functions are not asked by.
+// TestTools_AnswerHiddenInputsAsMissing covers the members that the pairs of stores in the tests of package functions do not
+// cover.
 func TestTools_AnswerHiddenInputsAsMissing(t *testing.T) {
 	s := newToolServer(t, record.Private)
 	run, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5, 1)})
@@ -60,7 +62,8 @@ func TestTools_AnswerHiddenInputsAsMissing(t *testing.T) {
 	}
 }
 
-// Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
+// Values on different datasets, or against different truths, are not comparable. The dataset says which values of its worker are
+// better.
 func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	old, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5)})

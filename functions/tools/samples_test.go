@@ -21,7 +21,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// addContent makes a run of the content, which is evaluated as the server does it.
+// addContent makes a run of this content and evaluates it as the server does.
 func (s *toolServer) addContent(truth string, e runSpec) *record.RunItem {
 	s.t.Helper()
 	in := func(name, content string) []evaluator.File {
@@ -41,7 +41,7 @@ func (s *toolServer) addContent(truth string, e runSpec) *record.RunItem {
 	return s.newRun(e, func(r *recordtest.Run) { r.Evaluation.Measures, r.Topics.PerTopic = result.Measures, result.PerTopic }).RunItem
 }
 
-// randomLabels are lines of n labels, of which about so large a share is that of the truth.
+// randomLabels returns n lines of labels. About the given share of the labels equals the label of the truth.
 func randomLabels(n int, share float64, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var b strings.Builder
@@ -56,8 +56,8 @@ func randomLabels(n int, share float64, seed uint64) string {
 	return b.String()
 }
 
-// TestSignificance_ComparesByMeasuresThatAreNoMeans for all who see the scores of submitted runs, whose files and truth the others than the
-// organizers cannot read: these are told a level, which nothing that they ask for changes.
+// TestSignificance_ComparesByMeasuresThatAreNoMeans compares submitted runs for all callers who see their scores. Only organizers
+// can read the files and the truth. The other callers get a rounded p, which no choice of the input changes.
 func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.records.Task(recordtest.OwnedBy(s.records.Organizer("rival")))
@@ -119,7 +119,7 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 		unseen := s.addContent(truth, hidden)
 		s.invoke(http.StatusNotFound, nil, "alice", "significance", withMembers(in, "runs", runRefs(a, unseen)))
 	}
-	// The entity tag does not tell whether somebody has guessed the digest of a file that is hidden.
+	// The entity tag does not reveal whether somebody has guessed the digest of a hidden file.
 	address := s.resultURL("significance", in)
 	tag := s.Want(http.StatusOK, nil, "alice", http.MethodGet, address, nil).Header.Get("ETag")
 	b.Files[0].SHA256 = strings.Repeat("0", 64)
@@ -132,7 +132,8 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s.wantRefusal("alice", "significance", refusal{in, "/measure", "has changed"})
 }
 
-// TestSignificance_OfEvaluationsWithoutValuesByExample computes the values again, which are hidden like values that are kept.
+// TestSignificance_OfEvaluationsWithoutValuesByExample computes values again. The computed values are hidden in the same way as
+// stored values.
 func TestSignificance_OfEvaluationsWithoutValuesByExample(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	var runs []*record.RunItem
@@ -150,7 +151,8 @@ func TestSignificance_OfEvaluationsWithoutValuesByExample(t *testing.T) {
 	}
 }
 
-// TestSignificance_TellsNothingOfFilesThatItReadsForOthers: a run that cannot be read any more is no reason to show what is in it.
+// TestSignificance_TellsNothingOfFilesThatItReadsForOthers: even if a run cannot be read any more, the problem does not show its
+// content.
 func TestSignificance_TellsNothingOfFilesThatItReadsForOthers(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	runs := []*record.RunItem{s.addMeasured("alice", []float64{1, 1, 0, 1})}
@@ -167,7 +169,7 @@ func TestSignificance_TellsNothingOfFilesThatItReadsForOthers(t *testing.T) {
 	}
 }
 
-// TestSignificance_ReadsNothingInVain: where there are too many examples for values of them, there are for samples.
+// TestSignificance_ReadsNothingInVain: if there are too many examples for values by example, there are also too many for samples.
 func TestSignificance_ReadsNothingInVain(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	run := func() *record.RunItem {
@@ -180,7 +182,8 @@ func TestSignificance_ReadsNothingInVain(t *testing.T) {
 	s.wantRefusal("olga", "significance", refusal{in, "/measure", "there are 10,001 examples"})
 }
 
-// TestSignificance_ComparesTextsAndSpans, whose values by example all see who see the evaluations, and measures of all of them together.
+// TestSignificance_ComparesTextsAndSpans: everybody who sees the evaluations sees their values by example. Some measures have one
+// value for all examples.
 func TestSignificance_ComparesTextsAndSpans(t *testing.T) {
 	write := func(kind string, n int, share float64) string {
 		random := rand.New(rand.NewPCG(uint64(100*share), 0))
@@ -236,7 +239,7 @@ func TestSignificance_ComparesTextsAndSpans(t *testing.T) {
 	}
 }
 
-// TestSignificance_BootstrapsMeans has values by example and by topic: nobody has to name a truth.
+// TestSignificance_BootstrapsMeans uses stored values by example and by topic: the request need not name a truth.
 func TestSignificance_BootstrapsMeans(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	values := []float64{1, 0, 1, 1, 0, 1, 1, 1}
@@ -258,7 +261,7 @@ func TestSignificance_BootstrapsMeans(t *testing.T) {
 	ranked.wantTexts(ranked.page("", "significance", object{"runs": runs, "test": "bootstrap"}), "samples of the topics")
 }
 
-// TestTools_RoundToShortNumbers: what is rounded has no digits of the arithmetic.
+// TestTools_RoundToShortNumbers: rounded numbers have no digits from rounding errors.
 func TestTools_RoundToShortNumbers(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -278,7 +281,8 @@ func TestTools_RoundToShortNumbers(t *testing.T) {
 	}
 }
 
-// TestSignificance_KeepsFewScores of runs, whichever of them has many: each is in memory until all are compared.
+// TestSignificance_KeepsFewScores refuses runs with many scores, because all scores stay in memory until the end of the
+// comparison.
 func TestSignificance_KeepsFewScores(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	run := func(examples, others int) string {

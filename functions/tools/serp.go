@@ -17,17 +17,17 @@ import (
 	"github.com/a-h/templ"
 )
 
-// SerpInput is which ranking to show.
+// SerpInput selects a ranking.
 type SerpInput struct {
 	Run   inputs.RunReference    `json:"run" doc:"the run"`
-	Topic string                 `json:"topic,omitempty" maxLength:"500" doc:"id of the topic; the first one unless given" example:"301"`
-	Query string                 `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; unless given, the text of the topic"`
-	Truth *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the run is on, if you may read them"`
-	Texts *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the run is on"`
-	Depth int                    `json:"depth,omitempty" minimum:"1" maximum:"200" doc:"how many documents are shown; 20 unless given"`
+	Topic string                 `json:"topic,omitempty" maxLength:"500" doc:"id of the topic; default the first topic" example:"301"`
+	Query string                 `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; default the text of the topic"`
+	Truth *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; by default the truth of the dataset that the run is on, if you may read it"`
+	Texts *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; by default the inputs of the dataset that the run is on"`
+	Depth int                    `json:"depth,omitempty" minimum:"1" maximum:"200" doc:"number of documents shown; default 20"`
 }
 
-// Normalize fills in what is not given.
+// Normalize sets the defaults.
 func (in *SerpInput) Normalize() {
 	in.Depth = cmp.Or(in.Depth, 20)
 }
@@ -37,13 +37,13 @@ type SerpOutput struct {
 	Run        string             `json:"run" doc:"name of the run"`
 	RunID      string             `json:"runId,omitempty"`
 	Topic      string             `json:"topic"`
-	Query      string             `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
+	Query      string             `json:"query,omitempty" doc:"the query whose words are marked; absent if it is not known"`
 	Judged     bool               `json:"judged" doc:"whether there are judgments"`
-	TextFaults []inputs.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
-	Retrieved  int                `json:"retrieved" doc:"how many documents the run has for the topic"`
+	TextFaults []inputs.TextFault `json:"textFaults,omitempty" doc:"errors in the dataset's input files that explain missing texts"`
+	Retrieved  int                `json:"retrieved" doc:"number of documents of the run for the topic"`
 	Results    []SerpResult       `json:"results" doc:"best first; a passage has up to 300 characters"`
-	Position   int                `json:"position" doc:"of the topic among those of the run, from 1"`
-	TopicCount int                `json:"topicCount" doc:"how many topics the run has"`
+	Position   int                `json:"position" doc:"position of the topic among the topics of the run, from 1"`
+	TopicCount int                `json:"topicCount" doc:"number of topics of the run"`
 	Topics     []string           `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
 	Links      SerpLinks          `json:"links"`
 }
@@ -53,23 +53,23 @@ type SerpResult struct {
 	Rank     int     `json:"rank"`
 	Document string  `json:"document" doc:"id"`
 	Score    float64 `json:"score"`
-	Grade    *int    `json:"grade,omitempty" doc:"absent when it is not judged"`
+	Grade    *int    `json:"grade,omitempty" doc:"absent if the document is not judged"`
 	Title    string  `json:"title,omitempty"`
 	corpus.Snippet
 }
 
 // SerpLinks are addresses of the neighbouring topics.
 type SerpLinks struct {
-	Previous string `json:"previous,omitempty" format:"uri-reference" doc:"absent at the first topic, and when the input is too long for an address"`
-	Next     string `json:"next,omitempty" format:"uri-reference" doc:"absent at the last topic, and when the input is too long for an address"`
+	Previous string `json:"previous,omitempty" format:"uri-reference" doc:"absent for the first topic, and if the input is too long for an address"`
+	Next     string `json:"next,omitempty" format:"uri-reference" doc:"absent for the last topic, and if the input is too long for an address"`
 }
 
 var serpTool = define(metadata{
 	name: "serp", kind: "inspection", problems: truthProblems, summary: "Show a run as a page of search results",
-	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the " +
-		"words of the query marked.\n\n" +
-		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are " +
-		"those in the inputs of the dataset, or sent along.",
+	description: "Shows the documents that a run retrieved for a topic like a search engine: rank, score, judgment, title and a passage " +
+		"with the words of the query marked.\n\n" +
+		"Name the run by `runId`, or send its files. Judgments are shown to callers with the right to read the truth, and to callers who send " +
+		"one. Texts come from the inputs of the dataset, or from files that you send.",
 }, SerpInput{
 	Run:   inputs.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
 	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,
@@ -90,12 +90,12 @@ var serpTool = define(metadata{
 	return w.compute, err
 })
 
-// serpWork is the state of making a page of results.
+// serpWork is the state of the computation of a page of results.
 type serpWork struct {
 	in    SerpInput
 	run   *inputs.Run
 	truth *inputs.Truth // nil: no judgments
-	texts *inputs.Texts // nil: none
+	texts *inputs.Texts // nil: no texts
 }
 
 func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
@@ -128,7 +128,7 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 	return out, err
 }
 
-// missingTopic says which topics there are, as far as that helps.
+// missingTopic names some topics that the run has.
 func missingTopic(topics []string) string {
 	const few = 5
 	detail := "the run has no documents for this topic, but for " + strings.Join(topics[:min(few, len(topics))], ", ")
@@ -138,13 +138,14 @@ func missingTopic(topics []string) string {
 	return detail
 }
 
-// topicURL is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
+// topicURL returns the address of the answer for another topic. It is empty if the input is too long for an address. It leaves
+// out the query, which belongs to its topic.
 func (in SerpInput) topicURL(topic string) string {
 	in.Topic, in.Query = topic, ""
 	return resultURL("serp", in)
 }
 
-// results are the first documents of the ranking.
+// results returns the first documents of the ranking.
 func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, topic string) ([]SerpResult, error) {
 	qrels, err := w.truth.Qrels(ctx)
 	if err != nil {
@@ -161,7 +162,7 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 	return results, counter.Err()
 }
 
-// addTexts adds what the topic and the documents say.
+// addTexts adds the texts of the topic and the documents.
 func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 	wanted := corpus.Wanted{Documents: lists.Map(out.Results, func(r SerpResult) string { return r.Document })}
 	if w.in.Query == "" {
@@ -186,10 +187,10 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 
 func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
 
-// heading returns the title of a result, or else its document's id.
+// heading returns the title of a result, or the id of its document if it has no title.
 func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
 
-// passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.
+// passage renders the pieces without white space between them. A template would add line breaks, which browsers show as spaces.
 func (r *SerpResult) passage() templ.Component {
 	return templ.Raw(passage(r.Snippet, func(p corpus.Piece) string {
 		text := templ.EscapeString(p.Text)
@@ -200,14 +201,14 @@ func (r *SerpResult) passage() templ.Component {
 	}))
 }
 
-// snippet is the passage of a document that answers show of it, with the words of the query marked.
+// snippet returns the passage of a document that answers show, with the words of the query marked.
 func snippet(d corpus.Document, query string) corpus.Snippet {
 	s := corpus.Cut(d.Text, query, maxPassage)
 	s.After = s.After || d.Clipped
 	return s
 }
 
-// passage is the snippet as one text, in which a piece stands as shown returns it.
+// passage joins the pieces of the snippet. shown returns the text for a piece.
 func passage(s corpus.Snippet, shown func(corpus.Piece) string) string {
 	var b strings.Builder
 	if s.Before {
@@ -222,7 +223,7 @@ func passage(s corpus.Snippet, shown func(corpus.Piece) string) string {
 	return b.String()
 }
 
-// clipTitle is as much of a title as is shown.
+// clipTitle shortens a title to maxTitle characters.
 func clipTitle(title string) string {
 	runes := []rune(title)
 	if len(runes) <= maxTitle {

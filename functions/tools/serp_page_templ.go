@@ -15,7 +15,7 @@ import (
 	"strconv"
 )
 
-// serpPage shows results as a search engine does.
+// serpPage shows the ranking in the form of search results.
 func serpPage(out SerpOutput) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record"
 )
 
-// resultSummary is the results in short: document, grade and passage, with the marked words in brackets.
+// resultSummary describes each result: document, grade and passage, with the marked words in brackets.
 func resultSummary(out tools.SerpOutput) string {
 	var all []string
 	for _, r := range out.Results {
@@ -106,7 +106,7 @@ func TestSerp_RefusesInvalidInputs(t *testing.T) {
 	})
 }
 
-// Of a stored run everybody sees what the resources show them: judgments are for the organizers.
+// Everybody sees as much of a stored run as the resources show. Only organizers see judgments.
 func TestSerp_OfAStoredRun(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"run": runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")}))}
@@ -140,7 +140,7 @@ func TestSerp_EscapesTexts(t *testing.T) {
 	}
 }
 
-// A document of the pool that nobody judged has a grade below 0, and counts as unjudged.
+// A grade below 0 marks a pooled document that nobody judged. The document counts as unjudged.
 func TestSerp_NegativeGrades(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	page := s.page("", "serp", object{"run": namedRun("mine", trecRun("1 ab")), "truth": inlineFiles("qrels.txt", "1 0 a -1\n1 0 b 0\n")})
@@ -149,7 +149,7 @@ func TestSerp_NegativeGrades(t *testing.T) {
 	}
 }
 
-// An answer that lacks texts names the files of the dataset that have none.
+// If an answer lacks texts, it names the files of the dataset that have no texts.
 func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	first := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")}))
@@ -160,7 +160,7 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	large.Size = inputs.MaxStoredBytes
 	for name, c := range map[string]struct {
 		inputs []record.File
-		file   string // that is to blame
+		file   string // the file with the fault
 		says   string // empty: no fault
 	}{
 		"found":      {texts, "", ""},

@@ -20,13 +20,13 @@ import (
 type Tool struct {
 	Name        string          `json:"name" example:"evaluator"`
 	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: distinguishes runs; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
-	Summary     string          `json:"summary" doc:"what it does, in one line"`
+	Summary     string          `json:"summary" doc:"what the tool does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
-	URL         string          `json:"url" format:"uri-reference" doc:"where to POST an input" example:"/v1/tools/evaluator"`
-	MediaTypes  []string        `json:"mediaTypes" doc:"what the answer can be, by Accept"`
+	URL         string          `json:"url" format:"uri-reference" doc:"address to POST an input to" example:"/v1/tools/evaluator"`
+	MediaTypes  []string        `json:"mediaTypes" doc:"media types of the answer, chosen by Accept"`
 	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
 	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`
-	Example     any             `json:"example" doc:"an input; what it names by an id is to be replaced"`
+	Example     any             `json:"example" doc:"an example input; replace the ids in it"`
 }
 
 func (t *tool) describe() (shown Tool, err error) {
@@ -54,7 +54,7 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, string(example), c.BaseURL())}.Send(ctx, c)
 }
 
-// exampleFor returns an example that works on this server: one that has to name a dataset names the newest public one.
+// exampleFor returns an example that works on this server. For the tool leaderboard it names the newest public dataset.
 func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	if _, named := example.(LeaderboardInput); !named {
 		return example, nil
@@ -68,7 +68,7 @@ func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	return LeaderboardInput{DatasetID: newest[0].ID}, nil
 }
 
-// curlCommand is how to have a tool compute from a shell, as the type that shows most of it.
+// curlCommand returns a shell command that invokes the tool. It asks for the first media type of the tool other than JSON.
 func (t *tool) curlCommand(base string) string {
 	accept, output := "", ""
 	if len(t.shownAs) > 0 {
@@ -78,7 +78,7 @@ func (t *tool) curlCommand(base string) string {
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
 }
 
-// answerTypes lists the tool's media types, in words.
+// answerTypes lists the formats of the tool's answers in words.
 func (t *tool) answerTypes() string {
 	words := lists.Map(t.shownAs, func(r representation) string { return r.name })
 	return "Answers with " + strings.Join(append([]string{"JSON"}, words...), ", ")

@@ -102,7 +102,7 @@ func toolsPage(all []tool) templ.Component {
 	})
 }
 
-// toolPage lets a tool be tried. It is of use without a script: the form's answer is a page of its own.
+// toolPage has a form to try a tool. The form works without a script: its answer is a page of its own.
 func toolPage(t tool, example, base string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -262,7 +262,7 @@ func toolPage(t tool, example, base string) templ.Component {
 	})
 }
 
-// resultPage is what a tool has computed, with the way back.
+// resultPage shows a result of a tool, with links back to the tool.
 func resultPage(a metadata, base, address, title string, main templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

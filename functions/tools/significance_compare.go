@@ -20,7 +20,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// compare compares the runs by their values or, where these are of all examples together, over samples.
+// compare compares the runs by their values. If the measure has only one value for all examples, it compares them over samples of
+// examples.
 func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput, results *inputs.Results, values []inputs.Values) error {
 	v, err := valuesByTopic(results, values)
 	without := slices.IndexFunc(values, func(of inputs.Values) bool { return of.Resample == nil })
@@ -47,7 +48,7 @@ func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput
 	return out.compareSamples(ctx, in, results.Runs, all, v.hidden)
 }
 
-// compareTopics compares the runs by their values, of which it tells no single ones where these are hidden.
+// compareTopics compares the runs by their values. If the values are hidden, the output reveals no single value.
 func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results,
 	v topicValues) (err error) {
 	if results.IsGeometric(out.Measure) {
@@ -120,13 +121,13 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	})
 }
 
-// sampled is a run that is measured on samples of topics or examples.
+// sampled is a run that can be measured on samples of topics or examples.
 type sampled struct {
-	value    float64 // on all
+	value    float64 // on all topics or examples
 	resample func(counter *steps.Counter, sample []int) *float64
 }
 
-// meanSampled is a run of which the mean of the values is measured.
+// meanSampled returns a run whose measure is the mean of the values.
 func meanSampled(values []float64) sampled {
 	return sampled{average(values), func(_ *steps.Counter, sample []int) *float64 {
 		sum := 0.0
@@ -137,8 +138,8 @@ func meanSampled(values []float64) sampled {
 	}}
 }
 
-// compareSamples compares the runs over samples of topics or examples. Of values that are hidden it says as little as compareTopics, and
-// the same whatever seed, rounds and other runs are asked for.
+// compareSamples compares the runs over samples of topics or examples. If values are hidden, the output reveals as little as that
+// of compareTopics. It then does not depend on the seed, the rounds or the other runs of the request.
 func (out *SignificanceOutput) compareSamples(ctx context.Context, in SignificanceInput, runs []*inputs.Run, all []sampled,
 	hidden bool) error {
 	count := len(runs)
@@ -158,7 +159,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	out.Rounds = min(cmp.Or(in.Rounds, significance.Rounds), most)
 	samples := make([][]float64, len(runs))
 	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0)) // more would leave less to other callers, and be late to find the time over
+	group.SetLimit(runtime.GOMAXPROCS(0)) // more goroutines would take time from other callers and notice the deadline late
 	for i := range runs {
 		group.Go(func() error {
 			counter := steps.Of(ctx)
@@ -202,7 +203,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 
 func pairCount[R any](runs []R) int { return len(runs) * (len(runs) - 1) / 2 }
 
-// randomizationRounds is how many rounds the randomization test has time for, or as many as are asked for.
+// randomizationRounds returns the rounds of the randomization test: those asked for, or as many as there is time for.
 func randomizationRounds(asked, pairs, topics int) (int, error) {
 	most := maxSignDraws / (pairs * topics)
 	switch {
@@ -220,13 +221,13 @@ func randomizationRounds(asked, pairs, topics int) (int, error) {
 	return asked, nil
 }
 
-// of is where the p of a test stands.
+// of returns the address of the p of a test.
 func (c *SignificanceCorrected) of(test string) **float64 {
 	return map[string]**float64{byT: &c.T, byWilcoxon: &c.Wilcoxon, byRandomization: &c.Randomization, byMcNemar: &c.McNemar,
 		byBootstrap: &c.Bootstrap}[test]
 }
 
-// corrections are those that every test has, besides byNone.
+// corrections has the corrections that every pair gets. byNone is not among them.
 var corrections = map[string]struct {
 	adjust func([]float64) []float64
 	of     func(*SignificancePair) *SignificanceCorrected
@@ -236,7 +237,8 @@ var corrections = map[string]struct {
 	byBH:         {significance.BenjaminiHochberg, func(p *SignificancePair) *SignificanceCorrected { return &p.BH }},
 }
 
-// comparePairs fills in the pairs, each as compare says. The values of the runs are of the same topics, examples or samples.
+// comparePairs adds all pairs of runs and calls compare for each. The values of the runs belong to the same topics, examples or
+// samples.
 func (out *SignificanceOutput) comparePairs(counter *steps.Counter, values [][]float64,
 	compare func(p *SignificancePair, a, b []float64)) error {
 	for i := range values {
@@ -252,10 +254,11 @@ func (out *SignificanceOutput) comparePairs(counter *steps.Counter, values [][]f
 	return counter.Err()
 }
 
-// perPair is how many steps the tests take for each pair of values, without those that draw.
+// perPair is the number of steps that the tests take for each pair of values, without random draws.
 const perPair = 20
 
-// correctAll corrects the p of each test, where one that is not defined counts as one that found nothing, and gives each pair the verdict.
+// correctAll corrects the p of each test and decides the verdict of each pair. An undefined test counts in the corrections as p =
+// 1.
 func (out *SignificanceOutput) correctAll() {
 	for _, test := range allTests {
 		chances := lists.Map(out.Pairs, func(p SignificancePair) float64 { return *cmp.Or(*p.uncorrected.of(test), new(1.0)) })
@@ -278,9 +281,10 @@ func (out *SignificanceOutput) correctAll() {
 	}
 }
 
-// testResult is the result of a test, whose p is kept if it has one; nil, with the reason kept, when it is not defined for the values.
+// testResult stores the p of a test and returns its result. If the test is not defined for the values, it stores the reason and
+// returns nil.
 func testResult[R any](p *SignificancePair, test string, result *R, chance *float64, err error) *R {
-	if err != nil { // the call is right, so that the error is about the values
+	if err != nil { // the arguments are valid, so the error is about the values
 		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
 		return nil
 	}
@@ -290,7 +294,7 @@ func testResult[R any](p *SignificancePair, test string, result *R, chance *floa
 	return result
 }
 
-// average is the mean of values, of which there are some.
+// average returns the mean of the values, of which there is at least one.
 func average(values []float64) float64 {
 	var sum measure.Sum
 	for _, x := range values {

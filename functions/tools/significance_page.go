@@ -17,13 +17,13 @@ import (
 	"github.com/a-h/templ"
 )
 
-// phrase is a part of a sentence: of ours, or the name of a run, which a page keeps from what is around it.
+// phrase is a part of a sentence: fixed words, or the name of a run. A page isolates names from the text around them.
 type phrase struct {
 	text string
-	run  int // number of the run, from 1
+	run  int // number of the run, from 1; 0: fixed words
 }
 
-// runPhrases names runs, with commas between them.
+// runPhrases lists the names of runs, separated by commas.
 func runPhrases(runs []int, name func(run int) phrase) (words []phrase) {
 	for i, run := range runs {
 		if i > 0 {
@@ -38,13 +38,13 @@ func plainText(words []phrase) string {
 	return strings.Join(lists.Map(words, func(w phrase) string { return w.text }), "")
 }
 
-// maxNamedRuns is of how many runs the table of pairs has the names, and p by every correction. Of more it has
-// numbers for names, and p by Holm's alone, or the page would grow large.
+// maxNamedRuns bounds the runs for which the table of pairs shows names and p by every correction. For more runs it shows numbers
+// instead of names, and only p by Holm's correction. Otherwise the page would grow large.
 const maxNamedRuns = 12
 
 func (out *SignificanceOutput) showsNames() bool { return len(out.Runs) <= maxNamedRuns }
 
-// pColumnCount is how many columns the table has for the p of a test.
+// pColumnCount returns the number of columns for the p of a test.
 func (out *SignificanceOutput) pColumnCount() int {
 	if out.showsNames() {
 		return 4
@@ -52,14 +52,14 @@ func (out *SignificanceOutput) pColumnCount() int {
 	return 2
 }
 
-// pairTest is a test of pairs as the table shows it.
+// pairTest describes the columns of a test in the table of pairs.
 type pairTest struct {
 	test, heading string
-	columns       []string // besides those of p
+	columns       []string // headings of the columns other than those of p
 	cells         func(*SignificancePair) []string
 }
 
-// pairTests are the tests that the table shows.
+// pairTests returns the tests that the table shows.
 func (out *SignificanceOutput) pairTests() []pairTest {
 	all := []pairTest{
 		{byT, "Paired t-test", []string{"t"}, func(p *SignificancePair) []string { return []string{signed(&p.T.Statistic)} }},
@@ -86,7 +86,7 @@ func (out *SignificanceOutput) pairTests() []pairTest {
 	})
 }
 
-// figures are those of a test of the pair, or dashes.
+// figures returns the cells of a test of the pair, or dashes if the test is not defined.
 func (out *SignificanceOutput) figures(p *SignificancePair, t pairTest) []string {
 	if out.Rounded || *p.uncorrected.of(t.test) == nil {
 		return slices.Repeat([]string{"–"}, len(t.columns))
@@ -94,7 +94,7 @@ func (out *SignificanceOutput) figures(p *SignificancePair, t pairTest) []string
 	return t.cells(p)
 }
 
-// maxNamedPairs is how many pairs a sentence names one by one.
+// maxNamedPairs is the largest number of pairs that a sentence names individually.
 const maxNamedPairs = 4
 
 // conclude says in words which runs differ.
@@ -150,7 +150,7 @@ func (out *SignificanceOutput) conclude() []phrase {
 	if least := out.lowestP(); least >= significanceLevel {
 		more := "on more " + out.unit + "s, or with more rounds"
 		if out.Topics <= significance.ExactRandomization {
-			more = "or on more " + out.unit + "s" // all combinations of signs were tried
+			more = "or on more " + out.unit + "s" // all combinations of signs were tried: more rounds would not help
 		}
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
 			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
@@ -158,7 +158,7 @@ func (out *SignificanceOutput) conclude() []phrase {
 	return s
 }
 
-// whyUndefined says why a test is not defined for runs that differ.
+// whyUndefined explains why a test is not defined for runs that differ.
 func (out *SignificanceOutput) whyUndefined() string {
 	if out.Test == byBootstrap {
 		return "since too few samples have a value of both runs"
@@ -171,8 +171,8 @@ func (out *SignificanceOutput) runPhrase(run int) phrase { return phrase{out.Run
 // unknown reports whether the test that decides the verdict is undefined although the runs differ.
 func (p *SignificancePair) unknown() bool { return p.P == nil && p.Difference != 0 }
 
-// direction is above 0 when the first run of the pair has the greater values, as the test sees it: Wilcoxon's test compares ranks,
-// which can contradict the means.
+// direction is positive if the test finds greater values in the first run of the pair. Wilcoxon's test compares ranks, which can
+// contradict the means.
 func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
 	if out.Test == byWilcoxon && p.Wilcoxon != nil {
 		return p.Wilcoxon.Plus - p.Wilcoxon.Minus
@@ -180,11 +180,11 @@ func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
 	return p.Difference
 }
 
-// concludeBest says how the best run stands to the others, where there are too many pairs to name them all.
+// concludeBest compares the best run with the others. It is used if there are too many pairs to name them all.
 func (out *SignificanceOutput) concludeBest(different int) []phrase {
 	best := out.bestFirst()[0]
 	var same []int
-	ahead := true // of all runs that differ from it
+	ahead := true // whether best is better than all runs that differ from it
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
 		switch {
@@ -211,10 +211,11 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 	return append(s, runPhrases(same, out.runPhrase)...)
 }
 
-// paired says over how much the runs are paired.
+// paired says how many topics or examples the values are paired over.
 func (out *SignificanceOutput) paired() string { return plural.Count(out.Topics, out.unit) }
 
-// lowestP is the lowest p that the randomization test or the bootstrap could have found; 0 for others, of which it says nothing.
+// lowestP returns the lowest p that the randomization test or the bootstrap can find with these settings. It returns 0 for other
+// tests.
 func (out *SignificanceOutput) lowestP() float64 {
 	var least float64
 	switch {
@@ -227,7 +228,8 @@ func (out *SignificanceOutput) lowestP() float64 {
 	default:
 		least = math.Ldexp(2, -out.Topics) // all differences have one sign
 	}
-	if out.Correction == byHolm || out.Correction == byBonferroni { // the other leaves a p that all pairs have as it is
+	// The correction of Benjamini and Hochberg does not raise a p that all pairs share.
+	if out.Correction == byHolm || out.Correction == byBonferroni {
 		least *= float64(len(out.Pairs))
 	}
 	return min(1, least)
@@ -246,7 +248,7 @@ func (out SignificanceOutput) page() (string, templ.Component) {
 
 func (out SignificanceOutput) chart() chart.Chart { return out.matrix() }
 
-// matrix draws the p and the differences.
+// matrix draws p and the difference of each pair.
 func (out *SignificanceOutput) matrix() chart.Chart {
 	names := make([]string, len(out.Runs))
 	cells := make([][]chart.Comparison, len(out.Runs))
@@ -276,7 +278,7 @@ func (out *SignificanceOutput) means() chart.Chart {
 	}, all)
 }
 
-// valueName says what each run has.
+// valueName names the value that each run has.
 func (out *SignificanceOutput) valueName() string {
 	if out.Test == byBootstrap {
 		return out.Measure
@@ -284,7 +286,7 @@ func (out *SignificanceOutput) valueName() string {
 	return "Mean " + out.Measure
 }
 
-// bestFirst are the indices of the runs, the best first.
+// bestFirst returns the indices of the runs, the best first.
 func (out *SignificanceOutput) bestFirst() []int {
 	order := make([]int, len(out.Runs))
 	for i := range order {
@@ -299,7 +301,7 @@ func (out *SignificanceOutput) bestFirst() []int {
 	return order
 }
 
-// signed is a value that need not be defined, with a sign that is as wide as a digit.
+// signed formats a value with a sign as wide as a digit. It returns a dash for nil.
 func signed(v *float64) string {
 	if v == nil {
 		return "–"
@@ -314,7 +316,7 @@ func signed(v *float64) string {
 	return "+" + text
 }
 
-// probability is a p that need not be defined, as charts show it to four digits.
+// probability formats a p with four digits, as in charts. It returns a dash for nil.
 func probability(p *float64) string {
 	if p == nil {
 		return "–"
@@ -322,10 +324,10 @@ func probability(p *float64) string {
 	return chart.Probability(*p, 4)
 }
 
-// rankSum is a sum of ranks, of which ties share the mean.
+// rankSum formats a sum of ranks. Such a sum can have a fraction, because tied values share their mean rank.
 func rankSum(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// omittedTopics returns how many topics lack a value of some run, as a phrase.
+// omittedTopics says how many topics lack a value of some run. It is empty if there are none.
 func (out *SignificanceOutput) omittedTopics() string {
 	if out.LeftOut == 0 {
 		return ""
@@ -333,7 +335,7 @@ func (out *SignificanceOutput) omittedTopics() string {
 	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, out.unit))
 }
 
-// method says how p was found.
+// method explains how p was computed.
 func (out *SignificanceOutput) method() string {
 	exact, only := 0, ""
 	if out.Rounded {

@@ -15,8 +15,8 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
-// R prints these values for its data set sleep (Student 1908), and scipy the exact p of the rank sums, which have ties. Package
-// significance has more examples.
+// R prints these values for its data set sleep (Student 1908). scipy gives the exact p of the rank sums, which have ties. The
+// tests of package significance have more examples.
 func TestSignificance_AgreesWithR(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)})
@@ -35,7 +35,7 @@ func TestSignificance_AgreesWithR(t *testing.T) {
 	}
 }
 
-// TestSignificance_CorrectsOverAllPairs has three runs, of which the third is far off.
+// TestSignificance_CorrectsOverAllPairs has three runs. The third differs greatly from the others.
 func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	base := []float64{.50, .52, .48, .55, .45, .51, .49, .53}
@@ -101,7 +101,7 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 		t.Error(out.Conclusion)
 	}
 	s.wantTexts(s.page("", "significance", object{"runs": runRefs(a, b)}), "<td>–</td>")
-	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
+	// The undefined test counts as a test: for three pairs the lowest p is multiplied by 3, and the next by 2.
 	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.4, .6, .7)})
 	three := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b, c)})
 	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
@@ -143,7 +143,7 @@ func TestSignificance_RefusesInvalidInputs(t *testing.T) {
 	}
 }
 
-// TestSignificance_LargestPage holds the page of 20 runs, with long names that are no markup, to what a page may have.
+// TestSignificance_LargestPage checks the size of a page of 20 runs, and that long names do not become markup.
 func TestSignificance_LargestPage(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	random := rand.New(rand.NewPCG(1, 1))

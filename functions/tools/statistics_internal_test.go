@@ -22,7 +22,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fieldError is the pointer and the detail of an error that names one member of the input; empty for others.
+// fieldError returns the pointer and the detail of an error that names one member of the input. It returns an empty text for
+// other errors.
 func fieldError(err error) string {
 	var e *problem.Error
 	if !errors.As(err, &e) || e.Kind != problem.Invalid || len(e.Fields) != 1 {
@@ -31,7 +32,7 @@ func fieldError(err error) string {
 	return e.Fields[0].Pointer + " " + e.Fields[0].Detail
 }
 
-// TestBootstrapRounds_AreBounded has as many values as there are at most, and one more.
+// TestBootstrapRounds_AreBounded checks the largest number of values, and one more.
 func TestBootstrapRounds_AreBounded(t *testing.T) {
 	for draws, want := range map[int]int{0: 10_000, 1: 10_000, 20_000: 10_000, 40_000: 5000, maxDraws / 100: 100, maxDraws/100 + 1: 0,
 		maxDraws + 1: 0} {
@@ -57,7 +58,8 @@ func TestBootstrapRounds_AreBounded(t *testing.T) {
 	}
 }
 
-// TestCompareSamples_TakesAShare measures no more runs at a time than there are processors, and says what to do when the time is over.
+// TestCompareSamples_TakesAShare checks that no more runs are measured at once than there are processors, and the problem at the
+// deadline.
 func TestCompareSamples_TakesAShare(t *testing.T) {
 	var now, most atomic.Int64
 	all := slices.Repeat([]sampled{{0.5, func(*steps.Counter, []int) *float64 {
@@ -109,7 +111,7 @@ func TestRandomizationRounds_AreBounded(t *testing.T) {
 	}
 }
 
-// TestCliques_AgreeWithExhaustiveSearch compares with the plainest way, on graphs of any shape.
+// TestCliques_AgreeWithExhaustiveSearch compares with an exhaustive search on graphs of any shape.
 func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 9).Draw(t, "vertices")
@@ -155,7 +157,8 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 	})
 }
 
-// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish them.
+// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish the
+// runs.
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a := map[string]float64{"1": .3, "2": .8}
 	b := map[string]float64{"1": .2, "2": .7}
@@ -169,7 +172,8 @@ func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	}
 }
 
-// TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks against them, and tests without a p.
+// TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks that contradict them, and tests
+// without p.
 func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
 		p := SignificancePair{First: first, Second: second, Difference: difference, Different: different, Wilcoxon: &significance.SignedRank{
@@ -221,8 +225,8 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	}
 }
 
-// TestTopics_RoundingMakesNoOutlier has runs whose values are .3 but for rounding: quartiles that are equal leave no room
-// for any difference, and neither does the mean of which nine in ten topics are no worse.
+// TestTopics_RoundingMakesNoOutlier has runs whose values equal .3 except for rounding. Equal quartiles leave no room for a
+// difference. The same holds for the tenth percentile of the means.
 func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	const above = 0.30000000000000004
 	by := make([]map[string]float64, 7)
@@ -249,14 +253,14 @@ func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	if line := describeTopic("one differs", by); fmt.Sprint(line.Outliers) != "[6]" {
 		t.Errorf("%+v", line)
 	}
-	// The quartiles are those that R's quantile() gives: 2, 4 and 8, so the fences are -7 and 17.
+	// R's quantile() returns the quartiles 2, 4 and 8, so the fences are -7 and 17.
 	by = []map[string]float64{{"in": 8, "out": 8}, {"in": -7, "out": 1}, {"in": 4, "out": 4}, {"in": 2, "out": 2}, {"in": 17, "out": 17.1}}
 	if in, out := describeTopic("in", by).Outliers, describeTopic("out", by).Outliers; len(in) > 0 || fmt.Sprint(out) != "[4]" {
 		t.Errorf("%v and %v stand out", in, out)
 	}
 }
 
-// TestTopics_WorstAreHard has more topics at the worst mean than one in ten, and then all of them.
+// TestTopics_WorstAreHard has more topics with the worst mean than one in ten, and then only such topics.
 func TestTopics_WorstAreHard(t *testing.T) {
 	for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
 		for _, better := range []float64{.5, -.5} { // than 0, which is the worst
@@ -275,7 +279,7 @@ func TestTopics_WorstAreHard(t *testing.T) {
 	}
 }
 
-// Pages distinguish runs whose names are cut to the same text, and say what makes a topic hard.
+// Pages distinguish runs whose names are cut to the same text, and explain what makes a topic hard.
 func TestPages_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	named := func(name string) MeasuredRun { return MeasuredRun{Name: name} }

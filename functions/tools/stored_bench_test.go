@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-// addLargeRun makes a run of alice's of about so many bytes, with 1,000 documents a topic.
+// addLargeRun makes a run of alice's of about the given size, with 1,000 documents for each topic.
 func (s *toolServer) addLargeRun(size int, seed uint64) *record.RunItem {
 	s.t.Helper()
 	var b strings.Builder
@@ -26,20 +26,20 @@ func (s *toolServer) addLargeRun(size int, seed uint64) *record.RunItem {
 	return s.addRun(runSpec{public: true, content: b.String()})
 }
 
-// largeQrels are of 20 documents for each topic of large runs.
+// largeQrels returns judgments of 20 documents for each topic of large runs.
 func largeQrels(topics int) object {
 	var b strings.Builder
 	random := rand.New(rand.NewPCG(9, 0))
 	for topic := range topics {
-		for part := range 20 { // of the collection, so that no document has two
+		for part := range 20 { // parts of the collection, so that no document has two judgments
 			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, part*5000+random.IntN(5000), random.IntN(3))
 		}
 	}
 	return inlineFiles("qrels.txt", b.String())
 }
 
-// BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is the most memory
-// that the process has.
+// BenchmarkStoredRuns measures tools on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is the largest memory of
+// the process.
 func BenchmarkStoredRuns(b *testing.B) {
 	for _, size := range []int{1 << 20, 50 << 20} {
 		s := newToolServer(b, record.Public)

@@ -36,7 +36,7 @@ type writerInput struct {
 	Fault string `json:"fault,omitempty" doc:"what to do instead"`
 }
 
-// writerServer serves a tool that keeps hold of what it writes to, so that a test can see what became of it.
+// writerServer serves a tool that keeps a reference to its temporary file, so that a test can check what happened to the file.
 type writerServer struct {
 	*servertest.Server
 	t    *testing.T
@@ -73,7 +73,7 @@ func newWriterServer(t *testing.T) *writerServer {
 
 const writerPath = "/v1/tools/note"
 
-// post has the tool write, and checks that what it wrote to is gone once there is an answer.
+// post invokes the tool, and checks that its temporary file is removed once there is an answer.
 func (s *writerServer) post(status int, user string, in writerInput, headers ...string) servertest.Answer {
 	s.t.Helper()
 	s.temp = nil
@@ -87,7 +87,7 @@ func (s *writerServer) post(status int, user string, in writerInput, headers ...
 	return a
 }
 
-// failingStore is a store of files that takes none.
+// failingStore is a store that refuses all files.
 type failingStore struct {
 	blob.Store
 	panics bool
@@ -136,7 +136,7 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 	}
 }
 
-// A temporary file has no name on the disk while it is open, so that a process that dies leaves nothing.
+// A temporary file has no name on the disk while it is open. A process that crashes therefore leaves no file.
 func TestTempFile_IsUnlinked(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -161,7 +161,7 @@ func TestTempFile_IsUnlinked(t *testing.T) {
 	}
 }
 
-// The link to a large result works without a login for half an hour, and no answer with one is kept.
+// The link to a large result works without a login for half an hour. No answer with a link is cached.
 func TestLargeResult_IsBehindALink(t *testing.T) {
 	s := newWriterServer(t)
 	now := time.Now()
@@ -192,7 +192,7 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 		got.Header.Get("Content-Disposition") != `attachment; filename="notes.csv"` {
 		t.Errorf("the link has %d bytes, %v", len(got.Body), got.Header)
 	}
-	// Who asks again has a link to the same, which is kept once.
+	// A second request gets a link to the same result, which is stored once.
 	again := answer(s.Want(http.StatusOK, nil, "alice", http.MethodGet, a.Header.Get("Content-Location"), nil))
 	if again.URL == "" || again.SHA256 != f.SHA256 {
 		t.Errorf("asked again it is %+v", again)
@@ -210,7 +210,7 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 	s.post(http.StatusOK, "alice", writerInput{Bytes: record.MaxInlineBytes})
 }
 
-// A result counts as stored for its caller as long as it is there.
+// A result counts as stored for its caller until it is deleted.
 func TestLargeResult_CountsAsStored(t *testing.T) {
 	s := newWriterServer(t)
 	start := time.Now()

@@ -24,7 +24,7 @@ import (
 // metadata describes a tool.
 type metadata struct {
 	name        string
-	kind        string // as the enumeration of Tool has them
+	kind        string // a value of the enumeration of Tool.Kind
 	summary     string // one line
 	description string // Markdown
 	problems    []*problem.Kind
@@ -34,30 +34,30 @@ type metadata struct {
 type tool struct {
 	metadata
 	input, output reflect.Type
-	example       any // an input
+	example       any // an example input
 	shownAs       []representation
 	invoke        func(context.Context, *api.Call) error
 }
 
-// media are the types of answers other than JSON.
+// media returns the media types of answers other than JSON.
 func (t tool) media() []string { return mediaTypes(t.shownAs) }
 
-// Scope says that everyone may know of a tool. What it is to work on has rights of its own.
+// Scope says that everyone may read the description of a tool. The inputs of a tool have their own rights.
 func (tool) Scope() access.Scope { return api.PublicTarget{}.Scope() }
 
-// Problems that some tools can answer with: those of a truth that only organizers may use, of values of runs that the platform
-// evaluates, and of files that may be too large for an answer.
+// Problems of several tools: truthProblems for tools that read a truth, valueProblems for tools that read the values of runs,
+// fileProblems for tools that write a file, which may be too large for an answer.
 var (
 	truthProblems = []*problem.Kind{problem.Forbidden}
 	valueProblems = append(truthProblems, problem.Conflict)
 	fileProblems  = append(api.Quotas, problem.Unauthorized)
 )
 
-// compute works out an answer, once the caller turned out not to have it.
+// compute works out an answer. It runs only if the caller does not have the answer yet.
 type compute[O any] func(context.Context) (O, error)
 
-// define makes a tool. prepare gathers what the input refers to, as far as the caller may have it; what it returns computes
-// from that. The output says by its methods what it can be shown as.
+// define makes a tool. prepare checks the input and gathers the resources that it names, as far as the caller may read them. It
+// returns the computation of the output. The methods of the output type decide in which media types it can be shown.
 func define[I, O any](a metadata, example I, prepare func(context.Context, *inputs.Resolver, I) (compute[O], error)) tool {
 	t := tool{metadata: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
 	var none O
@@ -98,11 +98,11 @@ func define[I, O any](a metadata, example I, prepare func(context.Context, *inpu
 func (a metadata) path() string       { return "/v1/tools/" + a.name }
 func (a metadata) resultPath() string { return a.path() + "/result" }
 
-// resultURL is where the answer of a tool to an input is, empty when that is too long for an address.
+// resultURL returns the address of a tool's answer to an input. It is empty if the input is too long for an address.
 func resultURL(tool string, input any) string {
 	text, err := json.Marshal(input)
 	if err != nil {
-		return "" // there is nothing in it that JSON could not say
+		return "" // cannot happen: inputs come from JSON
 	}
 	return api.InputAddress(metadata{name: tool}.resultPath(), text)
 }
@@ -112,7 +112,7 @@ type hasPage interface {
 	page() (title string, main templ.Component)
 }
 
-// hasChart is an output that is a chart.
+// hasChart is an output with a chart.
 type hasChart interface{ chart() chart.Chart }
 
 // hasFile is an output that is a file.
@@ -125,12 +125,12 @@ type FileResult struct {
 	Size      int64           `json:"size" doc:"bytes"`
 	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
 	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
-	URL       string          `json:"url,omitempty" format:"uri" doc:"instead of content: where to get the bytes for a while"`
-	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
+	URL       string          `json:"url,omitempty" format:"uri" doc:"instead of content: the address of the bytes, until expiresAt"`
+	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"when the url expires"`
 	temp      *api.TempFile
 }
 
-// writeFile returns the file that write writes, whose temp is for the caller to close.
+// writeFile calls write and returns the file that it writes. The caller closes temp of the file.
 func writeFile(resolver *inputs.Resolver, name, mediaType string, write func(io.Writer) error) (*FileResult, error) {
 	f, err := resolver.WriteTempFile(name, mediaType, write)
 	if err != nil {
@@ -145,10 +145,10 @@ const (
 	mediaText = "text/plain"
 	mediaCSV  = "text/csv"
 	mediaTSV  = "text/tab-separated-values"
-	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
+	charset   = "; charset=utf-8" // without it, some programs read text as Latin-1
 )
 
-// representation is a format other than JSON that outputs have.
+// representation is a format of outputs other than JSON.
 type representation struct {
 	mediaType string
 	name      string // for people
@@ -156,7 +156,7 @@ type representation struct {
 	has       func(output any) bool
 }
 
-// representations are those that there are. A tool is tried with the first that it has.
+// representations are the formats, in order of preference.
 var representations = []representation{
 	{webpage.MediaType, "a page", ".html", is[hasPage]},
 	{mediaSVG, "a chart", ".svg", is[hasChart]},
@@ -174,7 +174,7 @@ func mediaTypes(all []representation) []string {
 	return lists.Map(all, func(r representation) string { return r.mediaType })
 }
 
-// render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
+// render encodes the output in the negotiated media type. address is the address of the answer, or empty if it has none.
 func render(ctx context.Context, c *api.Call, a metadata, address string, output any) (api.Computed, error) {
 	accepted := c.Accepted()
 	shown, isPage := output.(hasPage)
@@ -211,10 +211,10 @@ func render(ctx context.Context, c *api.Call, a metadata, address string, output
 	}
 }
 
-// maxAnswerBytes is how many bytes an answer has, so that a function may send it whatever of it has to be escaped.
+// maxAnswerBytes bounds the body of an answer. A function can still send such a body if all of it has to be escaped.
 const maxAnswerBytes = 4 << 20
 
-// boundedAnswer is a body that is not too long for one.
+// boundedAnswer returns the answer with this body. It refuses bodies of more than maxAnswerBytes.
 func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 	if len(body) > maxAnswerBytes {
 		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or "+
@@ -223,7 +223,7 @@ func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }
 
-// renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
+// renderFile answers with the bytes of a file, or with a link to them if they are too many for an answer.
 func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
 	file := f.file()
 	defer file.temp.Close()
@@ -234,7 +234,7 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 	}
 	asFile := accepted != mediaJSON
 	mediaType := file.MediaType
-	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
+	if accepted == mediaText || accepted == webpage.MediaType { // browsers show plain text, and only download other types
 		mediaType = mediaText + charset
 	}
 	if file.Size <= record.MaxInlineBytes {

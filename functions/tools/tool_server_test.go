@@ -24,7 +24,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What the server's dataset has, and a run that fits it.
+// The files of the server's dataset, and a run that fits them.
 const (
 	datasetQrels     = "1 0 a 2\n1 0 b 0\n2 0 c 1\n"
 	datasetDocuments = "a\tAn anchor holds a boat.\nb\tA boat floats.\nc\tA canal is dug.\n"
@@ -32,7 +32,7 @@ const (
 	datasetRun       = "1 Q0 b 1 2.0 tag\n1 Q0 a 2 1.0 tag\n2 Q0 c 1 1.0 tag\n"
 )
 
-// toolServer is a server of the tools, with a task of olga's and a dataset of retrieval on it, which has judgments and texts.
+// toolServer is a server of the tools. It has a task of olga's with a dataset of retrieval, which has judgments and texts.
 type toolServer struct {
 	*servertest.Server
 	t       testing.TB
@@ -57,7 +57,7 @@ func (s *toolServer) newClassificationDataset(truth string) *recordtest.Dataset 
 	return s.task.Dataset(recordtest.Labels("Accuracy"), s.records.Truths("truth.csv", truth))
 }
 
-// newWorkerDataset makes a dataset that an image of its organizers evaluates by RR and by AP, of which less is better.
+// newWorkerDataset makes a dataset that an image of its organizers evaluates by RR and by AP. Lower values of AP are better.
 func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	s.t.Helper()
 	return s.task.Dataset(s.records.Truths("t", "t"), func(d *record.DatasetItem) {
@@ -67,17 +67,17 @@ func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	})
 }
 
-// runSpec describes a run of a test. By default the results are published, and the run itself is private.
+// runSpec describes a run of a test. By default the results are published and the run itself is private.
 type runSpec struct {
-	user, team, label string             // alice; the team of the user
-	content           string             // of its file; datasetRun
+	user, team, label string             // defaults: alice, and the team of the user
+	content           string             // content of its file; default datasetRun
 	ap                map[string]float64 // AP by topic
 	rr                *float64           // overall
 	hidden            bool               // not published
 	blinded           bool
 	anonymous         bool
 	baseline          bool
-	public            bool            // the run can be seen, not its results alone
+	public            bool            // the run itself is visible, not only its results
 	earlier           *record.RunItem // the run had an evaluation against an older truth
 }
 
@@ -92,7 +92,7 @@ func (e runSpec) setAccess(a *record.AccessAttributes) {
 	}
 }
 
-// values are those of the run's evaluation, overall and by topic.
+// values returns the values of the run's evaluation, overall and by topic.
 func (e runSpec) values() (measures map[string]*float64, perTopic map[string]map[string]float64) {
 	perTopic = map[string]map[string]float64{}
 	var mean *float64
@@ -118,13 +118,13 @@ func (s *toolServer) newRun(e runSpec, option recordtest.RunOption) *recordtest.
 	})
 }
 
-// addRun makes a run on the dataset, without an evaluation.
+// addRun makes a run on the dataset without an evaluation.
 func (s *toolServer) addRun(e runSpec) *record.RunItem {
 	s.t.Helper()
 	return s.newRun(e, recordtest.InState(record.Completed)).RunItem
 }
 
-// addEvaluatedRun makes a run with an evaluation against the present truth, which takes the place of one that the run had.
+// addEvaluatedRun makes a run with an evaluation against the present truth. The evaluation replaces an earlier one of the run.
 func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.EvaluationItem) {
 	s.t.Helper()
 	run := e.earlier
@@ -154,10 +154,10 @@ func (s *toolServer) nextTruthVersion() {
 	s.records.Replace(s.dataset.DatasetItem)
 }
 
-// object is an object of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// inlineFiles are files sent with a request, from pairs of a name and a content.
+// inlineFiles returns files to send with a request, from pairs of name and content.
 func inlineFiles(pairs ...string) object {
 	var files []object
 	for i := 0; i < len(pairs); i += 2 {
@@ -171,12 +171,12 @@ func inlineFiles(pairs ...string) object {
 	return object{"files": files}
 }
 
-// namedRun is an inline run with a name.
+// namedRun returns an inline run with a name.
 func namedRun(name, content string) object {
 	return withMembers(inlineFiles("run.txt", content), "name", name)
 }
 
-// trecRun writes a run: each text is a topic, and after its space a document for each letter, best first.
+// trecRun writes a run. Each text is the name of a topic, a space, and a letter for each document, best first.
 func trecRun(topics ...string) string {
 	var b strings.Builder
 	for _, text := range topics {
@@ -188,7 +188,7 @@ func trecRun(topics ...string) string {
 	return b.String()
 }
 
-// topicValues gives values to topics 1, 2, ...
+// topicValues maps the topics 1, 2, ... to the values.
 func topicValues(values ...float64) map[string]float64 {
 	topics := map[string]float64{}
 	for i, v := range values {
@@ -197,10 +197,10 @@ func topicValues(values ...float64) map[string]float64 {
 	return topics
 }
 
-// runRef refers to a run of the platform.
+// runRef refers to a stored run.
 func runRef(r *record.RunItem) object { return object{"runId": r.ID} }
 
-// runRefs refers to runs of the platform.
+// runRefs refers to stored runs.
 func runRefs(all ...*record.RunItem) []object {
 	var refs []object
 	for _, r := range all {
@@ -209,7 +209,7 @@ func runRefs(all ...*record.RunItem) []object {
 	return refs
 }
 
-// withMembers is the input with members added or, when they are nil, taken out.
+// withMembers returns a copy of the input with these members added. A nil value removes a member.
 func withMembers(input object, pairs ...any) object {
 	out := maps.Clone(input)
 	for i := 0; i < len(pairs); i += 2 {
@@ -221,11 +221,11 @@ func withMembers(input object, pairs ...any) object {
 	return out
 }
 
-// invoke has the tool compute from the input, as the user. What it answers as JSON must be of its schema.
+// invoke invokes the tool as the user. It checks that a JSON answer is valid by the schema of the tool.
 func (s *toolServer) invoke(status int, out any, user, tool string, input any, headers ...string) servertest.Answer {
 	s.t.Helper()
 	if out != nil {
-		reflect.ValueOf(out).Elem().SetZero() // what an answer leaves out is not that of the one before
+		reflect.ValueOf(out).Elem().SetZero() // a member that the answer lacks must not keep an earlier value
 	}
 	a := s.Want(status, out, user, http.MethodPost, "/v1/tools/"+tool, input, headers...)
 	if status == http.StatusOK && a.Header.Get("Content-Type") == "application/json" {
@@ -247,7 +247,7 @@ func answer[O any](s *toolServer, user, tool string, input object) (out O) {
 	return out
 }
 
-// schema returns the tool's schema of its answers.
+// schema returns the JSON Schema of the tool's answers.
 func (s *toolServer) schema(tool string) *jsonschema.Schema {
 	s.t.Helper()
 	if s.schemas[tool] == nil {
@@ -272,7 +272,7 @@ func (s *toolServer) page(user, tool string, input object) string {
 	return string(s.invoke(http.StatusOK, nil, user, tool, input, "Accept", "text/html").Body)
 }
 
-// wantTexts checks that a page has the texts.
+// wantTexts checks that a page contains the texts.
 func (s *toolServer) wantTexts(page string, texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
@@ -282,7 +282,7 @@ func (s *toolServer) wantTexts(page string, texts ...string) {
 	}
 }
 
-// resultURL is where a GET has the answer.
+// resultURL returns the address of the answer to the input.
 func (s *toolServer) resultURL(tool string, input object) string {
 	s.t.Helper()
 	text, err := json.Marshal(input)
@@ -292,13 +292,13 @@ func (s *toolServer) resultURL(tool string, input object) string {
 	return "/v1/tools/" + tool + "/result?" + url.Values{"input": {string(text)}}.Encode()
 }
 
-// refusal is an input that a tool refuses, and the one member that the problem names.
+// refusal is an input that a tool refuses, and the member that the problem names.
 type refusal struct {
 	input         object
 	pointer, says string
 }
 
-// wantRefusals has the tool refuse each of the inputs.
+// wantRefusals checks that the tool refuses each of the inputs.
 func (s *toolServer) wantRefusals(tool string, all map[string]refusal) {
 	s.t.Helper()
 	for _, r := range all {
@@ -306,7 +306,7 @@ func (s *toolServer) wantRefusals(tool string, all map[string]refusal) {
 	}
 }
 
-// wantRefusal has the tool refuse the input of the user.
+// wantRefusal checks that the tool refuses the input of the user.
 func (s *toolServer) wantRefusal(user, tool string, r refusal) {
 	s.t.Helper()
 	var got problem.Document

@@ -12,11 +12,11 @@ import (
 	"assay/shared/record"
 )
 
-// Every tool computes from its own example, by POST and by GET, as every media type that it says.
+// Every tool answers its own example, by POST and by GET, in every media type that it lists.
 func TestTools_ComputeTheirExamples(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.dataset.Meta = record.NewMeta(s.Now())
-	s.dataset.ID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK" // of the example of a leaderboard, which nothing but a dataset has
+	s.dataset.ID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK" // the id in the example of the tool leaderboard
 	s.Records().Put(s.dataset.DatasetItem)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2, .3)})
 	var list struct {
@@ -51,7 +51,7 @@ func TestTools_ComputeTheirExamples(t *testing.T) {
 	}
 }
 
-// injections are texts that try to be more than text, and have no space, so that ids can have them.
+// injections are texts that try to become markup or script. They have no spaces, so that ids can contain them.
 var injections = []string{
 	`<script>window.intruded=1</script>`,
 	`"><img/src=x/onerror="window.intruded=1"data-intruder>`,
@@ -62,7 +62,7 @@ var injections = []string{
 	"]]><!--&&amp;%00",
 }
 
-// injectionInput has the injections wherever a page shows something of a user's: two runs, their topics, documents and texts.
+// injectionInput puts the injections into all texts of users that a page shows: two runs with their topics, documents and texts.
 func injectionInput(t testing.TB) (runs []object, texts object) {
 	var lines [2]strings.Builder
 	var documents, queries strings.Builder
@@ -89,12 +89,13 @@ func injectionInput(t testing.TB) (runs []object, texts object) {
 
 var (
 	element = regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)
-	// inHead is what no page has, and what would load, run or look like something; inside is that after its own icon and style.
+	// inHead and inBody match markup that would load, run or style something. Pages have no such markup, except for their own
+	// icon and style in the head.
 	inHead = regexp.MustCompile(`(?i)^<(img|iframe|object|embed|link rel="stylesheet"|script)|^<[bi][\s/]|[\s"'/]on[a-z]+=|\sstyle="`)
 	inBody = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|b/)|@import|url\([^#]|[\s"'/]on[a-z]+="|style="|href="[^#/]`)
 )
 
-// findInjection finds what the page has and should not.
+// findInjection returns a part of the page that an injection caused.
 func findInjection(page string) string {
 	for _, tag := range element.FindAllString(page, -1) {
 		if inHead.MatchString(tag) {
@@ -106,10 +107,10 @@ func findInjection(page string) string {
 	return inBody.FindString(body)
 }
 
-// maxPage is how many bytes a page may have.
+// maxPage is the largest size of a page in bytes.
 const maxPage = 200_000
 
-// checkPage holds a page to what each must be: small, and without anything that a text brought along.
+// checkPage checks that a page is small and that no injection had an effect.
 func (s *toolServer) checkPage(tool string, input object) string {
 	s.t.Helper()
 	page := s.page("", tool, input)

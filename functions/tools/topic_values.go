@@ -18,27 +18,27 @@ import (
 	"assay/shared/problem"
 )
 
-// MeasuredRun is a run that is measured, as answers name it.
+// MeasuredRun identifies a measured run in an answer.
 type MeasuredRun struct {
 	Name         string `json:"name"`
 	RunID        string `json:"runId,omitempty"`
-	EvaluationID string `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+	EvaluationID string `json:"evaluationId,omitempty" doc:"the evaluation that stores the values; absent if they were computed for this answer"`
 }
 
 func measuredRun(r *inputs.Run) MeasuredRun { return MeasuredRun{r.Name, r.ID, r.EvaluationID} }
 
-// MeasureUsed is the one measure that runs are compared by.
+// MeasureUsed describes the measure by which runs are compared.
 type MeasureUsed struct {
 	Measure       string `json:"measure" doc:"canonical name"`
-	LowerIsBetter bool   `json:"lowerIsBetter" doc:"whether the least value is the best"`
-	TruthVersion  int64  `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
+	LowerIsBetter bool   `json:"lowerIsBetter" doc:"whether lower values are better"`
+	TruthVersion  int64  `json:"truthVersion,omitempty" doc:"version of the dataset's truth"`
 }
 
 func measureUsed(r *inputs.Results) MeasureUsed {
 	return MeasureUsed{r.Measures[0], r.LowerIsBetter(r.Measures[0]), r.TruthVersion}
 }
 
-// oneMeasureRequest asks for the values of runs by one measure.
+// oneMeasureRequest asks for the values of runs by one measure. An empty name asks for the primary measure.
 func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference, name string) inputs.ResultsRequest {
 	asked := inputs.ResultsRequest{Runs: runs, Truth: truth, MeasurePointer: "/measure", One: true}
 	if name != "" {
@@ -47,14 +47,14 @@ func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference,
 	return asked
 }
 
-// maxValue is the size up to which values are computed with: sums and differences of such are finite.
+// maxValue bounds the values that the tools calculate with, so that sums and differences stay finite.
 const maxValue = 1e300
 
-// topicValues are the values of the one measure.
+// topicValues holds the values of one measure.
 type topicValues struct {
-	by     []map[string]float64 // of each run by topic, or by the id of an example
-	topics []string             // all of them in byte order, so that a seed gives the same answer again
-	hidden bool                 // the caller is shown none of the values
+	by     []map[string]float64 // for each run, by topic or by the id of an example
+	topics []string             // all topics in byte order, so that a seed always gives the same answer
+	hidden bool                 // the caller may see none of the values
 }
 
 func valuesByTopic(results *inputs.Results, values []inputs.Values) (v topicValues, err error) {
@@ -73,7 +73,7 @@ func valuesByTopic(results *inputs.Results, values []inputs.Values) (v topicValu
 	return v, nil
 }
 
-// require returns the problem that there are no values of the measure, with the reason, if it is known, or what to do.
+// require returns a problem if the measure has no values. The problem has the reason, if it is known, or the hint.
 func (v topicValues) require(name string, values []inputs.Values, hint string) error {
 	if len(v.topics) > 0 {
 		return nil
@@ -82,7 +82,7 @@ func (v topicValues) require(name string, values []inputs.Values, hint string) e
 		cmp.Or(values[0].Reasons[measure.PerTopicReason], hint))
 }
 
-// whyNone says why a measure has neither values nor samples, or what to do.
+// whyNone explains why a measure has neither values nor samples, or says what to do.
 func whyNone(results *inputs.Results, v inputs.Values) string {
 	switch {
 	case v.Examples > measure.MaxExamples:
@@ -97,8 +97,8 @@ func whyNone(results *inputs.Results, v inputs.Values) string {
 	return "name a measure that is a mean over them"
 }
 
-// pairedP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have no spread, of the
-// randomization test. It is 1 when there is nothing to test.
+// pairedP compares two runs on the topics that both have. It returns p of Student's t-test or, if the differences have no spread,
+// p of the randomization test. It returns 1 if there is nothing to test.
 func pairedP(counter *steps.Counter, a, b []float64) float64 {
 	if t, err := significance.PairedT(a, b); err == nil {
 		return t.P
@@ -109,8 +109,8 @@ func pairedP(counter *steps.Counter, a, b []float64) float64 {
 	return 1
 }
 
-// roundedP is the p of two runs whose values are hidden, as little of it as may be known: of McNemar's test where all values are 0 or
-// 1, and else as pairedP has it.
+// roundedP returns the p of two runs whose values are hidden, rounded up to a level that everyone may know. It uses McNemar's
+// test if all values are 0 or 1, and otherwise the tests of pairedP.
 func roundedP(counter *steps.Counter, a, b []float64) float64 {
 	if !significance.Binary(a) || !significance.Binary(b) {
 		return significance.Level(pairedP(counter, a, b))
@@ -136,14 +136,14 @@ func pairedValues(by []map[string]float64, topics []string) (paired [][]float64)
 }
 
 const (
-	// maxDraws bounds what a bootstrap draws for one answer: about two seconds' work.
+	// maxDraws bounds the values that the bootstrap draws for one answer. They take about two seconds.
 	maxDraws = 200_000_000
-	// minRounds are drawn at least, or neither intervals nor p would say anything.
+	// minRounds is the least number of rounds. With fewer, intervals and p would say nothing.
 	minRounds = 100
 )
 
-// bootstrapRounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
-// there is no time for minRounds, for which inputs.MaxValues are too few.
+// bootstrapRounds returns the number of samples for each interval. draws is the number of values that one sample of each run
+// draws. The result is 0 if there is no time for minRounds; inputs.MaxValues draws never are too many.
 func bootstrapRounds(draws int) int {
 	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= minRounds {
 		return most
@@ -151,13 +151,13 @@ func bootstrapRounds(draws int) int {
 	return 0
 }
 
-// inTopicOrder are the values in the byte order of their topics, so that what is drawn from or summed over them is the same each time.
+// inTopicOrder returns the values in the byte order of their topics, so that draws and sums are the same each time.
 func inTopicOrder(byTopic map[string]float64) []float64 {
 	return lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
 }
 
-// meanInterval is the bootstrap interval of a value that is the mean over topics, or that of the normal distribution where the values are
-// hidden; nil when it is none, such as a number of documents or a geometric mean.
+// meanInterval returns the interval of a value that is the mean over topics. It comes from the bootstrap or, if the values are
+// hidden, from the normal distribution. The interval is nil for other values, such as a number of documents or a geometric mean.
 func meanInterval(counter *steps.Counter, value *float64, byTopic map[string]float64, hidden bool, seed uint64,
 	rounds int) (*significance.Interval, error) {
 	if err := counter.Add(len(byTopic)); err != nil {
@@ -181,14 +181,14 @@ func meanInterval(counter *steps.Counter, value *float64, byTopic map[string]flo
 	return &interval, err
 }
 
-// exampleRuns are three runs that examples compare: they rank a lake, a pond and a road for eight topics.
+// exampleRuns are three runs for examples of comparisons. They rank a lake, a pond and a road for eight topics.
 var exampleRuns = []inputs.RunReference{
 	{Name: "lakes", Files: exampleRunFile("lakes.txt", "lpr lpr plr lpr lpr lrp lpr lpr")},
 	{Name: "ponds", Files: exampleRunFile("ponds.txt", "plr lpr plr plr prl plr lpr rlp")},
 	{Name: "roads", Files: exampleRunFile("roads.txt", "rpl rlp prl rpl rpl rlp rpl rpl")},
 }
 
-// exampleTruth is their ground truth: on every topic the lake is best and the pond good.
+// exampleTruth is the ground truth of exampleRuns. On every topic the lake is best and the pond is good.
 var exampleTruth = &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: exampleQrels(8)}}}
 
 func exampleQrels(topics int) string {
@@ -199,7 +199,8 @@ func exampleQrels(topics int) string {
 	return b.String()
 }
 
-// exampleRunFile is a run in the format of TREC, of the orders in which it ranks the documents for each topic.
+// exampleRunFile returns a run in the format of TREC. orders has a word for each topic, with the initials of the documents by
+// rank.
 func exampleRunFile(name, orders string) []inputs.InlineFile {
 	words := map[rune]string{'l': "lake", 'p': "pond", 'r': "road"}
 	var b strings.Builder

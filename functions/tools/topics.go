@@ -23,19 +23,19 @@ import (
 // TopicsInput selects the runs and the measure to show by topic.
 type TopicsInput struct {
 	Runs    []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
-	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
-	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which it is unless given; topic: by name; spread: the topics that runs differ on most first"`
-	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"how many topics the answer has; 100 unless given"`
+	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; default the primary measure" example:"AP"`
+	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest (the default): the worst mean first; topic: by name; spread: the topics on which runs differ most first"`
+	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"number of topics of the answer; default 100"`
 }
 
-// TopicsOutput is how runs do on each topic.
+// TopicsOutput describes how runs do on each topic.
 type TopicsOutput struct {
 	MeasureUsed
-	Count    int          `json:"count" doc:"topics that any of the runs has a value for; the answer may have fewer"`
+	Count    int          `json:"count" doc:"number of topics for which a run has a value; the answer may have fewer"`
 	Sort     string       `json:"sort"`
-	Mean     float64      `json:"mean" doc:"of the means of the topics"`
-	HardFrom float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard, and so are those with the worst of all"`
+	Mean     float64      `json:"mean" doc:"mean of the means of the topics"`
+	HardFrom float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst. Topics with a worse mean are hard, and so are topics with the worst mean of all"`
 	Runs     []TopicsRun  `json:"runs" doc:"in the order asked for"`
 	Topics   []TopicsLine `json:"topics" doc:"in the order of sort"`
 }
@@ -43,22 +43,22 @@ type TopicsOutput struct {
 // TopicsRun is one of the runs.
 type TopicsRun struct {
 	MeasuredRun
-	Mean *float64 `json:"mean" doc:"over the topics that the run has a value for; null when it has none"`
+	Mean *float64 `json:"mean" doc:"mean over the topics for which the run has a value; null if it has none"`
 }
 
 // TopicsLine is a topic.
 type TopicsLine struct {
 	Topic    string     `json:"topic"`
-	Values   []*float64 `json:"values" doc:"of each run, in the order of runs; null when it has none"`
-	Mean     float64    `json:"mean" doc:"of the values"`
+	Values   []*float64 `json:"values" doc:"values of the runs, in the order of runs; null for a run without a value"`
+	Mean     float64    `json:"mean" doc:"mean of the values"`
 	Min      float64    `json:"min"`
 	Max      float64    `json:"max"`
-	Spread   float64    `json:"spread" doc:"max less min"`
-	Outliers []int      `json:"outliers" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles, when there are four values at least"`
+	Spread   float64    `json:"spread" doc:"max minus min"`
+	Outliers []int      `json:"outliers" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles; empty for fewer than four values"`
 	Hard     bool       `json:"hard" doc:"whether the mean is worse than hardFrom, or the worst of all"`
 }
 
-// Orders of topics.
+// The orders of topics.
 const (
 	sortHardest = "hardest"
 	sortTopic   = "topic"
@@ -66,18 +66,18 @@ const (
 )
 
 const (
-	// hardShare is the part of topics that counts as hard.
+	// hardShare is the share of topics that are hard.
 	hardShare = 0.1
-	// minValuesForOutliers is how many values quartiles need to find an outlier.
+	// minValuesForOutliers is the least number of values whose quartiles can find an outlier.
 	minValuesForOutliers = 4
 )
 
 var topicsTool = define(metadata{
 	name: "topics", kind: "comparison", problems: valueProblems, summary: "Show how runs do on each topic",
 	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, " +
-		"greatest and spread, and the runs that stand out by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs " +
-		"is worse than that of nine in ten topics: below the tenth percentile of the topics' means, or above the ninetieth when less is " +
-		"better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
+		"greatest and spread, and outliers: runs that lie more than 1.5 interquartile ranges beyond the quartiles. A topic is hard if its mean " +
+		"over the runs is worse than the tenth percentile of the topics' means, or than the ninetieth if less is better. Topics that share " +
+		"the worst mean are hard even if they are more than one in ten, unless all topics share it.\n\n" +
 		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the " +
 		"heat map.",
 }, TopicsInput{Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10"},
@@ -117,7 +117,7 @@ var topicsTool = define(metadata{
 		}, nil
 	})
 
-// describeTopics fills in all topics, sorted.
+// describeTopics fills in all topics in order.
 func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string) {
 	var means []float64
 	for _, topic := range topics {
@@ -153,7 +153,7 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 	})
 }
 
-// describeTopic describes a topic that at least one of the runs has.
+// describeTopic describes a topic for which at least one run has a value.
 func describeTopic(topic string, by []map[string]float64) TopicsLine {
 	line := TopicsLine{Topic: topic, Outliers: []int{}, Min: math.Inf(1), Max: math.Inf(-1)}
 	var values []float64
@@ -171,7 +171,7 @@ func describeTopic(topic string, by []map[string]float64) TopicsLine {
 	}
 	slices.Sort(values)
 	low, high := percentile.Of(values, 0.25), percentile.Of(values, 0.75)
-	fence := 1.5*(high-low) + significance.Rounding(values) // values can all be the same but for rounding
+	fence := 1.5*(high-low) + significance.Rounding(values) // equal values may differ by rounding
 	for i, v := range line.Values {
 		if v != nil && (*v < low-fence || *v > high+fence) {
 			line.Outliers = append(line.Outliers, i)
@@ -180,7 +180,7 @@ func describeTopic(topic string, by []map[string]float64) TopicsLine {
 	return line
 }
 
-// compareTopics orders names as people count: numbers by their size, and before what is no number.
+// compareTopics orders names as people count: numbers by their value, then all other names.
 func compareTopics(a, b string) int {
 	x, y := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	switch digits, more := isNumber(a), isNumber(b); {
@@ -198,7 +198,7 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// What a page has at most, so that it stays small.
+// Bounds that keep a page small.
 const (
 	maxTopicCells = 1000 // values in the table; with more it summarizes the values of each topic
 	maxStrips     = 120  // topics whose spread is drawn
@@ -210,7 +210,7 @@ func (out TopicsOutput) page() (string, templ.Component) {
 
 func (out TopicsOutput) chart() chart.Chart { return out.heatMap() }
 
-// grid is the values as charts take them.
+// grid returns the values in the form that charts take.
 func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 	g := chart.Grid{
 		LowerIsBetter: out.LowerIsBetter,
@@ -233,7 +233,7 @@ func (out *TopicsOutput) heatMap() chart.Chart {
 	}, out.grid(out.Topics))
 }
 
-// part says how many of the topics are shown, when that is not all.
+// part says how many topics are shown. It is empty if all are shown.
 func (out *TopicsOutput) part() string {
 	if len(out.Topics) == out.Count {
 		return ""
@@ -247,7 +247,7 @@ func (out *TopicsOutput) strips() chart.Chart {
 	}, out.grid(out.Topics[:min(maxStrips, len(out.Topics))]))
 }
 
-// stripsPart says how many of the topics have their spread drawn.
+// stripsPart says how many topics have their spread drawn. It is empty if all have.
 func (out *TopicsOutput) stripsPart() string {
 	if len(out.Topics) <= maxStrips {
 		return ""
@@ -255,7 +255,7 @@ func (out *TopicsOutput) stripsPart() string {
 	return fmt.Sprintf(", the first %d", maxStrips)
 }
 
-// order says which topics there are, and how they are sorted.
+// order says which topics are shown, and how they are sorted.
 func (out *TopicsOutput) order() string {
 	which := "All " + plural.Count(out.Count, "topic")
 	if out.Count == 1 {
@@ -272,7 +272,7 @@ func (out *TopicsOutput) order() string {
 // withValues reports whether the table has room for the values of all runs.
 func (out *TopicsOutput) withValues() bool { return len(out.Runs)*len(out.Topics) <= maxTopicCells }
 
-// outliers names the runs that stand out on a topic.
+// outliers names the outlier runs of a topic.
 func (out *TopicsOutput) outliers(t *TopicsLine) []phrase {
 	return runPhrases(t.Outliers, func(run int) phrase { return phrase{out.Runs[run].Name, run + 1} })
 }

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record"
 )
 
-// topicOrder lists the names in the order of the answer, the hard ones with an exclamation mark.
+// topicOrder lists the names in the order of the answer. Hard topics have an exclamation mark.
 func topicOrder(out tools.TopicsOutput) string {
 	var names []string
 	for _, t := range out.Topics {
@@ -24,7 +24,7 @@ func topicOrder(out tools.TopicsOutput) string {
 	return strings.Join(names, " ")
 }
 
-// TestTopics_ByHand has five runs on four topics: topic 2 is hard, on topic 10 one run stands out, and topic x has one value.
+// TestTopics_ByHand has five runs on four topics: topic 2 is hard, on topic 10 one run is an outlier, and topic x has one value.
 func TestTopics_ByHand(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var all []*record.RunItem
@@ -39,7 +39,7 @@ func TestTopics_ByHand(t *testing.T) {
 		all = append(all, run)
 	}
 	out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(all...)})
-	// Means are .52, .178, .7 and .9; the tenth percentile is .178 + .3 * (.52 - .178).
+	// Means are .52, .178, .7 and .9. The tenth percentile is .178 + .3 * (.52 - .178).
 	if got := topicOrder(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
 		t.Errorf("%s, hard from %v, mean %v", got, out.HardFrom, out.Mean)
 	}
@@ -70,12 +70,12 @@ func TestTopics_ByHand(t *testing.T) {
 	}
 }
 
-// TestTopics_WhereLessIsBetter has the greatest mean first, and hard above the ninetieth percentile.
+// TestTopics_WhereLessIsBetter expects the greatest mean first, and hard topics above the ninetieth percentile.
 func TestTopics_WhereLessIsBetter(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	run, evaluation := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(1, 2, 9)})
 	evaluation.LowerIsBetter = true
-	evaluation.Evaluator.Kind = record.EvaluatorWorker // measures of others have the direction that the dataset says
+	evaluation.Evaluator.Kind = record.EvaluatorWorker // the dataset says in which direction values of its worker are better
 	s.records.Replace(evaluation)
 	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP",
 		LowerIsBetter: []string{"AP"}}
@@ -97,7 +97,7 @@ func TestTopics_RefusesInvalidInputs(t *testing.T) {
 	})
 }
 
-// TestTopics_LargestPage holds the page of 20 runs on 300 topics, with names that are no markup, to what a page may have.
+// TestTopics_LargestPage checks the size of a page of 20 runs on 300 topics, and that names do not become markup.
 func TestTopics_LargestPage(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var all []*record.RunItem
@@ -113,7 +113,7 @@ func TestTopics_LargestPage(t *testing.T) {
 	s.checkPage("topics", object{"runs": runRefs(all[:4]...), "limit": 300})
 }
 
-// Charts and tables have numbers for names that are too long, and the page says whose they are.
+// Charts and tables have numbers instead of names that are too long, and the page has a list of the numbers and names.
 func TestPages_NumberLongRunNames(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	names := []string{strings.Repeat("dense ", 15) + "one", strings.Repeat("dense ", 15) + "two"}

@@ -18,30 +18,30 @@ import (
 type ValidatorInput struct {
 	Run       *inputs.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *inputs.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
-	DatasetID string                 `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
-	Kind      string                 `json:"kind,omitempty" enum:"$evaluators" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
-	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
+	DatasetID string                 `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset whose kind and format the run must have"`
+	Kind      string                 `json:"kind,omitempty" enum:"$evaluators" doc:"with the files of a run, instead of datasetId: the kind of evaluator that reads them; default retrieval, or guessed if format is absent too"`
+	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: their format; by default guessed from the first lines"`
 }
 
-// ValidatorOutput has the diagnostics of files.
+// ValidatorOutput has the diagnostics of the files.
 type ValidatorOutput struct {
-	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what depends on other files, such as topics without judgments, is not checked"`
+	Valid       bool                 `json:"valid" doc:"whether the files can be evaluated: no diagnostic is an error. Errors that depend on other files, such as topics without judgments, are not checked"`
 	Of          string               `json:"of" enum:"run,truth"`
-	Kind        measure.Kind         `json:"kind" enum:"$evaluators" doc:"of the evaluator that read them"`
-	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
-	Guess       string               `json:"guess,omitempty" doc:"when kind and format were guessed: why, and what to give if they are wrong"`
-	Files       []string             `json:"files" doc:"names of what was read"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings; where there are 100, the files may have more"`
+	Kind        measure.Kind         `json:"kind" enum:"$evaluators" doc:"kind of the evaluator that read the files"`
+	Format      record.RunFormat     `json:"format" doc:"format of runs, and of the labels or values of a truth; relevance judgments are always TREC qrels"`
+	Guess       string               `json:"guess,omitempty" doc:"if kind and format were guessed: the reason, and the members to give if they are wrong"`
+	Files       []string             `json:"files" doc:"names of the files"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"errors and warnings, by file and line; up to 100, errors before warnings; if there are 100, the files may have more"`
 }
 
 var validatorTool = define(metadata{
 	name: "validator", kind: "inspection", problems: truthProblems, summary: "Check a run or a truth",
-	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, " +
-		"line by line. Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. A run is never " +
-		"compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then compared with " +
-		"the ids of topics, documents or items in the inputs of the dataset. A valid run can still fail: when it has no prediction for an " +
-		"item of the truth, or nothing in it occurs there.\n\n" +
-		"Files with errors are an answer with `valid` false, and no problem.",
+	description: "Reads the files of a run like the evaluation, or the files of a truth, and reports their errors line by line. Without " +
+		"`datasetId` and `format`, the tool guesses the format from the first lines, and `guess` says so. It never compares a run with a " +
+		"truth. Everybody who sees a dataset can therefore check a run for it, by `datasetId`, before submitting the run. The run is then " +
+		"compared with the ids of topics, documents or items in the inputs of the dataset. A valid run can still fail in the evaluation: if " +
+		"it has no prediction for an item of the truth, or if none of its ids occurs in the truth.\n\n" +
+		"For files with errors the answer has `valid` false. It is not a problem document.",
 }, ValidatorInput{
 	Run: &inputs.RunReference{
 		Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
@@ -56,7 +56,7 @@ var validatorTool = define(metadata{
 		ref := *in.Truth
 		guesses := ref.DatasetID == "" && ref.Format == nil
 		if guesses {
-			ref.Kind = "" // which the format that is guessed has to go with
+			ref.Kind = "" // detectSettings checks the kind against the guessed format
 		}
 		truth, err := resolver.Truth(ctx, "/truth", ref)
 		if err != nil {
@@ -68,7 +68,7 @@ var validatorTool = define(metadata{
 				return nil, err
 			}
 		}
-		settings.Measures = measure.EvaluatorOf(settings.Kind).Defaults // which they are makes no difference to what is an error
+		settings.Measures = measure.EvaluatorOf(settings.Kind).Defaults // any measures do: errors in the files do not depend on them
 	} else {
 		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err != nil {
@@ -132,9 +132,9 @@ func (in *ValidatorInput) check() error {
 	return problem.Check(fields)
 }
 
-// detectSettings returns how the files of a run or truth are read that say nothing of it, by the first lines of the first, and a sentence
-// that says so. The kind is one that was given, or empty; one of rankings leaves nothing to guess. What is in the format of TREC is called
-// trec.
+// detectSettings guesses how to read the files of a run or truth from the first lines of the first file. It also returns a
+// sentence that says so. kind is the kind that the input gives, or empty. A kind of rankings leaves nothing to guess, so the
+// sentence is empty. trec is the name of a file in the format of TREC in the sentence.
 func detectSettings(kind string, files []evaluator.File, trec string) (evaluator.Settings, string, error) {
 	guess, err := detection.Of(measure.Kind(kind), files[0])
 	if err != nil {

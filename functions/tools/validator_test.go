@@ -33,7 +33,7 @@ func TestValidator_ReportsFaults(t *testing.T) {
 		want  string
 	}{
 		{"", object{"run": inlineFiles("r", datasetRun)}, "run retrieval trec-run true"},
-		// of ids that the inputs do not have
+		// ids that the inputs do not have
 		{"", object{"run": inlineFiles("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"},
 		{"", object{"run": inlineFiles("r", datasetRun+"q3 Q0 d\n")}, "run retrieval trec-run false e:r:4"},
 		{"", object{"run": inlineFiles("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")},
@@ -92,7 +92,7 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 	}
 }
 
-// Several goroutines read the files, and the diagnostics come in the order of files and lines.
+// Several goroutines read the files. The diagnostics come in the order of files and lines.
 func TestValidator_OrdersDiagnostics(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var one, many strings.Builder

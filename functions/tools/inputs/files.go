@@ -15,42 +15,42 @@ import (
 	"assay/shared/record"
 )
 
-// RunReference is a run that the platform holds, or one that comes along.
+// RunReference names a run that the platform holds, or contains the files of a run.
 type RunReference struct {
 	RunID string       `json:"runId,omitempty" maxLength:"26" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
-	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its team and label, or the name of its file"`
-	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of a run that comes along"`
+	Name  string       `json:"name,omitempty" maxLength:"100" doc:"name of the run in the answer; default: its team and label, or the name of its file"`
+	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of the run"`
 }
 
-// TruthReference is the truth of a dataset, or one that comes along.
+// TruthReference names the dataset of a truth, or contains the files of a truth.
 type TruthReference struct {
-	DatasetID string            `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose truth you may read, which its organizers may"`
-	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: a truth that comes along, such as qrels"`
-	Kind      string            `json:"kind,omitempty" enum:"$evaluators" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
-	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: how runs, and the labels or values of a truth, are written; trec-run unless given"`
+	DatasetID string            `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose truth you may read, for example as an organizer"`
+	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: the files of the truth, such as qrels"`
+	Kind      string            `json:"kind,omitempty" enum:"$evaluators" doc:"with files: the kind of evaluator that reads them; default retrieval"`
+	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: the format of the runs, and of the labels or values of the truth; default trec-run"`
 }
 
-// TextsReference is where the texts of documents and queries are: with a dataset's inputs, or with files that come along.
+// TextsReference names a dataset whose inputs have the texts of documents and queries, or contains files with these texts.
 type TextsReference struct {
 	DatasetID string       `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose inputs have texts"`
 	Files     []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: files with texts, as JSON lines with an id and a text, TSV or TREC"`
 }
 
-// InlineFile is a file that comes along.
+// InlineFile is a file that the request contains.
 type InlineFile struct {
-	Name    string `json:"name" minLength:"1" maxLength:"200" doc:"file name, which diagnostics give" example:"run.txt"`
-	Text    string `json:"text,omitempty" maxLength:"3145728" doc:"what is in the file; all files of a request up to 3 MiB together" example:"1 Q0 lake 1 2.5 mine\n"`
-	Content string `json:"content,omitempty" maxLength:"5242880" doc:"instead of text: the bytes in base64, which may be packed with gzip and have up to 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
+	Name    string `json:"name" minLength:"1" maxLength:"200" doc:"file name, which diagnostics repeat" example:"run.txt"`
+	Text    string `json:"text,omitempty" maxLength:"3145728" doc:"content of the file as text; all files of a request together have up to 3 MiB" example:"1 Q0 lake 1 2.5 mine\n"`
+	Content string `json:"content,omitempty" maxLength:"5242880" doc:"instead of text: the bytes in base64; they may be packed with gzip and unpack to up to 64 MiB" example:"MSBRMCBkMSAxIDIgbWluZQo="`
 }
 
-// checkReference reports a reference that does not either name an id or have files.
+// checkReference reports a reference that has both an id and files, or neither.
 func checkReference(pointer, member, id string, files []InlineFile) (fields problem.Fields) {
 	fields.AddIf(id != "" && len(files) > 0, pointer, "has both %s and files: give one of them", member)
 	fields.AddIf(id == "" && len(files) == 0, pointer, "needs %s or files", member)
 	return fields
 }
 
-// bytes returns what is in the file, which stands in the input at the pointer, and reports what is wrong with that.
+// bytes returns the content of the file and adds its errors to fields. The pointer leads to the file in the input.
 func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
 	fields.AddIf(f.Text != "" && f.Content != "", pointer, "has both text and content: give one of them")
 	fields.AddIf(f.Text == "" && f.Content == "", pointer, "is empty: give the file as text, or its bytes in base64 as content")
@@ -65,7 +65,8 @@ func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
 	return content
 }
 
-// decodeInline decodes files that come along, and are what a holder has otherwise. They count against the bounds of the request.
+// decodeInline returns the files that the request contains in the form of stored files. They count against the bounds of the
+// request.
 func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	var fields problem.Fields
@@ -89,18 +90,19 @@ func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []
 	return list, nil
 }
 
-// source is where files come from, so that problems point to their place in the input.
+// source holds files and their place in the input, so that problems can point to it.
 type source struct {
 	pointer string // to the reference
 	inline  bool
-	hidden  bool // the caller must not be told what is in the files
+	hidden  bool // the caller must not learn the content of the files
 	files   []evaluator.File
 }
 
 // Files returns the files to read.
 func (s *source) Files() []evaluator.File { return s.files }
 
-// FilePointer points to the file of the name, in the input.
+// FilePointer returns the JSON pointer to the file of this name in the input. For stored files it returns the pointer to the
+// reference.
 func (s *source) FilePointer(name string) string {
 	i := slices.IndexFunc(s.files, func(f evaluator.File) bool { return f.Name == name })
 	if !s.inline || i < 0 {
@@ -109,7 +111,7 @@ func (s *source) FilePointer(name string) string {
 	return fmt.Sprintf("%s/files/%d", s.pointer, i)
 }
 
-// CheckDiagnostics is the problem of files that have errors; nil when the diagnostics have none.
+// CheckDiagnostics returns the problem of files that have errors. It returns nil if the diagnostics have no errors.
 func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
 	if s.hidden && measure.HasErrors(diagnostics) {
 		return problem.InvalidMember(s.pointer, "cannot be read any more as when it was evaluated: ask the organizers to look")
@@ -117,7 +119,7 @@ func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
 	return problem.Check(record.Faults(diagnostics, s.FilePointer))
 }
 
-// readSource reads the files of a source. Errors in them are the caller's problem.
+// readSource reads the files of a source. It reports their errors as problems of the caller's input.
 func readSource[R any](ctx context.Context, s *source,
 	read func(context.Context, ...measure.File) (R, []measure.Diagnostic, error)) (R, error) {
 	files, done := evaluator.Contents(s.files)
@@ -129,27 +131,28 @@ func readSource[R any](ctx context.Context, s *source,
 	return result, err
 }
 
-// Texts are the files that have texts of documents and queries.
+// Texts holds the files with the texts of documents and queries.
 type Texts struct {
 	source
-	unseen string // why none are read, where there could be some
+	unseen string // why the caller gets no texts although the dataset could have some
 }
 
-// inputsForRegistrants is why a caller is shown no inputs of a dataset.
+// inputsForRegistrants says why a caller gets no texts from the inputs of a dataset.
 const inputsForRegistrants = "The inputs of the dataset are for accepted registrants of its task who have accepted its present terms, so " +
 	"texts are not looked for: register for the task and accept its terms, or send them along"
 
-// TextFault says why there are texts that cannot be shown.
+// TextFault says why texts are missing from an answer.
 type TextFault struct {
-	File   string `json:"file,omitempty" doc:"the file that was looked in; absent when it is about all"`
+	File   string `json:"file,omitempty" doc:"the file that was searched; absent if the fault concerns all files"`
 	Detail string `json:"detail" doc:"what is wrong, or what to do"`
 }
 
-// maxTextFaults is how many faults an answer has.
+// maxTextFaults bounds the faults of an answer.
 const maxTextFaults = 5
 
-// Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem;
-// stored ones are others' files, so their faults come with the texts that were found, where some were not.
+// Find searches the files for texts. Nil Texts find nothing. A file of the request without usable texts is an error of the
+// caller's input. Stored files belong to others: their faults are returned with the texts, and only if some wanted texts are
+// missing.
 func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, []TextFault, error) {
 	if t == nil {
 		return corpus.Texts{}, nil, nil
@@ -171,7 +174,7 @@ func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, [
 	return found, nil, problem.Check(fields)
 }
 
-// faults are those of stored files, when not all that was wanted was found.
+// faults returns the faults of stored files. It returns none if all wanted texts were found.
 func faults(wanted corpus.Wanted, found corpus.Texts) (list []TextFault) {
 	if len(found.Documents) >= len(wanted.Documents) && len(found.Queries) >= len(wanted.Queries) {
 		return nil
@@ -184,8 +187,9 @@ func faults(wanted corpus.Wanted, found corpus.Texts) (list []TextFault) {
 	return list
 }
 
-// Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at
-// the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. nil is none.
+// Texts gathers the files with the texts of documents and queries. With a reference, which stands in the input at the pointer,
+// these are the files that it names. Without a reference, they are the inputs of the dataset that all the runs are on, if the
+// caller sees that dataset. Texts returns nil if there are no such files.
 func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
 	t := &Texts{source: source{pointer: pointer}}
 	id := commonDataset(runs)
@@ -214,7 +218,7 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 	if !d.item.ReadsInputs(d.roles) {
 		resolver.addDependency("inputs for registrants")
 		t.unseen = inputsForRegistrants
-		return t, nil // the runs can be shown without
+		return t, nil // the answer does not need the texts
 	}
 	var stored []record.File
 	for _, f := range d.item.Inputs {
@@ -226,7 +230,7 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 		resolver.addDependency("inputs too large")
 		t.unseen = fmt.Sprintf("The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: "+
 			"they must be sent along", MaxStoredBytes)
-		return t, nil // the runs can be shown without
+		return t, nil // the answer does not need the texts
 	}
 	t.files, err = resolver.storedFiles(ctx, record.HolderInputs, id, stored)
 	return t, err

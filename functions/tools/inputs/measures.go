@@ -10,7 +10,7 @@ import (
 	"assay/shared/problem"
 )
 
-// checkMeasures checks the measures that are to be computed.
+// checkMeasures checks and stores the measures to compute. Without requested measures it takes the defaults of the truth's kind.
 func (r *Results) checkMeasures(asked ResultsRequest) error {
 	r.kind, r.TruthVersion = r.Truth.Settings.Kind, r.Truth.version
 	names := asked.Measures
@@ -40,7 +40,7 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	return nil
 }
 
-// canonical is the canonical name of a measure; another text stays as it is.
+// canonical returns the canonical name of a measure. It returns a text that is no measure unchanged.
 func (r *Results) canonical(name string) string {
 	if m, err := measure.Parse(r.kind, name); err == nil {
 		return m.String()
@@ -48,7 +48,7 @@ func (r *Results) canonical(name string) string {
 	return name
 }
 
-// matchMeasures finds the measures that are asked for among those of the evaluations, and says which are not there.
+// matchMeasures stores the requested measures and reports those that the evaluations lack.
 func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 	e := r.Runs[0].evaluation
 	switch {
@@ -69,13 +69,13 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 			pointer = fmt.Sprintf("%s/%d", asked.MeasurePointer, i)
 		}
 		unknown.Add(pointer,
-			"%q is none of those that the runs were evaluated with: %s. Name one of these; others can be computed by the organizers, and by "+
-				"who may read the runs and sends a truth along", name, strings.Join(e.Columns, ", "))
+			"%q is none of the measures that the runs were evaluated with: %s. Name one of these. Only the organizers, and callers who may read "+
+				"the runs and send a truth, can have others computed", name, strings.Join(e.Columns, ", "))
 	}
 	return unknown
 }
 
-// LowerIsBetter reports whether the least value of the measure is the best.
+// LowerIsBetter reports whether lower values of the measure are better.
 func (r *Results) LowerIsBetter(name string) bool {
 	if m, err := measure.Parse(r.kind, name); err == nil {
 		return !m.HigherIsBetter()

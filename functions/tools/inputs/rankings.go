@@ -17,34 +17,36 @@ import (
 // RankingRequest selects a ranking. All members are at the top of the input.
 type RankingRequest struct {
 	DatasetID string
-	Measure   string // empty: the one that ranks
-	Against   *int64 // another version of the truth, to compare ranks with
-	Best      bool   // the best run of each team alone
-	Final     bool   // of the final runs of each team alone
+	Measure   string // empty: the measure that ranks the dataset's leaderboard
+	Against   *int64 // another version of the truth to compare ranks with
+	Best      bool   // only the best run of each team
+	Final     bool   // only final runs
 	Limit     int
-	Public    bool // what everyone sees who sees the task
+	Public    bool // only entries that everyone who sees the task sees
 }
 
-// Ranking has the entries of a dataset's leaderboard that the caller sees.
+// Ranking holds the entries of a dataset's leaderboard that the caller sees.
 type Ranking struct {
 	Dataset       *record.DatasetItem
-	Board         record.BoardTruth // what the entries were evaluated with
+	Board         record.BoardTruth // the truth and evaluator of the entries
 	Task          *record.TaskItem
 	Measure       string
 	LowerIsBetter bool
 	Entries       []RankedEntry
-	More          bool // whether it goes on
+	More          bool // whether more entries follow
 	resolver      *Resolver
 }
 
-// RankedEntry is an entry of a ranking, as the caller sees it.
+// RankedEntry is an entry of a ranking as the caller sees it.
 type RankedEntry struct {
 	record.Evaluation // with its rank
-	// Ranks among the entries that both versions of the truth have, against the one in use and the other; 0: not one of them.
+	// CommonRank and OtherRank are ranks among the entries that both versions of the truth have: CommonRank against the version
+	// in use, OtherRank against the other version. Both are 0 for an entry that only one version has.
 	CommonRank, OtherRank int
 }
 
-// Ranking gathers a ranking: of the evaluations that the list of the task's evaluations has for the caller, in its order.
+// Ranking gathers a ranking. It has the evaluations that the caller sees in the list of the task's evaluations, in the same
+// order.
 func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*Ranking, error) {
 	if err := problem.Check(checkReference("", "datasetId", asked.DatasetID, nil)); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 		return nil, err
 	}
 	resolver.addDependency("task %s %s", r.Task.ID, r.Task.Name)
-	by := "" // as the table has it
+	by := "" // empty: the order of the board
 	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
 			return nil, problem.InvalidMember("/measure", "%q is none of the dataset's: %s", asked.Measure,
@@ -103,20 +105,20 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	return r, nil
 }
 
-// leaderboard is that of the dataset against the version of the truth.
+// leaderboard returns the leaderboard of the dataset against the given version of the truth.
 func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.Leaderboard {
 	return &evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, AtOnce: asked.Limit + 1,
 		Final: asked.Final, Now: r.resolver.call.Now()}
 }
 
-// place is where an entry stands on a board, under what identifies it on others.
+// place is the rank of an entry on one board, and the identity that finds the same entry on other boards.
 type place struct {
 	identity string
 	rank     int
 }
 
-// ranksInBoth ranks the places, which are in order, that have a counterpart among the others. An entry that came or went
-// moves all below it, and says nothing of the truth.
+// ranksInBoth ranks only the places that have a counterpart among the others. The places are in order of rank. Entries without a
+// counterpart are left out, because a new or removed entry moves all entries below it without any change of the truth.
 func ranksInBoth(places, others []place) map[string]int {
 	both := map[string]bool{}
 	for _, p := range others {
@@ -136,8 +138,8 @@ func ranksInBoth(places, others []place) map[string]int {
 	return ranks
 }
 
-// identity is what an entry has in common with that of another version of the truth: its team or, where a team can have
-// several entries, its run.
+// identity identifies an entry across versions of the truth. If each team has only its best entry, it is the team, otherwise the
+// run.
 func identity(e *record.EvaluationItem, best bool) string {
 	if best {
 		return e.Entrant()
@@ -145,7 +147,7 @@ func identity(e *record.EvaluationItem, best bool) string {
 	return e.RunID
 }
 
-// forEachEntry calls do with the entries that the caller sees, until it returns false.
+// forEachEntry calls do with each entry that the caller sees, until do returns false.
 func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, best bool,
 	do func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
 	rolesOf, err := b.Viewer.RolesOf(ctx)
@@ -172,7 +174,7 @@ func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, bes
 	return nil
 }
 
-// otherVersion has the places of the entries against the other version of the truth by the same measure.
+// otherVersion returns the places of the entries against the other version of the truth, by the same measure.
 func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]place, error) {
 	if asked.Against == nil {
 		return nil, nil
@@ -202,8 +204,9 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	return places, err
 }
 
-// Values returns, of each entry, the values of the ranking's measure by topic; empty of one that has none. Hidden says that not everyone
-// who sees the entries is shown these: since all get the same leaderboard, it must tell nobody single ones.
+// Values returns, for each entry, the values of the ranking's measure by topic. An entry without values has an empty map. hidden
+// reports whether some callers who see the entries may not see these values. All callers get the same leaderboard, so it must not
+// reveal single hidden values.
 func (r *Ranking) Values(ctx context.Context) (all []map[string]float64, hidden bool, err error) {
 	everyone := lists.Map(r.Entries, func(e RankedEntry) stored { return stored{e.ID, e.Evaluator.Kind, 0} })
 	all = make([]map[string]float64, len(everyone))
@@ -215,8 +218,8 @@ func (r *Ranking) Values(ctx context.Context) (all []map[string]float64, hidden 
 	return all, hidden, err
 }
 
-// ReadableRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.
-// It is of those entries alone, so that what it costs does not grow with the ranking.
+// ReadableRuns returns the runs whose files the caller may read, in the order of the ranking. It looks only at the first entries,
+// at most the given number, so that its cost does not grow with the ranking.
 func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) {
 	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e RankedEntry) string { return e.RunID })
 	runs, err := records.GetExisting[record.RunItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, ids, record.RunKey)

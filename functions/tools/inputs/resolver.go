@@ -1,15 +1,16 @@
-// Package inputs resolves the inputs of a tool, as far as its caller may read them. A tool names runs, truths and texts;
-// which of them a caller may read is decided here, by the rules that decide it for the resources themselves:
+// Package inputs resolves the inputs of a tool. A tool names runs, truths (ground truth: qrels or labels) and texts. This package
+// decides which of them the caller may read, by the same rules as the resources themselves:
 //
-//   - the files of a run, as the links that GET of the run has: its owner and the organizers, others once its review shows it;
-//   - the values of a run, as GET of its evaluation;
-//   - a truth, as the links that GET of the dataset has: organizers and workers. Judgments are nothing else than a truth. Who may
-//     not read it gets the values that an evaluation has, and of what is computed from it again for samples of examples no more than
-//     package evaluation says;
-//   - texts, as the inputs of a dataset.
+//   - The files of a run follow the links in GET of the run: the owner and the organizers may read them. Other callers may read them once
+//     the review of the run shows them.
+//   - The values of a run follow GET of its evaluation.
+//   - A truth follows the links in GET of the dataset: organizers and workers may read it. Judgments are a truth like any other. Other
+//     callers get the values that an evaluation stores. From values that are computed again for samples of examples they get no more
+//     than package evaluation allows.
+//   - Texts follow the inputs of a dataset.
 //
-// Hidden resources get the same answer as missing ones, after the same reads. The dependencies of an answer are recorded, so that
-// it has an entity tag before it is computed.
+// Hidden resources get the same answer as missing ones, after the same reads. The resolver records the dependencies of an answer,
+// so that the answer has an entity tag before it is computed.
 package inputs
 
 import (
@@ -26,12 +27,12 @@ import (
 )
 
 const (
-	// MaxStoredBytes is how large the stored files may be that one invocation reads.
+	// MaxStoredBytes bounds the total size of the stored files that one invocation reads.
 	MaxStoredBytes = 256 << 20
-	// MaxTextBytes is how large the stored runs and truths that one invocation reads may be together once they are unpacked: their lines
-	// are held in memory.
+	// MaxTextBytes bounds the unpacked size of all stored runs and truths that one invocation reads. Their lines are held in
+	// memory.
 	MaxTextBytes = compute.LargeBytes
-	// MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
+	// MaxUnpackedBytes bounds the unpacked size of all files that the request contains.
 	MaxUnpackedBytes = 64 << 20
 )
 
@@ -39,15 +40,15 @@ const (
 type Resolver struct {
 	call         *api.Call
 	dependencies []string
-	inlineBytes  int64              // bytes that came along
-	storedBytes  int64              // bytes of stored files
-	valueBytes   int64              // about as many bytes that values per topic take
-	inline       readFiles          // that came along
-	stored       readFiles          // whose lines are held in memory
-	reads        evaluator.Settings // how files are read; zero: as rankings
+	inlineBytes  int64              // size of the files in the request
+	storedBytes  int64              // size of the stored files
+	valueBytes   int64              // estimated memory of the values per topic
+	inline       readFiles          // files in the request
+	stored       readFiles          // stored files whose lines are held in memory
+	reads        evaluator.Settings // how the files are read; zero: as rankings
 }
 
-// readFiles are files whose text is read: those of truths, and all others.
+// readFiles holds the files whose text is read: those of truths, and all others.
 type readFiles struct{ truths, others []evaluator.File }
 
 // add adds files of the holder.
@@ -59,7 +60,7 @@ func (f *readFiles) add(h record.Holder, list []evaluator.File) {
 	}
 }
 
-// count returns how much text there is. It stops beyond the most bytes.
+// count returns the size of the text of the files. It stops counting when the sum exceeds most bytes.
 func (f *readFiles) count(ctx context.Context, most int64) (truths, others lines.Size, err error) {
 	if truths, err = evaluator.CountText(ctx, f.truths, most); err == nil {
 		others, err = evaluator.CountText(ctx, f.others, most-truths.Bytes)
@@ -70,27 +71,27 @@ func (f *readFiles) count(ctx context.Context, most int64) (truths, others lines
 // NewResolver returns a resolver for the call.
 func NewResolver(c *api.Call) *Resolver { return &Resolver{call: c} }
 
-// WriteTempFile is that of the call.
+// WriteTempFile calls the method of the call.
 func (resolver *Resolver) WriteTempFile(name, mediaType string, write func(io.Writer) error) (*api.TempFile, error) {
 	return resolver.call.WriteTempFile(name, mediaType, write)
 }
 
-// Dependencies identify all that was resolved; two invocations with the same input and dependencies have the same answer.
+// Dependencies identify all resolved inputs. Two invocations with the same input and the same dependencies have the same answer.
 func (resolver *Resolver) Dependencies() []string { return resolver.dependencies }
 
 func (resolver *Resolver) addDependency(format string, args ...any) {
 	resolver.dependencies = append(resolver.dependencies, fmt.Sprintf(format, args...))
 }
 
-// ReadAs says how the tool reads the files, which decides how much memory they take.
+// ReadAs tells the resolver how the tool reads the files. This decides how much memory they take.
 func (resolver *Resolver) ReadAs(s evaluator.Settings) { resolver.reads = s }
 
-// Compute runs do, which takes processor time, and memory in proportion to the inputs, in slots of the caller's shares.
+// Compute runs do in slots of the caller's shares of processor time and of memory. The memory grows with the inputs.
 func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) error) error {
 	return compute.Process.Run(ctx, compute.Work{Caller: resolver.call.PoolCaller(), Memory: resolver.memory, Do: do})
 }
 
-// memory returns about how much memory the inputs take when they are read.
+// memory estimates the memory that the inputs take once they are read. It refuses files that unpack to too many bytes.
 func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 	truths, others, err := resolver.inline.count(ctx, MaxUnpackedBytes)
 	if err != nil {
@@ -113,7 +114,7 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 	return ofTruths + ofOthers + resolver.inlineBytes + resolver.valueBytes, nil
 }
 
-// heldFilesOf returns the files of a holder, whose lines the tool holds in memory. They count against the bounds of the request.
+// heldFilesOf returns the files of a holder whose lines the tool holds in memory. They count against the bounds of the request.
 func (resolver *Resolver) heldFilesOf(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
 	list, err := resolver.storedFiles(ctx, h, id, files)
 	resolver.stored.add(h, list)
@@ -136,7 +137,7 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 	return list, nil
 }
 
-// notFound is the problem of naming what is missing, or may not be seen.
+// notFound returns the problem for an input that names something that does not exist or that the caller may not see.
 func notFound(fields ...problem.Field) error {
 	return problem.NotFound.New("The input names something that does not exist, or that you may not see; `errors` says where and what. " +
 		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)

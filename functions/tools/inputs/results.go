@@ -18,48 +18,52 @@ import (
 
 // ResultsRequest selects values of measures.
 type ResultsRequest struct {
-	Runs           []RunReference  // stand in the input at /runs
-	Truth          *TruthReference // at /truth; nil: the one that the runs were evaluated against
-	Measures       []string        // at MeasurePointer
-	MeasurePointer string          // pointer to the measures, or to the one
-	// Unless measures are asked for, they are all that the runs were evaluated with or, if One is set, the primary one; against
-	// a truth that comes along they are the defaults of its kind.
+	Runs           []RunReference  // in the input at /runs
+	Truth          *TruthReference // in the input at /truth; nil: the truth that the runs were evaluated against
+	Measures       []string        // in the input at MeasurePointer
+	MeasurePointer string          // pointer to the list of measures, or to the single measure
+	// One reduces the default measures to the first or primary one. The defaults apply if Measures is empty. They are the
+	// measures that the runs were evaluated with or, for a truth that the request contains, the defaults of its kind.
 	One bool
-	// WithFiles says that the files of the runs are to be read as well.
+	// WithFiles says that the tool also reads the files of the runs.
 	WithFiles bool
-	// ByExample says that the one measure is wanted by example, or over samples of them: one of the evaluations' that these have no such
-	// values of is computed again, against the truth of the dataset. Who may not read that, or the runs, must be told no more than what
-	// all may know who see the evaluations: package evaluation says what that is.
+	// ByExample asks for the values of the measure by example, or over samples of examples. If the evaluations do not store
+	// values by example, the measure is computed again against the truth of the dataset. A caller who may not read that truth or
+	// the runs must then learn no more than everyone who sees the evaluations. Package evaluation defines what everyone may know.
 	ByExample bool
 }
 
-// Results are the values of runs that can be had.
+// Results holds runs and the source of their values.
 type Results struct {
 	Runs         []*Run
 	Measures     []string // canonical names, in the order asked for
-	TruthVersion int64    // of the dataset's truth; 0: the truth came along
-	Truth        *Truth   // that the values are computed against; nil: the evaluations have them
+	TruthVersion int64    // version of the dataset's truth; 0: the request contains the truth
+	Truth        *Truth   // the truth to compute the values against; nil: the evaluations store the values
 	resolver     *Resolver
 	kind         measure.Kind
-	lower        map[string]bool // of an evaluator that is not built in
+	lower        map[string]bool // by measure, for evaluators that are not built in
 }
 
-// valuesBytes is about how much memory the values of one run take, of as many topics as collections have.
+// valuesBytes estimates the memory that the values of one run take, for a usual number of topics.
 const valuesBytes = 4 << 20
 
-// Values are those of one run.
+// Values holds the values of one run.
 type Values struct {
-	Measures    map[string]*float64 // null when not defined
-	Reasons     map[string]string   // why
+	Measures    map[string]*float64 // by name; nil if not defined
+	Reasons     map[string]string   // by name: why the value is nil
 	Topics      evaluation.Topics
 	Diagnostics []measure.Diagnostic
-	// Resample and Examples are those of the evaluation, where the values were computed for this answer.
+	// Resample and Examples come from the evaluation. They are set only if the values were computed for this answer.
 	Resample func(counter *steps.Counter, examples []int) *float64
 	Examples int
 }
 
-// Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
-// runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
+// Results gathers the runs and finds the source of their values. These are the sources, the first that applies:
+//
+//	the truth that the request names                if it names one
+//	the evaluations of the runs                     if they store all requested values
+//	the truth of the evaluations, possibly hidden   for values by example that the evaluations lack
+//	the truth of the dataset                        for measures that the evaluations lack, if the caller may read the truth
 func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*Results, error) {
 	r := &Results{resolver: resolver}
 	resolver.valueBytes += int64(len(asked.Runs)) * valuesBytes
@@ -100,7 +104,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	if r.Truth == nil {
 		return r, problem.Check(unknown)
 	}
-	if !asked.WithFiles { // organizers may read both; others may read a truth that is public, and not the files of the runs
+	if !asked.WithFiles { // organizers may read both; others may read a public truth, but not the files of the runs
 		if r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 			return nil, err
 		}
@@ -109,7 +113,8 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	return r, err
 }
 
-// computeAgain has the values of the evaluations computed, on behalf of a caller who need not be able to read the runs and the truth.
+// computeAgain prepares to compute the values of the evaluations again, for a caller who need not have the right to read the runs
+// and the truth.
 func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err error) {
 	before := r.resolver.dependencies
 	if r.Truth, err = r.resolver.datasetTruth(ctx, r.Runs, r.TruthVersion); err != nil || r.Truth == nil {
@@ -123,16 +128,17 @@ func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err e
 	if err := r.resolver.openFiles(ctx, r.Runs); err != nil {
 		return err
 	}
-	if hidden { // the entity tag must not confirm guesses of digests; the evaluations say which files these are
+	if hidden { // the entity tag must not confirm guesses of digests; the evaluations identify these files
 		r.resolver.dependencies = before
 		r.resolver.addDependency("truth %d", r.Truth.version)
 	}
 	return r.checkMeasures(asked)
 }
 
-// hasValues reports whether the evaluations have what is asked for, or why nothing has it, as far as the first of them tells.
+// hasValues reports whether the evaluations suffice for the request. It looks only at the first evaluation. An evaluation
+// suffices if it has the requested values, or a reason why there cannot be values by example.
 func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool, err error) {
-	if !asked.ByExample || !HasExamples(string(r.kind)) || r.Runs[0].evaluation.Reasons[measure.PerTopicReason] != "" { // there are too many
+	if !asked.ByExample || !HasExamples(string(r.kind)) || r.Runs[0].evaluation.Reasons[measure.PerTopicReason] != "" {
 		return true, nil
 	}
 	err = r.resolver.forEachTopics(ctx, r.storedOf(r.Runs[:1]), func(_ int, topics evaluation.Topics) error {
@@ -142,16 +148,17 @@ func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool
 	return has, err
 }
 
-// OfExamples reports whether values are of single examples that tell the truth, and not of topics.
+// OfExamples reports whether the values belong to single examples and would reveal the truth. Values of topics do not.
 func (r *Results) OfExamples() bool { return evaluation.Hides(string(r.kind), 0) }
 
-// HasExamples reports whether values of a kind of evaluator are of examples, which can be sampled, and not of topics.
+// HasExamples reports whether values of this kind of evaluator belong to examples, which can be sampled. Other values belong to
+// topics.
 func HasExamples(kind string) bool {
 	k := measure.Kind(kind)
 	return measure.EvaluatorOf(k) != nil && !k.Ranks()
 }
 
-// Unit is what values are of.
+// Unit returns the noun for what one value belongs to: a topic or an example.
 func (r *Results) Unit() string {
 	if HasExamples(string(r.kind)) {
 		return "example"
@@ -159,13 +166,13 @@ func (r *Results) Unit() string {
 	return "topic"
 }
 
-// seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
-// shown that it has none yet; where they are hidden, so is whether there are any.
+// seesValues reports whether a caller with the roles may read the values of a run. If the run has no evaluation yet, the caller
+// must also see the run: the error then says that the evaluation is missing, which reveals that the run exists.
 func seesValues(r *record.RunItem, roles access.Role) bool {
 	return r.ReadsValues(roles) && (r.ListedID() != "" || access.Sees(roles, r.Scope().Audience))
 }
 
-// useNamedTruth has the values computed against the truth that is named.
+// useNamedTruth resolves the truth that the request names. The values are computed against it.
 func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err error) {
 	if r.Runs, err = r.resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 		return err
@@ -183,11 +190,12 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 	return r.checkMeasures(asked)
 }
 
-// readEvaluations reads those of the runs, which must be against one truth. Some may be hidden from a caller who reads the files.
+// readEvaluations reads the evaluations of the runs. All must be against one truth. It refuses evaluations that are hidden from a
+// caller who may read the files.
 func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	var ids []string
 	for _, run := range r.Runs {
-		if !run.item.ReadsValues(run.roles) && withFiles { // the caller sees the run
+		if !run.item.ReadsValues(run.roles) && withFiles { // the caller may read the files, so the problem may name the run
 			return problem.InvalidMember(run.pointer,
 				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
 					"truth of your own in truth")
@@ -213,7 +221,7 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 		switch {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
-		case !access.Sees(run.roles, e.Scope().Audience): // by a review that changed since the run was read
+		case !access.Sees(run.roles, e.Scope().Audience): // the review changed since the run was read
 			return notFound(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:
 			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare",
@@ -243,7 +251,7 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	return nil
 }
 
-// Values returns the values of each run. What is wrong with a file is the caller's problem.
+// Values returns the values of each run. Errors in the files of the request are problems of the caller's input.
 func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	if r.Truth == nil {
 		return r.storedValues(ctx)
@@ -275,10 +283,10 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	return all, nil
 }
 
-// MaxValues is how many values per topic one invocation works on: some 100 MB.
+// MaxValues bounds the values per topic of one invocation. They take about 100 MB.
 const MaxValues = 1_000_000
 
-// checkValueCount refuses what would be too much for one invocation.
+// checkValueCount refuses more values than one invocation may work on.
 func checkValueCount(n int) error {
 	if n > MaxValues {
 		return problem.InvalidMember("/runs",
@@ -288,7 +296,7 @@ func checkValueCount(n int) error {
 	return nil
 }
 
-// storedValues returns the values that the evaluations have.
+// storedValues returns the values that the evaluations store.
 func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 	all := make([]Values, len(r.Runs))
 	var count atomic.Int64
@@ -308,21 +316,21 @@ func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 	})
 }
 
-// storedOf returns whose values per topic to read for the caller.
+// storedOf returns the evaluations of the runs whose values per topic the caller wants.
 func (r *Results) storedOf(runs []*Run) []stored {
 	return lists.Map(runs, func(run *Run) stored { return stored{run.EvaluationID, run.evaluation.Evaluator.Kind, run.roles} })
 }
 
-// stored is an evaluation whose values per topic are read, by an evaluator of the kind, for a caller with the roles.
+// stored identifies an evaluation, the kind of its evaluator and the roles of the caller who reads its values per topic.
 type stored struct {
 	id, kind string
 	roles    access.Role
 }
 
-// topicsAtOnce is of how many evaluations the values per topic are read at the same time.
+// topicsAtOnce bounds the evaluations whose values per topic are read concurrently.
 const topicsAtOnce = 8
 
-// forEachTopics calls do with the values per topic of each evaluation, of several at the same time.
+// forEachTopics calls do with the values per topic of each evaluation. It reads up to topicsAtOnce evaluations concurrently.
 func (resolver *Resolver) forEachTopics(ctx context.Context, all []stored, do func(i int, topics evaluation.Topics) error) error {
 	for first := 0; first < len(all); first += topicsAtOnce {
 		some := all[first:min(first+topicsAtOnce, len(all))]

@@ -18,9 +18,9 @@ import (
 
 // Run is a run that a tool works on.
 type Run struct {
-	Name string // what the answer calls it; no two of an invocation have the same
-	ID   string // empty: it came along
-	// EvaluationID is the evaluation that the values of the run are from; empty when they are computed.
+	Name string // name in the answer, unique within one invocation
+	ID   string // empty: the request contains the run
+	// EvaluationID identifies the evaluation that stores the values of the run. It is empty if the values are computed.
 	EvaluationID string
 	source
 	item       *record.RunItem
@@ -28,17 +28,17 @@ type Run struct {
 	evaluation *record.EvaluationItem
 }
 
-// Rankings reads what the run retrieved. A run with errors is the caller's problem.
+// Rankings reads the rankings of the run. It reports errors in its files as problems of the caller's input.
 func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, error) {
 	return readSource(ctx, &r.source, retrieval.ReadRankings)
 }
 
-// Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
+// Runs gathers runs whose files the tool reads. The references stand in the input at the pointer.
 func (resolver *Resolver) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
 	return resolver.runsWithFiles(ctx, elementPointers(pointer, len(refs)), refs)
 }
 
-// Run gathers the one run whose files are to be read. The reference stands in the input at the pointer.
+// Run gathers one run whose files the tool reads. The reference stands in the input at the pointer.
 func (resolver *Resolver) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
 	runs, err := resolver.runsWithFiles(ctx, []string{pointer}, []RunReference{ref})
 	if err != nil {
@@ -47,7 +47,7 @@ func (resolver *Resolver) Run(ctx context.Context, pointer string, ref RunRefere
 	return runs[0], nil
 }
 
-// CheckRankings refuses stored runs that are no rankings of documents, instead of each of their lines.
+// CheckRankings refuses stored runs that are not rankings of documents. Otherwise reading them would report each of their lines.
 func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
@@ -67,7 +67,7 @@ func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error
 	return problem.Check(fields)
 }
 
-// elementPointers are pointers to those of a list.
+// elementPointers returns the pointers to the n elements of a list.
 func elementPointers(pointer string, n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -84,7 +84,7 @@ func (resolver *Resolver) runsWithFiles(ctx context.Context, pointers []string, 
 	return runs, resolver.openFiles(ctx, runs)
 }
 
-// openFiles gathers the files of those runs that the platform holds.
+// openFiles gathers the files of the stored runs.
 func (resolver *Resolver) openFiles(ctx context.Context, runs []*Run) (err error) {
 	for _, r := range runs {
 		switch {
@@ -106,7 +106,8 @@ func readsFiles(r *record.RunItem, roles access.Role) bool {
 	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
 }
 
-// runs gathers runs of which sees says whether the caller may have what is wanted of them.
+// runs gathers runs. sees decides for a stored run whether the caller may have the wanted part of it. what names that part in
+// problems.
 func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string,
 	sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
@@ -142,7 +143,7 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 	return runs, nil
 }
 
-// findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
+// findRuns reads the stored runs, and the caller's roles for each. It makes two calls to the store for any number of runs.
 func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.ID == "" })
 	if len(held) == 0 {
@@ -178,12 +179,12 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	return nil
 }
 
-// applyEmbargo has the attributes of a run or an evaluation say whether scores of its dataset are withheld now.
+// applyEmbargo records in the attributes of a run or an evaluation whether the scores of its dataset are withheld at this time.
 func (resolver *Resolver) applyEmbargo(ctx context.Context, a *record.AccessAttributes, taskID, datasetID string) error {
 	return resolver.call.ApplyEmbargo(ctx, a, taskID, datasetID, resolver.call.Now())
 }
 
-// RunLabel is the name of a team's run with what the team calls it.
+// RunLabel joins the name of a team and the team's label of a run to one name.
 func RunLabel(team, label string) string {
 	switch {
 	case label == "":
@@ -195,7 +196,7 @@ func RunLabel(team, label string) string {
 	}
 }
 
-// DistinctNames numbers those of the names that came before.
+// DistinctNames appends numbers to names that occurred before, so that no two are equal. It changes names in place.
 func DistinctNames(names []string) []string {
 	taken := map[string]bool{}
 	for i, name := range names {
@@ -207,7 +208,8 @@ func DistinctNames(names []string) []string {
 	return names
 }
 
-// commonDataset is the one that all the runs are on; empty when one came along, or is on another.
+// commonDataset returns the dataset that all the runs are on. It returns an empty id if the request contains one of the runs, or
+// if they are on several datasets.
 func commonDataset(runs []*Run) string {
 	id := ""
 	for i, r := range runs {

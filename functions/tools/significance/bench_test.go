@@ -8,7 +8,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// runs has the values of two runs of as many topics as MS MARCO's development set.
+// runs returns the values of two runs. MS MARCO's development set has the largest of the numbers of topics.
 func runs(topics int) (a, b []float64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range topics {

@@ -8,16 +8,16 @@ import (
 	"assay/shared/lists"
 )
 
-// Bonferroni adjusts the p of several tests so that one at or below a level holds although there were that many chances:
-// each is multiplied by their number, up to 1. (O. J. Dunn, Multiple comparisons among means, JASA 56, 1961.) The result
-// has the order of p.
+// Bonferroni adjusts the p values of several tests: it multiplies each by their number, up to 1. The probability that any
+// adjusted p is at or below a level by chance is then at most the level. (O. J. Dunn, Multiple comparisons among means, JASA 56,
+// 1961.) The result is in the order of p.
 func Bonferroni(p []float64) []float64 {
 	return lists.Map(p, func(x float64) float64 { return multiply(x, float64(len(p))) })
 }
 
-// Holm adjusts like Bonferroni and rejects all that it rejects and more: the least p is multiplied by the number of
-// tests, the next by one less, and so on, none ending below the one before it. (S. Holm, A simple sequentially rejective
-// multiple test procedure, Scandinavian Journal of Statistics 6, 1979.)
+// Holm adjusts like Bonferroni, and rejects every hypothesis that Bonferroni rejects and possibly more. It multiplies the lowest
+// p by the number of tests, the next by one less, and so on. No result is below the one before it. (S. Holm, A simple
+// sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6, 1979.) The result is in the order of p.
 func Holm(p []float64) []float64 {
 	out, least := make([]float64, len(p)), 0.0
 	for rank, i := range ascending(p) {
@@ -27,10 +27,11 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts the p of several tests so that, of those at or below a level, at most that share is expected to
-// be there by chance, if the tests are independent or depend on each other positively: the p of rank i is multiplied by
-// the number of tests and divided by i, none ending above the one after it. (Y. Benjamini, Y. Hochberg, Controlling the
-// false discovery rate, Journal of the Royal Statistical Society B 57, 1995.) It rejects all that Holm rejects and more.
+// BenjaminiHochberg adjusts the p values of several tests to bound the false discovery rate. Of the tests whose adjusted p is at
+// or below a level, the expected share of false discoveries is at most the level, if the tests are independent or depend on each
+// other positively. It multiplies the p of rank i by the number of tests and divides it by i. No result is above the one after
+// it. It rejects every hypothesis that Holm rejects and possibly more. (Y. Benjamini, Y. Hochberg, Controlling the false
+// discovery rate, Journal of the Royal Statistical Society B 57, 1995.) The result is in the order of p.
 func BenjaminiHochberg(p []float64) []float64 {
 	out, most := make([]float64, len(p)), 1.0
 	for rank, i := range slices.Backward(ascending(p)) {
@@ -40,7 +41,7 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return out
 }
 
-// ascending lists the indices of p, that of the least first.
+// ascending returns the indices of p, the index of the lowest p first.
 func ascending(p []float64) []int {
 	order := make([]int, len(p))
 	for i := range order {
@@ -50,11 +51,11 @@ func ascending(p []float64) []int {
 	return order
 }
 
-// multiply is a p multiplied, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
+// multiply returns p * factor, up to 1. It rounds the product to 14 digits. Otherwise 7 times 1/140 would be less than 0.05.
 func multiply(p, factor float64) float64 {
 	if factor == 1 {
 		return p
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*factor, 'g', 14, 64), 64) // it is a number
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*factor, 'g', 14, 64), 64) // FormatFloat wrote a number
 	return min(1, rounded)
 }

@@ -8,12 +8,12 @@ import (
 
 // Discordant is the result of McNemar's test.
 type Discordant struct {
-	First  int     `json:"first" doc:"examples that the first run alone has right"`
-	Second int     `json:"second" doc:"examples that the second run alone has right"`
-	P      float64 `json:"p" minimum:"0" maximum:"1" doc:"chance of numbers at least as unlike, were there no difference"`
+	First  int     `json:"first" doc:"number of examples that only the first run has right"`
+	Second int     `json:"second" doc:"number of examples that only the second run has right"`
+	P      float64 `json:"p" minimum:"0" maximum:"1" doc:"probability of numbers at least as different if the runs do not differ"`
 }
 
-// Binary reports whether all values are 0 or 1, as of examples that are wrong or right.
+// Binary reports whether all values are 0 or 1, for wrong and right examples.
 func Binary(values []float64) bool {
 	for _, x := range values {
 		if x != 0 && x != 1 {
@@ -23,10 +23,11 @@ func Binary(values []float64) bool {
 	return true
 }
 
-// McNemar is the test of paired values that are 0 or 1 (Q. McNemar, Note on the sampling error of the difference between
-// correlated proportions or percentages, Psychometrika 12, 1947). Only pairs that differ say something: were there no difference, each
-// could as well be the other way round. p is exact however many there are, of the binomial distribution, and no approximation by chi
-// squared: it is that of scipy's binomtest and of the mcnemar of statsmodels with exact=True. It is undefined when all pairs are equal.
+// McNemar tests paired values that are 0 or 1 (Q. McNemar, Note on the sampling error of the difference between correlated
+// proportions or percentages, Psychometrika 12, 1947). Only pairs that differ matter: if the runs do not differ, each direction
+// has the same probability. p is exact for any number of pairs, from the binomial distribution and not from the chi-squared
+// approximation. It equals the p of scipy's binomtest and of statsmodels' mcnemar with exact=True. The test is undefined if all
+// pairs are equal.
 func McNemar(a, b []float64) (Discordant, error) {
 	if !Binary(a) || !Binary(b) {
 		return Discordant{}, fmt.Errorf("%w: not all of them are 0 or 1", ErrUndefined)
@@ -47,6 +48,6 @@ func McNemar(a, b []float64) (Discordant, error) {
 		return Discordant{}, fmt.Errorf("%w: all pairs are equal, so there is nothing to count", ErrUndefined)
 	}
 	less, more := min(m.First, m.Second), max(m.First, m.Second)
-	m.P = min(1, 2*mathext.RegIncBeta(float64(more), float64(less+1), 0.5)) // of at most so many of the lesser
+	m.P = min(1, 2*mathext.RegIncBeta(float64(more), float64(less+1), 0.5)) // probability of at most less successes, for both sides
 	return m, nil
 }

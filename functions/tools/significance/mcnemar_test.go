@@ -10,7 +10,7 @@ import (
 	"assay/functions/tools/significance"
 )
 
-// discordant are values of two runs that differ on so many examples, and agree on two more.
+// discordant returns values of two runs that differ on the given numbers of examples, and agree on two more.
 func discordant(first, second int) (a, b []float64) {
 	for range first {
 		a, b = append(a, 1), append(b, 0)
@@ -21,7 +21,7 @@ func discordant(first, second int) (a, b []float64) {
 	return append(a, 0, 1), append(b, 0, 1)
 }
 
-// TestMcNemar_AgreesWithScipy has 500 random cases of testdata/reference.py, of up to 20,000 pairs.
+// TestMcNemar_AgreesWithScipy checks 500 random cases from testdata/reference.py, with up to 20,000 pairs.
 func TestMcNemar_AgreesWithScipy(t *testing.T) {
 	text, err := os.ReadFile("testdata/mcnemar.json")
 	if err != nil {

@@ -20,7 +20,7 @@ func paired(t *rapid.T) (a, b []float64) {
 	return rapid.SliceOfN(value, n, n).Draw(t, "a"), rapid.SliceOfN(value, n, n).Draw(t, "b")
 }
 
-// TestTests_AreSymmetric exchanges the runs: p stays and the direction turns round.
+// TestTests_AreSymmetric exchanges the runs: p stays the same and the direction is reversed.
 func TestTests_AreSymmetric(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := paired(t)
@@ -68,7 +68,7 @@ func TestTests_AreSymmetric(t *testing.T) {
 	})
 }
 
-// TestWilcoxon_AgreesWithAllSigns compares the exact p with a look at every combination of signs.
+// TestWilcoxon_AgreesWithAllSigns compares the exact p with a count over all combinations of signs.
 func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 10).Draw(t, "sizes")
@@ -107,8 +107,8 @@ func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
 	})
 }
 
-// TestCorrections_KeepOrder holds Benjamini and Hochberg between the uncorrected p and Holm, that below Bonferroni, and all to
-// the order of p.
+// TestCorrections_KeepOrder checks that the p of Benjamini and Hochberg lies between the uncorrected p and Holm's, that Holm's is
+// at most Bonferroni's, and that all keep the order of p.
 func TestCorrections_KeepOrder(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 20).Draw(t, "p")
@@ -175,8 +175,8 @@ func TestTests_RefuseValues(t *testing.T) {
 	}
 }
 
-// TestTests_ConstantDifferencesAreUndefined has differences that are .1 but for rounding. Taken as they are, t of the first would
-// be 1.8e15 and its p 3.5e-16, while half of all combinations of signs are as far from 0.
+// TestTests_ConstantDifferencesAreUndefined has differences that equal .1 except for rounding. Without a tolerance, t of the
+// first case would be 1.8e15 and its p 3.5e-16, although half of all combinations of signs are as far from 0.
 func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64
@@ -200,15 +200,15 @@ func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	if got, err := significance.Wilcoxon([]float64{0.30000000000000004, .8}, []float64{.3, .8}); !errors.Is(err, significance.ErrUndefined) {
 		t.Errorf("wilcoxon of equal pairs: %+v, %v", got, err)
 	}
-	// What is small next to 1 is not rounding when all values are.
+	// A difference that is small compared with 1 is not rounding if all values are small.
 	if got, err := significance.PairedT([]float64{3e-20, 9e-20}, []float64{2e-20, 7e-20}); err != nil || !near(got.Statistic, 3) {
 		t.Errorf("t of small values: %+v, %v", got, err)
 	}
 }
 
-// TestTests_SharesEqualCounts has the relevant documents of two runs among the first ten of seven topics, and P@10. Were sizes
-// compared as float64s, the rank sums and the p of Wilcoxon would differ. The p is that of scipy 1.17.1's wilcoxon with
-// PermutationMethod(n_resamples=inf) of the former.
+// TestTests_SharesEqualCounts has the numbers of relevant documents among the first ten for two runs and seven topics, and P@10.
+// If sizes were compared as float64s, the rank sums and the p of Wilcoxon would differ. The expected p comes from scipy 1.17.1's
+// wilcoxon with PermutationMethod(n_resamples=inf) for the numbers.
 func TestTests_SharesEqualCounts(t *testing.T) {
 	a, b := []float64{5, 5, 9, 8, 0, 2, 1}, []float64{4, 6, 7, 7, 2, 3, 0}
 	for _, parts := range []float64{1, 10} {
@@ -227,7 +227,8 @@ func shares(counts []float64, of float64) []float64 {
 	return all
 }
 
-// TestTests_AreScaleInvariant compares the tests of counts, which are exact, with those of shares and of shares with an offset.
+// TestTests_AreScaleInvariant compares the tests of counts, which are exact, with the tests of shares and of shares with an
+// offset.
 func TestTests_AreScaleInvariant(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -241,7 +242,7 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 			x[i], y[i] = x[i]+offset, y[i]+offset
 		}
 		same := func(name string, whole, parts float64, err, partsErr error) {
-			// Of values about 0.1 that differ by 1e-5, some ten digits are left.
+			// For values about 0.1 that differ by 1e-5, about ten digits are left.
 			if (err == nil) != (partsErr == nil) || err == nil && math.Abs(whole-parts) > 1e-8*max(1, math.Abs(whole)) {
 				t.Fatalf("%s: %v, %v of counts and %v, %v of shares", name, whole, err, parts, partsErr)
 			}
@@ -266,8 +267,8 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 	})
 }
 
-// TestCorrections_DoNotCrossLevels has p of random tests, (k + 1) / (rounds + 1), that times the number of tests are a level
-// exactly, and so not below it.
+// TestCorrections_DoNotCrossLevels has p values of random tests, (k + 1) / (rounds + 1). Multiplied by the number of tests, they
+// equal a level exactly, so they are not below it.
 func TestCorrections_DoNotCrossLevels(t *testing.T) {
 	for level, parts := range map[float64]int{.05: 20, .01: 100, .001: 1000, .0001: 10_000} {
 		for tests := 1; tests <= 50; tests++ {

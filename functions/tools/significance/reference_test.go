@@ -9,21 +9,21 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// near allows for the last digits of a value that another program printed.
+// near allows for differences in the last digits of a value that another program printed.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(b)) }
 
-// sleep are the hours of sleep that ten patients gained by two drugs (Student 1908; data set sleep of R).
+// sleep1 and sleep2 are the hours of sleep that ten patients gained by two drugs (Student 1908; data set sleep of R).
 var (
 	sleep1 = []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 )
 
-// darwin are the differences in height between 15 pairs of cross- and self-fertilized maize, in eighths of an inch
-// (C. Darwin, The effects of cross and self fertilisation in the vegetable kingdom, 1876).
+// darwin has the differences in height between 15 pairs of cross- and self-fertilized maize, in eighths of an inch (C. Darwin,
+// The effects of cross and self fertilisation in the vegetable kingdom, 1876).
 var darwin = []float64{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75}
 
-// depression is the factor IV of nine patients at two visits (Hollander and Wolfe, Nonparametric statistical methods,
-// 1973, page 29; the example of R's wilcox.test).
+// depression1 and depression2 are the factor IV of nine patients at two visits (Hollander and Wolfe, Nonparametric statistical
+// methods, 1973, page 29; the example of R's wilcox.test).
 var (
 	depression1 = []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}
 	depression2 = []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29}
@@ -31,8 +31,8 @@ var (
 
 func zeros(n int) []float64 { return make([]float64, n) }
 
-// TestPairedT_AgreesWithR has what R prints for its own example, t = -4.0621, df = 9, p-value = 0.002833, with the digits of
-// scipy 1.17.1's ttest_rel, and what that says of the other two.
+// TestPairedT_AgreesWithR checks R's own example: t = -4.0621, df = 9, p-value = 0.002833. The further digits, and the values of
+// the other two cases, come from scipy 1.17.1's ttest_rel.
 func TestPairedT_AgreesWithR(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float64
@@ -49,10 +49,10 @@ func TestPairedT_AgreesWithR(t *testing.T) {
 	}
 }
 
-// TestWilcoxon_AgreesWithR has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906), the example of scipy's
-// documentation (darwin: 24, 0.041259765625), and values by scipy 1.17.1 on both sides of the border between exact and
-// approximate: with ties, those of wilcoxon with PermutationMethod(n_resamples=inf), and for 50 of them, which are too many
-// for it, the count of combinations in exact fractions of Python 3.11.
+// TestWilcoxon_AgreesWithR checks R's own example of wilcox.test (V = 40, p-value = 0.03906) and the example of scipy's
+// documentation (darwin: 24, 0.041259765625). Further cases lie on both sides of the border between exact and approximate p, from
+// scipy 1.17.1. Cases with ties use wilcoxon with PermutationMethod(n_resamples=inf). It cannot handle 50 ties: their p is a
+// count of combinations in exact fractions of Python 3.11.
 func TestWilcoxon_AgreesWithR(t *testing.T) {
 	thirds := func(n int) []float64 {
 		var d []float64
@@ -97,9 +97,9 @@ func TestWilcoxon_AgreesWithR(t *testing.T) {
 	}
 }
 
-// TestRandomization_AgreesWithFisher has Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21): 863 of the
-// 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is near the exact
-// one, found by adding up the ways to reach each sum, within four of its standard errors.
+// TestRandomization_AgreesWithFisher checks Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21).
+// 863 of the 32,768 combinations reach the sum of 314 upwards, and as many downwards. For 20 pairs, the drawn p lies within four
+// standard errors of the exact p, which is found by adding up the ways to reach each sum.
 func TestRandomization_AgreesWithFisher(t *testing.T) {
 	got, err := significance.Randomization(steps.Of(t.Context()), darwin, zeros(15), 1, 10)
 	want := significance.SignFlips{Difference: 314. / 15, Rounds: 32768, Exact: true, P: 2 * 863. / 32768}
@@ -129,7 +129,7 @@ func TestCohensD_AgreesWithR(t *testing.T) {
 	}
 }
 
-// TestCorrections_AgreeWithR has the values of R's p.adjust; those of Benjamini and Hochberg are scipy 1.17.1's
+// TestCorrections_AgreeWithR checks values of R's p.adjust. The values of Benjamini and Hochberg come from scipy 1.17.1's
 // false_discovery_control.
 func TestCorrections_AgreeWithR(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005, 0.6}
@@ -147,8 +147,9 @@ func TestCorrections_AgreeWithR(t *testing.T) {
 	}
 }
 
-// TestBootstrap_AgreesWithScipy has the survival of treated mice in table 2.1 of Efron and Tibshirani 1993. scipy 1.17.1's bootstrap with
-// method="percentile" and 200,000 resamples says 43.71 to 134.43; one value of a mouse weighs up to 28 in a mean.
+// TestBootstrap_AgreesWithScipy uses the survival of treated mice in table 2.1 of Efron and Tibshirani 1993. scipy 1.17.1's
+// bootstrap with method="percentile" and 200,000 resamples returns 43.71 to 134.43. The value of one mouse changes a mean by up
+// to 28.
 func TestBootstrap_AgreesWithScipy(t *testing.T) {
 	mice := []float64{94, 197, 16, 38, 99, 141, 23}
 	got, err := significance.Bootstrap(steps.Of(t.Context()), mice, 1, 200_000)
@@ -157,8 +158,8 @@ func TestBootstrap_AgreesWithScipy(t *testing.T) {
 	}
 }
 
-// TestSeeds_AreReproducible pins what a seed gives, to the last bit, so that no platform or release of Go can
-// change an answer unnoticed.
+// TestSeeds_AreReproducible fixes the results of a seed to the last bit, so that a platform or release of Go cannot change
+// answers unnoticed.
 func TestSeeds_AreReproducible(t *testing.T) {
 	a, b := slices.Concat(sleep1, depression1), slices.Concat(sleep2, depression2)
 	flips, err := significance.Randomization(steps.Of(t.Context()), a, b, 42, 1000)

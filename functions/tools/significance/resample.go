@@ -13,18 +13,18 @@ import (
 
 // Resampled is the result of the paired bootstrap.
 type Resampled struct {
-	Rounds   int      `json:"rounds" doc:"samples of examples in which both runs have a value"`
-	Interval Interval `json:"interval" doc:"of the difference"`
+	Rounds   int      `json:"rounds" doc:"number of samples of examples in which both runs have a value"`
+	Interval Interval `json:"interval" doc:"interval of the difference"`
 	P        float64  `json:"p" minimum:"0" maximum:"1" doc:"twice the share of samples in which the run that is worse on most of them is at least as good"`
 }
 
-// minSamples is how many samples with values it takes to say something.
+// minSamples is the least number of samples with values that gives a result.
 const minSamples = 100
 
-// Samples calls do with rounds samples of n examples, by their indices: as many as there are, drawn with replacement. do must not keep
-// the sample. The error is that of the counter or of do.
+// Samples calls do with rounds samples. A sample has the indices of n examples, drawn from n examples with replacement. do must
+// not keep the sample. The error comes from the counter or from do.
 func Samples(counter *steps.Counter, n int, seed uint64, rounds int, do func(sample []int) error) error {
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed has to give the same samples again
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed must give the same samples each time
 	sample := make([]int, n)
 	for range rounds {
 		if err := counter.Add(n); err != nil {
@@ -40,8 +40,8 @@ func Samples(counter *steps.Counter, n int, seed uint64, rounds int, do func(sam
 	return nil
 }
 
-// SampleInterval is the percentile interval at 95 % of a value over samples of examples, of which some may be NaN: the measure is not
-// defined for these samples.
+// SampleInterval returns the 95 % percentile interval of a value over samples of examples. The value is NaN for samples for which
+// the measure is not defined.
 func SampleInterval(values []float64) (Interval, error) {
 	values, err := defined(values)
 	if err != nil {
@@ -51,7 +51,7 @@ func SampleInterval(values []float64) (Interval, error) {
 	return Interval{percentile.Of(values, 0.025), percentile.Of(values, 0.975)}, nil
 }
 
-// defined are the values that are numbers, which are enough.
+// defined returns the values that are not NaN. It returns an error if there are fewer than minSamples.
 func defined(values []float64) ([]float64, error) {
 	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	if len(values) < minSamples {
@@ -60,7 +60,7 @@ func defined(values []float64) ([]float64, error) {
 	return values, nil
 }
 
-// sampleDifferences are a[i] - b[i] where both are numbers, exactly 0 where that is rounding.
+// sampleDifferences returns a[i] - b[i] where both are defined. Differences that are only rounding are exactly 0.
 func sampleDifferences(a, b []float64) ([]float64, error) {
 	d := make([]float64, len(a))
 	for i := range a {
@@ -71,9 +71,10 @@ func sampleDifferences(a, b []float64) ([]float64, error) {
 	return defined(d)
 }
 
-// PairedBootstrap compares runs by a measure that need be no mean, from its values a[i] and b[i] over the same samples of examples (B.
-// Efron, R. J. Tibshirani, An introduction to the bootstrap, 1993, section 15.4): p is that of the level at which the percentile interval
-// of the difference ends at 0, where the values as they are count as one more, as for Randomization.
+// PairedBootstrap compares two runs by a measure that need not be a mean. a[i] and b[i] are the values of the runs on the same
+// sample of examples. p belongs to the level at which the percentile interval of the difference ends at 0 (B. Efron, R. J.
+// Tibshirani, An introduction to the bootstrap, 1993, section 15.4). The observed values count as one more sample, as for
+// Randomization.
 func PairedBootstrap(a, b []float64) (Resampled, error) {
 	d, err := sampleDifferences(a, b)
 	if err != nil {
@@ -93,9 +94,10 @@ func PairedBootstrap(a, b []float64) (Resampled, error) {
 	return Resampled{len(d), interval, min(1, p)}, err
 }
 
-// NormalBootstrap is the p of two runs whose values of a measure are x and y, by the normal distribution with the spread of the difference
-// over the samples of PairedBootstrap. It says less of single samples, and is not bounded by their number, of which 150 for 10,000 examples
-// would leave no corrected p of two pairs below 0.05.
+// NormalBootstrap returns the p of two runs whose values of a measure are x and y. It uses the normal distribution with the standard
+// deviation of the difference over the samples of PairedBootstrap. This p reveals less of single samples than PairedBootstrap, and can be
+// lower for few samples. For 10,000 examples there is time for only 150 samples: the p of PairedBootstrap is then at least 2/151, and no p
+// corrected for six pairs could be below 0.05.
 func NormalBootstrap(x, y float64, a, b []float64) (p float64, err error) {
 	d, err := sampleDifferences(a, b)
 	if err != nil || math.Abs(x-y) <= Rounding([]float64{x, y}) {
@@ -104,11 +106,11 @@ func NormalBootstrap(x, y float64, a, b []float64) (p float64, err error) {
 	return math.Erfc(math.Abs(x-y) / newMoments(d).deviation / math.Sqrt2), nil
 }
 
-// levels are those that Level rounds up to. Seven of them are few enough to tell little, and reach down to what corrections for
-// 190 pairs need; 0.04 is below 0.05 with room for no more than one pair.
+// levels are the values to which Level rounds up. Seven levels are few enough to reveal little, and reach low enough for
+// corrections for 190 pairs. 0.04 is below 0.05 for a single pair only.
 var levels = []float64{0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2, 1}
 
-// Level is p rounded up to one of few levels, so that it tells little of the values, and is still a p.
+// Level rounds p up to one of a few levels. The result reveals little of the values and still is a valid p.
 func Level(p float64) float64 {
 	for _, level := range levels {
 		if p <= level {
@@ -118,8 +120,8 @@ func Level(p float64) float64 {
 	return 1
 }
 
-// Normal is the interval of the mean at 95 % by the normal distribution, which says no more of the values than their mean and their
-// spread. It is rounded, and needs two values.
+// Normal returns the 95 % interval of the mean by the normal distribution. It reveals no more of the values than their mean and
+// standard deviation. It is rounded, and needs at least two values.
 func Normal(values []float64) (Interval, error) {
 	if len(values) < 2 {
 		return Interval{}, fmt.Errorf("%w: there is no spread without two values", ErrUndefined)
@@ -128,7 +130,8 @@ func Normal(values []float64) (Interval, error) {
 	return normalInterval(m.mean, m.deviation/math.Sqrt(float64(len(values))))
 }
 
-// SampleNormal is the interval of a value at 95 % by the normal distribution, with its spread over samples. It is rounded.
+// SampleNormal returns the 95 % interval of a value by the normal distribution, with the standard deviation over samples. It is
+// rounded.
 func SampleNormal(value float64, samples []float64) (Interval, error) {
 	samples, err := defined(samples)
 	if err != nil {
@@ -137,7 +140,8 @@ func SampleNormal(value float64, samples []float64) (Interval, error) {
 	return normalInterval(value, newMoments(samples).deviation)
 }
 
-// normalInterval has ends that lie at most a hundredth of its width further out, so that they have few digits.
+// normalInterval returns an interval whose ends have few digits. Each end lies at most a hundredth of the width further out than
+// the exact end.
 func normalInterval(m, deviation float64) (Interval, error) {
 	if deviation == 0 {
 		return Interval{m, m}, nil
@@ -153,8 +157,8 @@ func normalInterval(m, deviation float64) (Interval, error) {
 	return i, nil
 }
 
-// decimal is n times a power of ten, as near as a float64 can be.
+// decimal returns n times a power of ten as the nearest float64.
 func decimal(n float64, exponent int) float64 {
-	x, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'f', 0, 64)+"e"+strconv.Itoa(exponent), 64) // infinite when it is too large
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'f', 0, 64)+"e"+strconv.Itoa(exponent), 64) // infinite if too large
 	return x
 }

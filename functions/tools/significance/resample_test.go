@@ -22,7 +22,7 @@ func TestLevel_RoundsUp(t *testing.T) {
 	}
 }
 
-// TestNormal_SaysNothingOfTheOrder compares the interval with its formula, in any order of the values.
+// TestNormal_SaysNothingOfTheOrder compares the interval with its formula for any order of the values.
 func TestNormal_SaysNothingOfTheOrder(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]float64{1, 1e-9, 1e12}).Draw(t, "scale")
@@ -63,7 +63,7 @@ func TestNormal_IsOfSpread(t *testing.T) {
 	}
 }
 
-// TestPairedBootstrap_AgreesWithTheMean has values of means over samples, for which the bootstrap of the differences has the same interval.
+// TestPairedBootstrap_AgreesWithTheMean has means over samples. The bootstrap of the differences has the same interval.
 func TestPairedBootstrap_AgreesWithTheMean(t *testing.T) {
 	const rounds, n = 2000, 50
 	a, b := make([]float64, n), make([]float64, n)

@@ -1,17 +1,17 @@
-// Package significance says how sure one can be that two runs differ: tests of paired values, the size of the effect,
-// correction for many comparisons, and intervals around a mean.
+// Package significance tests whether two runs differ. It has tests of paired values, the size of the effect, corrections for many
+// comparisons, and intervals of a mean.
 //
-// The values of two runs are paired: a[i] and b[i] are of the same topic, and a test looks at the differences
-// a[i] - b[i]. All tests are two-sided. Values are finite; whatever makes a result undefined is an error that says so,
-// never NaN or an infinity.
+// The values of two runs are paired: a[i] and b[i] belong to the same topic, and a test looks at the differences a[i] - b[i]. All
+// tests are two-sided. Values are finite. If a result is undefined, the function returns an error that says why, never NaN or an
+// infinity.
 //
-// Values are rounded, so that 0.3 - 0.2 and 0.2 - 0.1 are different float64s. Every test therefore counts differences as
-// zero when they are within Rounding of the values of both runs, their sizes as tied when they are within that of each
-// other, and all of them as constant when they all are: hits by topic and their share of ten give the same p. (scipy and
-// R compare float64s, and rank such sizes apart.)
+// Values are rounded, so 0.3 - 0.2 and 0.2 - 0.1 are different float64s. The tests allow for that, by the tolerance Rounding of
+// the values of both runs. Differences within it count as zero. Sizes of differences within it of each other count as tied, and
+// differences count as constant if all are within it of each other. Numbers of hits and their tenths therefore give the same p.
+// (scipy and R compare float64s, and rank such sizes differently.)
 //
-// What is random is drawn from PCG with the caller's seed and added up without fused multiplications, so that a seed
-// gives the same numbers on every platform.
+// Random numbers come from PCG with the caller's seed, and sums use no fused multiplications. A seed therefore gives the same
+// results on every platform.
 package significance
 
 import (
@@ -29,19 +29,18 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// ErrUndefined is wrapped by errors that are about the values: the statistic has no value for them, although the call
-// was right.
+// ErrUndefined is wrapped by errors about the values: the arguments are valid, but the statistic is not defined for them.
 var ErrUndefined = errors.New("not defined for these values")
 
 // TTest is the result of Student's t-test of paired values.
 type TTest struct {
 	Statistic float64 `json:"statistic" doc:"mean difference divided by its standard error"`
-	Freedom   int     `json:"freedom" doc:"degrees of freedom: the number of pairs less one"`
-	P         float64 `json:"p" minimum:"0" maximum:"1" doc:"chance of a statistic at least as far from 0, were there no difference"`
+	Freedom   int     `json:"freedom" doc:"degrees of freedom: the number of pairs minus one"`
+	P         float64 `json:"p" minimum:"0" maximum:"1" doc:"probability of a statistic at least as far from 0 if the runs do not differ"`
 }
 
-// PairedT is Student's t-test of paired values (Student, The probable error of a mean, Biometrika 6, 1908). It needs two
-// pairs, and is undefined when the differences are constant.
+// PairedT is Student's t-test of paired values (Student, The probable error of a mean, Biometrika 6, 1908). It needs at least two
+// pairs, and is undefined if the differences are constant.
 func PairedT(a, b []float64) (TTest, error) {
 	d, err := momentsOf(a, b)
 	if err != nil {
@@ -49,14 +48,13 @@ func PairedT(a, b []float64) (TTest, error) {
 	}
 	n := float64(len(a))
 	t := TTest{Statistic: d.mean / (d.deviation / math.Sqrt(n)), Freedom: len(a) - 1}
-	t.P = min(1, mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t.Statistic*t.Statistic))) // of Student's t distribution
+	t.P = min(1, mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t.Statistic*t.Statistic))) // by Student's t distribution
 	return t, nil
 }
 
-// CohensD is the size of the effect in paired values: the mean difference divided by the standard deviation of the
-// differences, with n - 1 in the divisor of the variance. It is often written d_z (J. Cohen, Statistical power analysis
-// for the behavioral sciences, 1988, section 2.3.5). It needs two pairs, and is undefined when the differences are
-// constant.
+// CohensD is the size of the effect in paired values: the mean difference divided by the standard deviation of the differences,
+// with n - 1 in the divisor of the variance. It is often written d_z (J. Cohen, Statistical power analysis for the behavioral
+// sciences, 1988, section 2.3.5). It needs at least two pairs, and is undefined if the differences are constant.
 func CohensD(a, b []float64) (float64, error) {
 	d, err := momentsOf(a, b)
 	if err != nil {
@@ -65,7 +63,7 @@ func CohensD(a, b []float64) (float64, error) {
 	return d.mean / d.deviation, nil
 }
 
-// moments are the mean of values and their standard deviation, with n - 1 in the divisor of the variance.
+// moments has the mean of values and their standard deviation, with n - 1 in the divisor of the variance.
 type moments struct{ mean, deviation float64 }
 
 func momentsOf(a, b []float64) (moments, error) {
@@ -86,8 +84,8 @@ func momentsOf(a, b []float64) (moments, error) {
 	return m, nil
 }
 
-// newMoments are those of values, of which there are two. Deviations are divided by the largest, so that no square is too large or too
-// small for a float64.
+// newMoments returns the moments of at least two values. It divides deviations by the largest, so that no square overflows or
+// underflows.
 func newMoments(values []float64) moments {
 	m, scale := mean(values), 0.0
 	for _, x := range values {
@@ -104,8 +102,8 @@ func newMoments(values []float64) moments {
 	return moments{m, scale * math.Sqrt(squares.Total()/float64(len(values)-1))}
 }
 
-// Rounding is how far values may lie apart that are the same but for rounding: 1e-12 of the largest size among them. That
-// is some thousand times what arithmetic loses, and far below what any measure distinguishes.
+// Rounding returns the largest distance of values that differ only by rounding: 1e-12 of the largest size among the values. This
+// is some thousand times the error of arithmetic, and far less than any difference that a measure can have.
 func Rounding(values []float64) float64 {
 	largest := 0.0
 	for _, x := range values {
@@ -114,7 +112,8 @@ func Rounding(values []float64) float64 {
 	return 1e-12 * largest
 }
 
-// differences are a[i] - b[i], exactly 0 where that is rounding, and how far apart equal ones may lie.
+// differences returns a[i] - b[i], exactly 0 for differences that are only rounding. rounding is the largest distance of equal
+// differences.
 func differences(a, b []float64) (d []float64, rounding float64, err error) {
 	if len(a) != len(b) {
 		return nil, 0, fmt.Errorf("%d values cannot be paired with %d; give both runs a value for each topic", len(a), len(b))
@@ -140,41 +139,41 @@ func mean(xs []float64) float64 {
 	n := float64(len(xs))
 	var s measure.Sum
 	for _, x := range xs {
-		s.Add(x / n) // divided first: a sum of finite values need not be finite
+		s.Add(x / n) // divides before adding, because the sum of finite values can overflow
 	}
 	return s.Total()
 }
 
 const (
-	// Rounds is how often the random methods draw when nothing else is asked for.
+	// Rounds is the default number of random draws.
 	Rounds = 10_000
-	// ExactRandomization is the most differences whose signs are tried in every combination: 65,536.
+	// ExactRandomization is the largest number of differences for which Randomization tries all combinations of signs, 65,536.
 	ExactRandomization = 16
 )
 
 // SignFlips is the result of the randomization test.
 type SignFlips struct {
 	Difference float64 `json:"difference" doc:"mean difference"`
-	Rounds     int     `json:"rounds" doc:"combinations of signs that were looked at"`
-	Exact      bool    `json:"exact" doc:"whether these are all there are"`
-	P          float64 `json:"p" minimum:"0" maximum:"1" doc:"chance of a mean difference at least as far from 0, were there no difference"`
+	Rounds     int     `json:"rounds" doc:"number of combinations of signs that were tried"`
+	Exact      bool    `json:"exact" doc:"whether all combinations were tried"`
+	P          float64 `json:"p" minimum:"0" maximum:"1" doc:"probability of a mean difference at least as far from 0 if the runs do not differ"`
 }
 
-// Randomization is Fisher's randomization test of paired values (R. A. Fisher, The design of experiments, 1935,
-// section 21): were there no difference between the runs, each difference could as well have had the other sign. p is the
-// share of combinations of signs whose mean is at least as far from 0 as that of the differences.
+// Randomization is Fisher's randomization test of paired values (R. A. Fisher, The design of experiments, 1935, section 21). If
+// the runs do not differ, each difference could have the opposite sign with the same probability. p is the share of combinations
+// of signs whose mean is at least as far from 0 as the observed mean.
 //
-// Up to 16 differences other than 0 all combinations are counted and the seed does not matter. Else rounds of them
-// are drawn, and the values as they are count as one more (B. Phipson, G. K. Smyth, Permutation p-values
-// should never be zero, SAGMB 9, 2010), so that p is never below 1 / (rounds + 1).
+// For up to 16 nonzero differences, all combinations are counted and the seed does not matter. For more differences, rounds
+// combinations are drawn, and the observed one counts as one more (B. Phipson, G. K. Smyth, Permutation p-values should never be
+// zero, SAGMB 9, 2010). p is therefore never below 1 / (rounds + 1).
 //
-// The error is that of the counter, if it has one, and otherwise about the values.
+// The error comes from the counter, or says that the test is undefined for the values.
 func Randomization(counter *steps.Counter, a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	all, rounding, err := differences(a, b)
 	if err != nil {
 		return SignFlips{}, err
 	}
-	// A difference of 0 is the same with either sign.
+	// A difference of 0 stays the same with either sign.
 	var d []float64
 	size, observed := 0.0, 0.0
 	for _, x := range all {
@@ -187,7 +186,7 @@ func Randomization(counter *steps.Counter, a, b []float64, seed uint64, rounds i
 	if math.IsInf(size, 0) {
 		return SignFlips{}, fmt.Errorf("%w: the differences are too large to be summed", ErrUndefined)
 	}
-	// Sums count as equal when they are so but for the rounding of each of their terms.
+	// Sums count as equal if they differ only by the rounding of their terms.
 	least := math.Abs(observed) - rounding*float64(len(d))
 	result := SignFlips{Difference: mean(all), Rounds: rounds}
 	extreme := 0
@@ -221,7 +220,7 @@ func Randomization(counter *steps.Counter, a, b []float64, seed uint64, rounds i
 	return result, nil
 }
 
-// signed sums up at most 64 values, each with the opposite sign where the bit of its index is 1.
+// signed sums at most 64 values, with the opposite sign for each value whose bit in signs is 1.
 func signed(d []float64, signs uint64) float64 {
 	sum := 0.0
 	for i, x := range d {
@@ -230,19 +229,18 @@ func signed(d []float64, signs uint64) float64 {
 	return sum
 }
 
-// Interval is a range in which a mean lies with a confidence of 95 %.
+// Interval is a 95 % confidence interval.
 type Interval struct {
 	Low  float64 `json:"low" doc:"lower end of the 95 % interval"`
 	High float64 `json:"high" doc:"upper end of the 95 % interval"`
 }
 
-// Bootstrap is the percentile interval of the mean at 95 % (B. Efron, R. J. Tibshirani, An introduction to the
-// bootstrap, 1993, section 13.3): as many values as there are, drawn with replacement, have a mean; of the means of that
-// many rounds the 2.5th and the 97.5th percentiles are the ends, interpolated between neighbours as
-// numpy and R (type 7) do. It needs one value.
+// Bootstrap returns the 95 % percentile interval of the mean (B. Efron, R. J. Tibshirani, An introduction to the bootstrap, 1993,
+// section 13.3). Each round draws as many values as there are, with replacement, and computes their mean. The ends of the
+// interval are the 2.5th and 97.5th percentiles of these means, interpolated between neighbours like numpy and R (type 7). It
+// needs at least one value.
 //
-// For the difference of two runs, values are their differences by topic. Bootstrap returns the error of the counter, or an error about the
-// values.
+// For the difference of two runs, values are their differences by topic. The error comes from the counter or is about the values.
 func Bootstrap(counter *steps.Counter, values []float64, seed uint64, rounds int) (Interval, error) {
 	if len(values) == 0 || uint64(len(values)) > math.MaxUint32 {
 		return Interval{}, fmt.Errorf("%w: there are %d values", ErrUndefined, len(values))
@@ -253,7 +251,7 @@ func Bootstrap(counter *steps.Counter, values []float64, seed uint64, rounds int
 			return Interval{}, fmt.Errorf("%w: value %d is %v, and a sum up to it is not finite", ErrUndefined, i+1, x)
 		}
 	}
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed has to give the same interval again
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed must give the same interval each time
 	n := uint32(len(values))
 	means := make([]float64, rounds)
 	for i := range means {

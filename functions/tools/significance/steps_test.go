@@ -10,7 +10,7 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// endless is a context that ends at its third look.
+// endless is a context that ends when it is checked for the third time.
 type endless struct {
 	context.Context
 	looks int

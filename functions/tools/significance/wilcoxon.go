@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// exactWilcoxon is the most differences for which the distribution of rank sums is counted out, as in scipy. Its counts
-// are below 2^50, so a float64 holds them exactly.
+// exactWilcoxon is the largest number of differences for which the distribution of rank sums is counted exactly, as in scipy. Its
+// counts are below 2^50, so a float64 holds them exactly.
 const exactWilcoxon = 50
 
 // SignedRank is the result of Wilcoxon's signed-rank test.
 type SignedRank struct {
 	Plus  float64 `json:"plus" doc:"sum of the ranks of positive differences (V in R)"`
-	Minus float64 `json:"minus" doc:"sum of the ranks of negative differences; the lesser of both is scipy's statistic"`
-	Zeros int     `json:"zeros" doc:"pairs without a difference, which were left out"`
-	Exact bool    `json:"exact" doc:"whether p was counted out rather than approximated"`
-	P     float64 `json:"p" minimum:"0" maximum:"1" doc:"chance of sums at least as unlike, were there no difference"`
+	Minus float64 `json:"minus" doc:"sum of the ranks of negative differences; the lower of both sums is scipy's statistic"`
+	Zeros int     `json:"zeros" doc:"number of pairs without a difference, which the test leaves out"`
+	Exact bool    `json:"exact" doc:"whether p is exact and not approximated"`
+	P     float64 `json:"p" minimum:"0" maximum:"1" doc:"probability of sums at least as different if the runs do not differ"`
 }
 
-// Wilcoxon is the signed-rank test (F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1,
-// 1945). The differences are ranked by their size, equal sizes sharing their mean rank. Pairs without a difference are
-// left out, as by zero_method "wilcox", scipy's default.
+// Wilcoxon is the signed-rank test (F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1, 1945). It
+// ranks the differences by size. Equal sizes share their mean rank. It leaves out pairs without a difference, like zero_method
+// "wilcox", scipy's default.
 //
-// Up to 50 differences p is exact, also with ties: of all combinations of signs, given the sizes. That is the p of scipy's
-// wilcoxon with method=PermutationMethod(n_resamples=np.inf). Else it comes from the normal distribution with corrections
-// for ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have
-// it. It is undefined when every difference is 0.
+// For up to 50 differences p is exact, also with ties: it counts all combinations of signs for the given sizes. It equals the p
+// of scipy's wilcoxon with method=PermutationMethod(n_resamples=np.inf). For more differences, p comes from the normal
+// distribution with corrections for ties and for continuity, as in R's wilcox.test and scipy's wilcoxon with correction=True and
+// method="asymptotic". The test is undefined if every difference is 0.
 func Wilcoxon(a, b []float64) (SignedRank, error) {
 	d, rounding, err := differences(a, b)
 	if err != nil {
@@ -41,8 +41,8 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 	}
 	slices.SortFunc(d, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
 	s := SignedRank{Zeros: pairs - n}
-	ties := 0.0                  // sum of t^3 - t over groups of t equal sizes
-	doubled := make([]int, 0, n) // twice the ranks, which are whole also where ties share their mean
+	ties := 0.0                  // sum of t^3 - t over groups of t tied sizes
+	doubled := make([]int, 0, n) // twice the ranks, which are integers even if ties share their mean rank
 	for from := 0; from < n; {
 		to := from + 1
 		for to < n && math.Abs(d[to])-math.Abs(d[from]) <= rounding {
@@ -69,13 +69,13 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 	deviation := math.Sqrt(size*(size+1)*(2*size+1)/24 - ties/48)
 	distance := math.Abs(s.Plus - size*(size+1)/4)
 	z := max(0, distance-0.5) / deviation
-	s.P = math.Erfc(z / math.Sqrt2) // of the normal distribution
+	s.P = math.Erfc(z / math.Sqrt2) // by the normal distribution
 	return s, nil
 }
 
-// rankSumCDF is the chance that the ranks, each taken with chance 1/2, sum up to at most sum.
+// rankSumCDF returns the probability that the ranks, each chosen with probability 1/2, add up to at most sum.
 func rankSumCDF(ranks []int, sum int) float64 {
-	ways := make([]float64, sum+1) // subsets of the ranks so far by their sum
+	ways := make([]float64, sum+1) // number of subsets of the ranks so far, by their sum
 	ways[0] = 1
 	for _, rank := range ranks {
 		for s := sum; s >= rank; s-- {

@@ -5,18 +5,18 @@ import "math"
 // Bar is a line of a leaderboard.
 type Bar struct {
 	Label    string
-	Value    float64   // NaN when it is undefined
-	Interval *Interval // of confidence, 95 %; nil when there is none
-	Group    string    // letters; bars that share one cannot be distinguished
+	Value    float64   // NaN if undefined
+	Interval *Interval // 95 % confidence interval; nil if there is none
+	Group    string    // letters; bars that share a letter cannot be distinguished
 	Note     string    // a word or two, such as "baseline"
 }
 
 // Interval is a range of values.
 type Interval struct{ Low, High float64 }
 
-// Layout of a bar: its texts stand above it, so that it has the whole width on a phone too.
+// Layout of a bar. Its texts stand above it, so that the bar has the whole width on a phone, too.
 const (
-	barPitch  = 42.0 // from bar to bar
+	barPitch  = 42.0 // distance of two bars
 	barText   = 13.0 // baseline of the texts
 	barTop    = 20.0
 	barHeight = 10.0
@@ -24,7 +24,7 @@ const (
 	barsWidth = 760.0 // of the document
 )
 
-// A label may take so much of the width before it fades, and has so many cells.
+// Space of the texts. A label fades at labelPart of the width. The other constants are the cells of each text.
 const (
 	labelPart  = 0.68
 	labelCells = 44
@@ -32,7 +32,7 @@ const (
 	groupCells = 8
 )
 
-// manyBars get an axis above them too, as the one below is out of sight.
+// manyBars is the number of bars above which a second axis stands above the bars, because the axis below is out of sight.
 const manyBars = 12
 
 const nothingToShow = "There is nothing to show yet."
@@ -42,7 +42,7 @@ type bars struct {
 	axis    axis
 	rows    []barRow
 	top     float64
-	letters float64 // width of the column of groups, 0 without
+	letters float64 // width of the column of groups; 0 without groups
 }
 
 type barRow struct {
@@ -50,11 +50,11 @@ type barRow struct {
 	value, tip         string
 	y                  float64
 	defined            bool
-	x, width           float64 // of the bar, as fractions
+	x, width           float64 // of the bar, as fractions of the axis
 	whisker            *Interval
 }
 
-// Bars draws horizontal bars in the order given, from zero, with intervals as whiskers.
+// Bars draws horizontal bars from zero in the given order. Whiskers show the intervals.
 func Bars(c Caption, all []Bar) Chart { return newBars(c, all).Chart }
 
 func newBars(c Caption, all []Bar) *bars {
@@ -92,7 +92,7 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 		cells -= noteCells
 	}
 	tipCells := 200.0
-	if of > 50 { // for the weight of the page
+	if of > 50 { // keeps the page small
 		cells, tipCells = cells-8, 40
 	}
 	r.label = Isolated(elide(v.Label, cells))
@@ -114,7 +114,7 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 	return r
 }
 
-// anchor keeps the labels at the ends of an axis within it.
+// anchor returns the text anchor of a label. Labels at the ends of an axis stay within the axis.
 func anchor(at float64) string {
 	switch {
 	case at <= 0:

@@ -628,7 +628,7 @@ func (b *bars) marks() templ.Component {
 	})
 }
 
-// ticks are the numbers of the axis on a baseline.
+// ticks draws the numbers of the axis with y as their baseline.
 func (b *bars) ticks(y float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -24,7 +24,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// runs are names as teams give them, and some as they should not.
+// runs are usual names of runs, and some that try to break a page.
 var runs = []string{
 	"Lakeside University · dense-large-rerank", "bm25+rm3", "Ada · splade-v3", "مختبر البحث · تشغيل أول", "基準 · BM25 検索モデル改良版の実行",
 	"<img src=x onerror=intruded=1> & \"quoted\"", "👩‍🔬👩🏽‍🚀 emoji team 🚀", "a\u202egnp.exe run",
@@ -33,7 +33,7 @@ var runs = []string{
 	"tf-idf", "random",
 }
 
-// charts are those of each kind, with topics that have numbers and, where these are few, names.
+// charts returns a chart of each kind. Topics are numbers or, if there are few, names.
 func charts() map[string]chart.Chart {
 	topics := make([]string, maxColumns)
 	for i := range topics {
@@ -49,7 +49,7 @@ func charts() map[string]chart.Chart {
 
 func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
 
-// TestCharts_InABrowser shows every chart on a page, with the policy of pages.
+// TestCharts_InABrowser shows every chart on a page with the content policy of pages.
 func TestCharts_InABrowser(t *testing.T) {
 	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		io.WriteString(w, "<h1>Charts</h1>")
@@ -80,7 +80,7 @@ func TestCharts_InABrowser(t *testing.T) {
 	}
 }
 
-// outside finds texts that a chart does not hold. Labels of bars are cut by their mask instead.
+// outside finds texts that extend beyond their chart. It skips the labels of bars, which a mask clips.
 const outside = `[...document.querySelectorAll(".chart text")].filter(text => !text.closest("[mask]")).filter(text => {
   const chart = text.ownerSVGElement.closest("figure svg:not(svg svg)").getBoundingClientRect(), t = text.getBoundingClientRect();
   return t.left < chart.left - 1 || t.right > chart.right + 1 || t.top < chart.top - 1 || t.bottom > chart.bottom + 1;

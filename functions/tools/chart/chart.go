@@ -1,13 +1,12 @@
-// Package chart draws results, so that people look at them rather than read numbers: bars, heat maps, strips and matrices
-// as SVG. A chart stands within a page, whose style has the rules of Style, or alone as a document that brings them along.
-// There is no script and no inline style, which the policy of pages would refuse. Labels are texts of users: they stay
-// text, are clipped to their place, and never move what is next to them.
+// Package chart draws results as SVG: bars, heat maps, strips and matrices. A chart is an element of a page whose style has the
+// rules of Style, or a document that contains these rules. Charts have no script and no inline style, because the policy of pages
+// refuses both. Labels are texts of users: they are escaped, clipped to their place, and never move their neighbours.
 //
-// Layout is arithmetic on the widths of characters as terminals count them, since the fonts of readers are unknown. Where
-// such a guess could fail, texts are cut at the edge of their place instead of running into another.
+// The layout estimates the width of a character in the way of terminals, because the fonts of readers are unknown. Where such an
+// estimate may fail, a text is cut at the edge of its place and does not run into other texts.
 //
-// Charts show all that they are given, which who asks for one bounds: with 200 bars, or 20 runs and 300 topics, none is larger than a
-// page may be.
+// Charts show all values that they are given. The caller bounds them: with 200 bars, or 20 runs and 300 topics, each chart stays
+// below the largest size of a page.
 package chart
 
 import (
@@ -22,37 +21,37 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// MediaType is that of documents.
+// MediaType is the media type of a chart's document.
 const MediaType = "image/svg+xml"
 
-// Style is the rules that a page with charts needs.
+// Style contains the CSS rules for charts.
 //
 //go:embed chart.css
 var Style string
 
 // Caption describes a chart.
 type Caption struct {
-	ID          string // begins every id in the chart, so it is unique on the page
+	ID          string // prefix of every id in the chart, unique on the page
 	Title       string
-	Description string // for those who don't see the chart: what is to be learnt from it
+	Description string // for readers who cannot see the chart: its message
 }
 
-// Chart is a chart that has been laid out. Rendered as a component it is an element for a page.
+// Chart is a chart with its layout. As a component it renders an element for a page.
 type Chart struct {
 	Caption
-	legend area // what marks mean
-	names  area // what stays in place while the body scrolls beneath it
+	legend area // meaning of the marks
+	names  area // stays in place while the body scrolls
 	body   area
 }
 
-// area is a part of a chart: in pixels, with the origin at its upper left.
+// area is a part of a chart, in pixels, with the origin at its upper left.
 type area struct {
 	width, height float64
-	fluid         bool // as wide as there is room; width is that of the document
+	fluid         bool // takes the available width; width is the width in a document
 	marks         templ.Component
 }
 
-// newChart makes the texts of the caption fit for XML.
+// newChart returns a chart with this caption, without characters that XML does not allow.
 func newChart(c Caption) Chart {
 	c.Title, c.Description = sanitize(c.Title), sanitize(c.Description)
 	return Chart{Caption: c}
@@ -61,7 +60,7 @@ func newChart(c Caption) Chart {
 // Render writes the chart as an element of a page.
 func (c Chart) Render(ctx context.Context, w io.Writer) error { return c.element().Render(ctx, w) }
 
-// In a document.
+// Sizes in a document.
 const (
 	margin  = 16.0
 	heading = 34.0
@@ -77,13 +76,13 @@ func (c Chart) bodyTop() float64   { return c.legendTop() + c.legend.height }
 
 func (c Chart) height() float64 { return c.bodyTop() + c.body.height + margin }
 
-// heading is the title as far as the document has room.
+// heading returns the title, shortened to the width of the document.
 func (c Chart) heading() string { return elide(c.Title, cellsIn(c.innerWidth(), headingText)) }
 
 func (c Chart) id(name string) string  { return c.ID + "-" + name }
 func (c Chart) ref(name string) string { return "url(#" + c.id(name) + ")" }
 
-// px writes a length to a tenth of a pixel.
+// px formats a length with a precision of a tenth of a pixel.
 func px(length float64) string { return rounded(length, 10) }
 
 func percent(fraction float64) string { return rounded(100*fraction, 100) + "%" }
@@ -95,19 +94,19 @@ func rounded(v, parts float64) string {
 // legendEntry explains a mark.
 type legendEntry struct {
 	before, text string
-	mark         templ.Component // drawn around the middle of its left edge
+	mark         templ.Component // drawn around the middle of the mark's left edge
 	width        float64         // of the mark
 	x, y         float64
 }
 
-// A key is no wider than a phone.
+// Layout of a legend, which is no wider than a phone.
 const (
 	legendWidth = 340.0
 	legendPitch = 20.0
-	legendSpace = 10.0 // below it
+	legendSpace = 10.0 // below the legend
 )
 
-// newLegend lets entries flow into lines.
+// newLegend arranges entries in lines.
 func newLegend(entries []legendEntry) area {
 	var x, y, widest float64
 	for i := range entries {
@@ -123,7 +122,7 @@ func newLegend(entries []legendEntry) area {
 	return area{width: widest, height: y + legendPitch + legendSpace, marks: key(entries)}
 }
 
-// markAt is where the mark stands, after the text before it.
+// markAt returns the left edge of the mark, after the text before it.
 func (e legendEntry) markAt() float64 {
 	if e.before == "" {
 		return e.x

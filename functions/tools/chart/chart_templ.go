@@ -238,7 +238,7 @@ func (c Chart) element() templ.Component {
 	})
 }
 
-// texts are what a screen reader says instead of the chart.
+// texts has the texts that a screen reader reads instead of the chart.
 func (c Chart) texts() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -320,7 +320,7 @@ func (c Chart) texts() templ.Component {
 	})
 }
 
-// Document is the chart as an SVG document, with its title above it.
+// Document renders the chart as an SVG document with a title.
 func (c Chart) Document() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -649,7 +649,7 @@ func (c Chart) Document() templ.Component {
 	})
 }
 
-// hatch is how an undefined value is filled.
+// hatch defines the pattern of undefined values.
 func (c Chart) hatch() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

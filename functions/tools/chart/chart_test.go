@@ -15,7 +15,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// most is the largest size of a page.
+// most is the largest size of a page in bytes.
 const most = 200_000
 
 func render(t testing.TB, c templ.Component) string {
@@ -27,7 +27,7 @@ func render(t testing.TB, c templ.Component) string {
 	return out.String()
 }
 
-// As many bars, runs and topics as tools draw at most.
+// The largest numbers of bars, runs and topics that tools draw.
 const (
 	maxBars    = 200
 	maxRuns    = 20
@@ -41,7 +41,7 @@ var hostile = []string{
 	strings.Repeat("<\"&", 400), strings.Repeat("é", 500), strings.Repeat("Z\u0301\u0302", 300), "{{ . }}",
 }
 
-// all are charts of each kind with the labels of runs and topics, by their ids, of the largest size unless few.
+// all returns charts of each kind by id, with these labels of runs and topics. They have the largest size unless few is true.
 func all(labels, topics []string, few bool) map[string]chart.Chart {
 	bars := maxBars
 	rows := maxRuns
@@ -79,7 +79,7 @@ func all(labels, topics []string, few bool) map[string]chart.Chart {
 		}
 	}
 	counts := make([][]int, classes)
-	for i := 1; i < classes; i++ { // of the first there is no example
+	for i := 1; i < classes; i++ { // the first label has no example
 		for j := range classes {
 			counts[i] = append(counts[i], (i*j)%7*(i+j))
 		}
@@ -144,7 +144,7 @@ func TestDocument_IsXML(t *testing.T) {
 	}
 }
 
-// On a page the policy refuses inline styles, and ids are the caller's.
+// The policy of pages refuses inline styles, and the caller chooses the ids.
 func TestElement_HasNoStyle(t *testing.T) {
 	for name, c := range all(hostile, hostile, true) {
 		if text := render(t, c); strings.Contains(text, "<style") || strings.Contains(text, "style=") || strings.Contains(text, "<script") {
@@ -172,13 +172,13 @@ func TestBars_SayThatThereAreNone(t *testing.T) {
 	empty := chart.Bars(chart.Caption{ID: "c", Title: "title", Description: "description."}, nil)
 	const want = "There is nothing to show yet."
 	for _, text := range []string{render(t, empty), render(t, empty.Document())} {
-		if strings.Count(text, want) != 2 { // to be seen, and in the description
+		if strings.Count(text, want) != 2 { // once visible and once in the description
 			t.Errorf("%q is not said twice in %.300s", want, text)
 		}
 	}
 }
 
-// Up to 600 cells have a tooltip each, besides the labels.
+// Up to 600 cells have a tooltip each, as have the labels.
 func TestCharts_HaveTooltips(t *testing.T) {
 	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"},
 		Values: [][]float64{{0.25, 1}, {math.NaN(), math.NaN()}}}
@@ -205,7 +205,8 @@ func TestCharts_HaveTooltips(t *testing.T) {
 	}
 }
 
-// TestHeatMap_HasFigures writes shares into cells as long as there is room, and says what hatched cells are where there are some.
+// TestHeatMap_HasFigures checks that cells contain shares if there is room, and that the legend explains hatched cells if there
+// are any.
 func TestHeatMap_HasFigures(t *testing.T) {
 	for _, c := range []struct {
 		columns         int

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// Grid is values of runs by topic, or of anything by anything.
+// Grid holds values by row and column: of runs by topic, or for example of labels by label.
 type Grid struct {
 	Rows    []string    // runs
 	Columns []string    // topics
 	Values  [][]float64 // by row, then column; NaN where undefined
-	// LowerIsBetter as for errors.
+	// LowerIsBetter says that lower values are better, for example errors.
 	LowerIsBetter bool
-	// Hard says which columns strips mark as hard, and Outliers which rows of each they mark as such.
+	// Hard and Outliers say what strips mark: hard columns, and for each column the rows that are outliers.
 	Hard     []bool
 	Outliers [][]int
-	// Counts are what Confusion writes into cells.
+	// Counts are the numbers that Confusion writes into cells.
 	Counts [][]int
-	// Percent says that HeatMap writes values into cells, in percent, as long as these are few.
+	// Percent makes HeatMap write values into cells in percent, if there are at most maxTooltips cells.
 	Percent bool
 }
 
@@ -27,7 +27,7 @@ func (g *Grid) at(row, column int) (float64, bool) {
 	return v, defined(v)
 }
 
-// scale has 0 and 1, and all values.
+// scale returns the smallest scale with 0, 1 and all values.
 func (g *Grid) scale() scale {
 	s := scale{0, 1}
 	for _, row := range g.Values {
@@ -38,28 +38,28 @@ func (g *Grid) scale() scale {
 	return s
 }
 
-// columns lays out columns side by side with labels, as many as have room.
+// columns is the layout of columns side by side. It shows as many labels as have room.
 type columns struct {
 	pitch  float64
 	labels []label
-	height float64 // of the labels
+	height float64 // height of the labels
 	right  float64 // end of the last label
 	turned bool    // labels run upwards
 }
 
-// label is a text of a column that is shown, with all of it.
+// label is the shown text of a column, and its full text.
 type label struct {
 	text, full string
-	at         float64 // where it begins; the middle of the line if it is turned
+	at         float64 // left end of the text; the middle of the line if the label is turned
 }
 
 const (
-	columnCells = 14  // of a label that is turned
+	columnCells = 14  // largest width of a turned label
 	labelGap    = 6.0 // between labels side by side
 	turnedPitch = 15.0
 )
 
-// newColumns makes columns narrower the more there are. With counts, each is as wide as these need, and has its label.
+// newColumns makes columns narrower the more there are. With counts, each column is wide enough for its counts and has a label.
 func newColumns(names []string, counts [][]int) columns {
 	c := columns{pitch: 8}
 	for _, w := range []struct {
@@ -83,12 +83,12 @@ func newColumns(names []string, counts [][]int) columns {
 	between := widest + labelGap
 	c.height = 20
 	if c.turned = widest > 2*c.pitch && widest > 40 || counts != nil && between > c.pitch; c.turned {
-		between, c.height = turnedPitch, widest+16 // more than texts need, for fonts with wide letters
+		between, c.height = turnedPitch, widest+16 // leaves room for fonts with wide letters
 	}
 	for i := 0; i < len(names); i += max(1, int(math.Ceil(between/c.pitch))) {
 		l := label{Isolated(texts[i]), tooltipLabel(names[i], len(names)+len(counts)), c.middle(i)}
 		if !c.turned {
-			// A label that is wider than its column begins with it.
+			// A label that is wider than its column starts at the left of the column.
 			width := textWidth(texts[i], smallText)
 			l.at = c.left(i) + max(0, c.pitch-width)/2
 			c.right = max(c.right, l.at+width)
@@ -103,18 +103,18 @@ func (c columns) middle(i int) float64 { return c.left(i) + c.pitch/2 }
 func (c columns) width(n int) float64  { return max(c.left(n), c.right) + 8 }
 
 const (
-	rowCells    = 19   // of a line of a heading, so that a phone has room for what it labels
-	headingLine = 14.0 // from line to line
+	rowCells    = 19   // of a line of a heading, so that a phone has room for the cells beside it
+	headingLine = 14.0 // distance of two lines
 )
 
-// runName is the heading of a run, which begins with its number: that distinguishes names that are cut to the same text. Labels, which
-// can be numbers, have none.
+// runName is the heading of a row. For runs it begins with the number of the run, which distinguishes names that are cut to the
+// same text. Headings of labels have no number, because labels can be numbers.
 type runName struct {
 	lines []string
 	full  string
 }
 
-// newHeadings divides the headings of rows into so many lines at most, and returns the width and the number of lines they need.
+// newHeadings divides the headings of rows into at most the given lines. It returns the width and the lines that they need.
 func newHeadings(names []string, numbers bool, most int) (heads []runName, width float64, lines int) {
 	for i, name := range names {
 		number := ""
@@ -131,12 +131,12 @@ func newHeadings(names []string, numbers bool, most int) (heads []runName, width
 	return heads, width, lines
 }
 
-// y is where a line stands, with all of them around 0.
+// y returns the baseline of a line. All lines together are centred around 0.
 func (h runName) y(line int) float64 {
 	return (float64(line)-float64(len(h.lines)-1)/2)*headingLine + 4
 }
 
-// numbered is the name of a run after its number, shortened to so many cells.
+// numbered returns the number and the name of a run. The name is shortened so that both take the given cells.
 func numbered(names []string, run int, cells float64) string {
 	number := strconv.Itoa(run+1) + " "
 	return number + Isolated(elide(names[run], cells-float64(len(number))))

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// top are the labels of columns, of which the lowest stand at y.
+// top draws the labels of columns above y.
 func (c columns) top(y float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -48,7 +48,7 @@ func (c columns) top(y float64) templ.Component {
 	})
 }
 
-// foot are the labels of columns below y.
+// foot draws the labels of columns below y.
 func (c columns) foot(y float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -96,7 +96,7 @@ func (c columns) foot(y float64) templ.Component {
 	})
 }
 
-// texts are labels at one y if they are turned, and at the other if they are not.
+// texts draws the labels at one height if they are turned, and at another if they are level.
 func (c columns) texts(turned, level float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -226,7 +226,7 @@ func (c columns) texts(turned, level float64) templ.Component {
 	})
 }
 
-// side are the headings of rows.
+// side draws the headings of rows.
 func side(heads []runName, top, pitch float64) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -287,7 +287,7 @@ func side(heads []runName, top, pitch float64) templ.Component {
 	})
 }
 
-// text is the heading around the middle of its first line.
+// text draws the heading, centred around 0.
 func (h runName) text() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -577,7 +577,7 @@ func ramp() templ.Component {
 	})
 }
 
-// swatch is a filled rectangle.
+// swatch draws a filled rectangle.
 func swatch(class, fill string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -645,7 +645,7 @@ func swatch(class, fill string) templ.Component {
 	})
 }
 
-// shape is the mark of strips that the class names, drawn once.
+// shape draws one mark of strips, in the style of the class.
 func shape(class, d string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -9,11 +9,12 @@ import (
 )
 
 const (
-	levels   = 10 // classes h0 to h9 of chart.css
+	levels   = 10 // classes h0 to h9 in chart.css
 	rampStep = 12
 	cellGap  = 2.0
-	rowLines = 2 // of a heading at most
-	// maxTooltips is how many cells have a tooltip each; of more, cells of a level are one path, which keeps the chart small.
+	rowLines = 2 // largest number of lines of a heading
+	// maxTooltips bounds the cells that have tooltips. In larger heat maps, all cells of a level are one path, which keeps the
+	// chart small.
 	maxTooltips = 600
 )
 
@@ -23,13 +24,14 @@ type heatMap struct {
 	columns columns
 	scale   scale
 	top     float64
-	pitch   float64 // from row to row
+	pitch   float64 // distance of two rows
 }
 
-// HeatMap draws a cell for each value, the further from the colour of the paper the higher.
+// HeatMap draws a cell for each value. Higher values differ more from the colour of the paper.
 func HeatMap(c Caption, g Grid) Chart { return newHeatMap(c, g).Chart }
 
-// Confusion draws how many examples of the label of each row are predicted with that of each column. Colours are of the share of the row.
+// Confusion draws a confusion matrix: rows are true labels, columns are predicted labels. Colours show the share of a count in
+// its row.
 func Confusion(c Caption, labels []string, counts [][]int) Chart {
 	return newConfusion(c, labels, counts).Chart
 }
@@ -42,7 +44,7 @@ func newConfusion(c Caption, labels []string, counts [][]int) *heatMap {
 			total += n
 		}
 		for column, n := range row {
-			shares[column] = float64(n) / float64(total) // undefined of no example
+			shares[column] = float64(n) / float64(total) // NaN for a label without examples
 		}
 		g.Values = append(g.Values, shares)
 	}
@@ -71,10 +73,10 @@ func newHeatMap(c Caption, g Grid) *heatMap {
 	return h
 }
 
-// rangeEnd is an end of the scale, as short as it is exact.
+// rangeEnd formats an end of the scale with up to four digits.
 func rangeEnd(v float64) string { return number(v, 'g', 4) }
 
-// level is the class of colour of a value.
+// level returns the number of the colour of a value.
 func (h *heatMap) level(v float64) int { return min(int(h.scale.at(v)*levels), levels-1) }
 
 func (h *heatMap) y(row int) float64 { return h.top + float64(row)*h.pitch }
@@ -93,7 +95,7 @@ func (h *heatMap) tooltip(row, column int) string {
 	return numbered(h.Rows, row, rowCells) + ", " + Isolated(elide(h.Columns[column], columnCells)) + ": " + value
 }
 
-// figure is what a cell of counts or percent has written into it.
+// figure returns the number that a cell of counts or percent contains.
 func (h *heatMap) figure(row, column int) string {
 	v, ok := h.at(row, column)
 	switch {
@@ -105,7 +107,7 @@ func (h *heatMap) figure(row, column int) string {
 	return strconv.Itoa(h.Counts[row][column])
 }
 
-// class is the colour of a cell; an undefined one is hatched.
+// class returns the class of the colour of a cell. It is empty for undefined cells, which are hatched.
 func (h *heatMap) class(row, column int) string {
 	if v, ok := h.at(row, column); ok {
 		return "h" + strconv.Itoa(h.level(v))
@@ -113,7 +115,7 @@ func (h *heatMap) class(row, column int) string {
 	return ""
 }
 
-// paths are, by class, a line through the middle of every cell that has it, as broad as a row.
+// paths returns a path for each class. The path goes through the middle of every cell of the class and is as wide as a row.
 func (h *heatMap) paths() map[string][]byte {
 	paths := map[string][]byte{}
 	for row := range h.Rows {

@@ -9,7 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// maxMagnitude is beyond what is measured. Arithmetic on scales could overflow there, so it counts as undefined.
+// maxMagnitude bounds the values that a chart shows. Larger values count as undefined, because arithmetic on scales could
+// overflow.
 const maxMagnitude = 1e300
 
 func defined(v float64) bool { return math.Abs(v) <= maxMagnitude } // false for NaN
@@ -17,12 +18,12 @@ func defined(v float64) bool { return math.Abs(v) <= maxMagnitude } // false for
 // scale maps values to fractions of an axis.
 type scale struct{ low, high float64 }
 
-// at is where a value lies, from 0 to 1; values beyond the ends lie at the ends.
+// at returns the position of a value from 0 to 1. Values outside the scale are at its ends.
 func (s scale) at(v float64) float64 {
 	return min(max((v-s.low)/(s.high-s.low), 0), 1)
 }
 
-// over widens a scale to have the value, if it has one.
+// over extends the scale to contain the value, if the value is defined.
 func (s scale) over(v float64) scale {
 	if !defined(v) {
 		return s
@@ -30,7 +31,7 @@ func (s scale) over(v float64) scale {
 	return scale{min(s.low, v), max(s.high, v)}
 }
 
-// apart returns the scale with ends that differ by enough to divide by.
+// apart returns the scale with ends that differ by enough to divide by the difference.
 func (s scale) apart() scale {
 	if largest := max(math.Abs(s.low), math.Abs(s.high)); s.high-s.low <= max(1e-9*largest, 1e-250) {
 		s.high = s.low + max(1, largest)
@@ -38,7 +39,7 @@ func (s scale) apart() scale {
 	return s
 }
 
-// axis is a scale from one round number to another, with round numbers between them.
+// axis is a scale between two round numbers, with round numbers as ticks.
 type axis struct {
 	scale
 	ticks []tick
@@ -49,10 +50,10 @@ type tick struct {
 	label string
 }
 
-// steps is about how many an axis has: their labels must fit a phone.
+// steps is about the number of steps of an axis. The labels of the ticks must fit a phone.
 const steps = 5
 
-// newAxis has steps of 1, 2 or 5 times a power of ten.
+// newAxis returns an axis whose steps are 1, 2 or 5 times a power of ten.
 func newAxis(s scale) axis {
 	s = s.apart()
 	rough := (s.high - s.low) / steps
@@ -73,7 +74,7 @@ func newAxis(s scale) axis {
 	return a
 }
 
-// tickLabel has as many decimals as the step.
+// tickLabel formats a tick with as many decimals as the step has.
 func tickLabel(v, step float64) string {
 	if largest := math.Abs(v); largest >= 1e6 || step < 1e-4 {
 		return number(v, 'g', 4)
@@ -81,7 +82,7 @@ func tickLabel(v, step float64) string {
 	return number(v, 'f', max(0, int(math.Ceil(-math.Log10(step)-1e-9))))
 }
 
-// shown is a value as people compare it: with four decimals, and fewer where that many digits stand before them.
+// shown formats a value for comparison: with four decimals, or fewer for values of 10 and more.
 func shown(v float64) string {
 	switch size := math.Abs(v); {
 	case !defined(v):
@@ -100,22 +101,22 @@ func shown(v float64) string {
 	return number(v, 'f', 4)
 }
 
-// number has a true minus rather than a hyphen.
+// number formats a value with a minus sign instead of a hyphen.
 func number(v float64, format byte, digits int) string {
 	return strings.ReplaceAll(strconv.FormatFloat(v+0, format, digits, 64), "-", "−")
 }
 
-// Sizes of text in pixels, as in chart.css.
+// Sizes of text in pixels. chart.css has the same sizes.
 const (
 	headingText = 15.0
 	labelText   = 13.0
 	smallText   = 12.0
 )
 
-// cell is the width of one of a terminal's cells as a part of the size of text: that of common fonts' wider letters.
+// cell is the width of a terminal's cell as a part of the size of text. It is the width of the wider letters of common fonts.
 const cell = 0.6
 
-// textWidth is how wide a text is at most, save in fonts of unusual width.
+// textWidth estimates the largest width of a text. Only unusually wide fonts exceed it.
 func textWidth(text string, size float64) float64 {
 	cells, state := 0.0, -1
 	for text != "" {
@@ -127,8 +128,8 @@ func textWidth(text string, size float64) float64 {
 	return cells * cell * size
 }
 
-// cellsOf is how many cells a character takes, more where fonts whose letters differ in width have a wide one. What has no
-// width takes as much room as a letter, and what has many bytes as much as they would, so that both end.
+// cellsOf returns the cells of a character. Letters that are wide in proportional fonts have more than one. Characters without
+// width have at least one cell, and characters of many bytes have more, so that every text ends within its place.
 func cellsOf(character string, width int) float64 {
 	switch {
 	case strings.ContainsAny(character, "MWmw@%"):
@@ -139,20 +140,20 @@ func cellsOf(character string, width int) float64 {
 	return max(float64(width), float64(len(character))/6, 1)
 }
 
-// cellsIn returns how many cells fit a width.
+// cellsIn returns the number of cells in a width.
 func cellsIn(width, size float64) float64 { return width / (cell * size) }
 
-// cluster is how many bytes a character as readers see it may have: those of a family of four with skin colours fit. A
-// longer one is a letter with a pile of accents, which would grow into the lines around it.
+// cluster bounds the bytes of a character (grapheme cluster). An emoji of a family of four with skin colours fits. Longer
+// characters are letters with many accents, which would reach into the lines around them.
 const cluster = 41
 
-// elide shortens a text to so many cells, between characters as readers see them.
+// elide shortens a text to the given cells. It cuts between grapheme clusters.
 func elide(text string, cells float64) string {
 	text = sanitize(text)
 	var out strings.Builder
 	whole := 0
 	used := 0.0
-	state := -1 // whole: of out, what leaves a cell for the ellipsis
+	state := -1 // whole: length of the part of out that leaves a cell for the ellipsis
 	for text != "" {
 		var character string
 		var width int
@@ -172,8 +173,8 @@ func elide(text string, cells float64) string {
 	return out.String()
 }
 
-// wrap divides a text into at most so many lines of so many cells, after a space or a sign between words where there is one
-// in the second half of a line. Only what does not fit the last line is left out.
+// wrap divides a text into at most most lines of the given cells. It breaks after a space or a punctuation character in the
+// second half of a line, if there is one. It cuts only the last line.
 func wrap(text string, cells float64, most int) (lines []string) {
 	for text = sanitize(text); len(lines) < most-1; {
 		line := strings.TrimSuffix(elide(text, cells+1), "…")
@@ -204,12 +205,12 @@ func sanitize(text string) string {
 	}, text)
 }
 
-// Isolated keeps the direction of a text, such as the name of a run, from what stands around it: between FIRST STRONG
-// ISOLATE and POP DIRECTIONAL ISOLATE of Unicode Standard Annex 9.
+// Isolated keeps the direction of a text, such as the name of a run, from affecting the text around it. It puts the text between
+// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE of Unicode Standard Annex 9.
 func Isolated(text string) string { return "\u2068" + text + "\u2069" }
 
-// tooltipLabel is a label for a tooltip. Names of usual length are not shortened, unless a chart has so many that the page would
-// be too large.
+// tooltipLabel shortens a label for a tooltip. Charts with few labels keep names of usual length. Charts with many shorten them,
+// so that the page stays small. of is the number of labels.
 func tooltipLabel(text string, of int) string {
 	switch {
 	case of <= 50:

@@ -39,7 +39,7 @@ func TestAxis_HasRoundTicks(t *testing.T) {
 	}
 }
 
-// Whatever is measured, the axis has it, between few ticks that ascend.
+// The axis contains every value, and has few ticks in ascending order.
 func TestAxis_CoversItsRange(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		value := rapid.Float64Range(-maxMagnitude, maxMagnitude)
@@ -73,7 +73,8 @@ func TestShown_RoundsValues(t *testing.T) {
 	}
 }
 
-// TestMatrix_DoesNotCrossLevelsByRounding has p next to levels: one below a level is not shown as the level.
+// TestMatrix_DoesNotCrossLevelsByRounding shows p values near levels of significance. A p below a level is not shown as the
+// level.
 func TestMatrix_DoesNotCrossLevelsByRounding(t *testing.T) {
 	for _, c := range []struct {
 		p, difference                float64
@@ -120,7 +121,7 @@ func TestElide_ShortensTexts(t *testing.T) {
 	}
 }
 
-// No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
+// No text grows beyond its place, in width or in bytes, or contains characters that XML does not allow.
 func TestElide_KeepsWithinItsCells(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
@@ -138,7 +139,7 @@ func TestElide_KeepsWithinItsCells(t *testing.T) {
 	})
 }
 
-// Every mark of every chart lies within its plot, whatever the values.
+// Every mark of every chart lies within its plot for all values.
 func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-2, 2), rapid.Just(math.NaN()), rapid.Just(math.Inf(-1)))
 	within := func(t *rapid.T, what string, at, low, high float64) {
@@ -195,7 +196,7 @@ func TestStrips_MarkTheBestAndOutliers(t *testing.T) {
 	}
 }
 
-// Labels of columns keep apart and within the chart.
+// The labels of columns do not overlap and stay within the chart.
 func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 	for _, n := range []int{1, 20, 24, 25, 60, 61, 150, 151, 300} {
 		for _, name := range []string{"1", "301", "q-301", "a topic with a long name"} {
@@ -217,7 +218,8 @@ func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// TestConfusion_HasRoomForCountsAndLabels has a label of each row and column, without numbers before them, and colours of shares of rows.
+// TestConfusion_HasRoomForCountsAndLabels checks that each row and column has a label without a number, and that colours show
+// shares of rows.
 func TestConfusion_HasRoomForCountsAndLabels(t *testing.T) {
 	for _, n := range []int{2, 24, 25, 50} {
 		for _, label := range []string{"1", "neutral", "a label with a long name"} {
@@ -248,7 +250,7 @@ func TestConfusion_HasRoomForCountsAndLabels(t *testing.T) {
 	}
 }
 
-// comparisons are those of so many runs that do not differ.
+// comparisons returns the comparisons of runs that do not differ.
 func comparisons(runs int) [][]Comparison {
 	all := make([][]Comparison, runs)
 	for i := range all {
@@ -257,7 +259,7 @@ func comparisons(runs int) [][]Comparison {
 	return all
 }
 
-// TestMatrix_WrapsHeadings has names of usual length, which are divided into lines where they do not fit one.
+// TestMatrix_WrapsHeadings draws names of usual length. Names that do not fit one line are divided into lines.
 func TestMatrix_WrapsHeadings(t *testing.T) {
 	names := []string{"team of ada: bm25_rm3_title+description", "short", "aVeryLongNameWithoutAnySpacesInIt_v2", "x"}
 	m := newMatrix(Caption{ID: "c"}, names, comparisons(len(names)))
@@ -281,7 +283,7 @@ func TestMatrix_WrapsHeadings(t *testing.T) {
 	}
 }
 
-// Runs whose names are cut to the same text are distinguished by their numbers, wherever a chart names them.
+// Wherever a chart shows names of runs that are cut to the same text, their numbers distinguish them.
 func TestCharts_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}

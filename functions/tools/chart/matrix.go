@@ -8,19 +8,19 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Comparison is of two runs.
+// Comparison is the comparison of two runs.
 type Comparison struct {
-	P          float64 // NaN when it is undefined
-	Difference float64 // of the means: the run of the row less that of the column; NaN when it is undefined
+	P          float64 // NaN if undefined
+	Difference float64 // mean of the row's run minus mean of the column's run; NaN if undefined
 }
 
 const (
 	matrixWidth  = 78.0
 	matrixHeight = 44.0
-	matrixLines  = 3 // of a heading at most, so that names of usual length are whole
+	matrixLines  = 3 // largest number of lines of a heading, enough for names of usual length
 )
 
-// significances are the levels that are distinguished, the strictest first, with what cells say of them.
+// significances are the levels that cells distinguish, the strictest first, with their texts.
 var significances = []struct {
 	below              float64
 	class, stars, text string
@@ -43,7 +43,7 @@ type matrixCell struct {
 	class, p, difference, tip string
 }
 
-// Matrix draws the comparison of each run with each other, by row and column. The diagonal is left empty.
+// Matrix draws the comparison of each run with each other run. The diagonal is empty.
 func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
 	return newMatrix(c, runs, cells).Chart
 }
@@ -100,14 +100,14 @@ func (m *matrix) cell(row, column int, v Comparison) matrixCell {
 		c.difference = signed(v.Difference)
 	}
 	cells := float64(rowCells)
-	if len(m.runs) > 10 { // for the weight of the page
+	if len(m.runs) > 10 { // keeps the page small
 		cells = 8
 	}
 	c.tip = numbered(m.runs, row, cells) + " – " + numbered(m.runs, column, cells) + ": " + said + ", difference " + c.difference
 	return c
 }
 
-// Probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.
+// Probability formats a p value with the given decimals. A p below a level of significance is never rounded up to the level.
 func Probability(p float64, decimals int) string {
 	fixed := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 	if least := math.Pow10(-decimals); p < least {

@@ -11,7 +11,7 @@ import (
 const (
 	stripHeight = 220.0 // of the plot
 	stripTop    = 10.0
-	stripFoot   = 16.0 // for the marks of hard topics, between plot and labels
+	stripFoot   = 16.0 // marks of hard topics, between plot and labels
 )
 
 type strips struct {
@@ -20,24 +20,24 @@ type strips struct {
 	columns columns
 	axis    axis
 	topics  []topic
-	median  float64 // of all values, NaN without any
+	median  float64 // of all values; NaN without values
 	paths   []stripPath
 }
 
-// stripPath is all marks of a kind, with the class that they are drawn with.
+// stripPath has all marks of a kind, and their class.
 type stripPath struct{ class, d string }
 
-// topic is how runs spread on a topic.
+// topic describes how runs spread on a topic.
 type topic struct {
 	values               []float64 // ascending
 	median               float64
-	best, worst          int // runs
+	best, worst          int // indices of runs
 	hard                 bool
 	bestValue, lastValue float64
 }
 
-// Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are
-// hard are marked.
+// Strips draws a column for each topic, with a dot for each value. Best and worst runs, outliers and hard topics have their own
+// marks.
 func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
 
 func newStrips(c Caption, g Grid) *strips {
@@ -66,7 +66,7 @@ func (s *strips) better(v, than float64) bool {
 	return v > than
 }
 
-// topic gathers what is known of a column.
+// topic gathers the values of a column.
 func (s *strips) topic(column int) topic {
 	t := topic{best: -1, worst: -1, hard: column < len(s.Hard) && s.Hard[column]}
 	for row := range s.Rows {
@@ -91,7 +91,7 @@ func (s *strips) topic(column int) topic {
 
 func (s *strips) y(v float64) float64 { return stripTop + (1-s.axis.at(v))*stripHeight }
 
-// draw gathers the marks of each kind in one path, those that lie above others later.
+// draw gathers the marks of each kind in one path. Later paths cover earlier ones.
 func (s *strips) draw() []stripPath {
 	var spans, middles, dots, worst, best, outliers, hard strings.Builder
 	for i := range s.topics {
@@ -101,7 +101,7 @@ func (s *strips) draw() []stripPath {
 		}
 		x := s.columns.middle(i)
 		spans.WriteString("M" + px(x) + " " + px(s.y(t.values[0])) + "V" + px(s.y(t.values[len(t.values)-1])))
-		column := "M" + px(x) + " 0" // where the next of the others begins, each from the one before: they are thousands
+		column := "M" + px(x) + " 0" // start of the first dot; each later dot is relative to the one before, which saves bytes
 		y := 0.0
 		half := min(s.columns.pitch/2-1, 6)
 		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.median)) + "h" + px(2*half))
@@ -142,7 +142,7 @@ func (s *strips) draw() []stripPath {
 	}
 }
 
-// Marks relative to their middle; a dot is a line without length whose ends are round.
+// Marks relative to their middle. A dot is a line without length and with round ends.
 const (
 	dot      = "h0"
 	diamond  = "m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z"

@@ -172,7 +172,7 @@ func (s *strips) marks() templ.Component {
 	})
 }
 
-// sideAxis are the numbers left of the plot.
+// sideAxis draws the numbers left of the plot.
 func (s *strips) sideAxis() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -251,7 +251,7 @@ func (s *strips) sideAxis() templ.Component {
 	})
 }
 
-// ring is a dot with a hole.
+// ring draws a dot with a hole.
 func ring(d string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -1,11 +1,10 @@
-// Package comparison says how much two rankings of the same topic differ, as one number from either of two well-known
-// coefficients, and where a document stands in a ranking.
+// Package comparison measures how much two rankings of the same topic differ. Its coefficients are rank-biased overlap and
+// Kendall's tau. It also finds the rank of a document.
 //
 // # Ties
 //
-// A ranking is a strict order, as a run is once documents of equal score stand in the order of their ids
-// (assay/shared/measure/retrieval says which). RankBiasedOverlap and Tau take it as it stands; TauB alone
-// looks at the scores again and counts documents of equal score as tied.
+// A ranking is a strict order: documents of equal score are in the order of their ids, as package assay/shared/measure/retrieval
+// defines. RankBiasedOverlap and Tau use this order. Only TauB looks at the scores, and counts documents of equal score as tied.
 package comparison
 
 import (
@@ -19,14 +18,14 @@ type Document struct {
 	Score float64
 }
 
-// Ranking has the documents that one run retrieved for one topic, best first. It does not change, so that it can be compared with
-// several others at the same time.
+// Ranking has the documents that a run retrieved for a topic, best first. It does not change, so several goroutines can compare
+// it at once.
 type Ranking struct {
 	documents []Document
 	places    map[string]int // index in documents by id
 }
 
-// NewRanking takes documents, best first and each once. They must not be changed afterwards.
+// NewRanking returns a ranking of the documents, which are distinct and best first. The caller must not change them afterwards.
 func NewRanking(documents []Document) *Ranking {
 	r := &Ranking{documents, make(map[string]int, len(documents))}
 	for i, d := range documents {
@@ -35,10 +34,10 @@ func NewRanking(documents []Document) *Ranking {
 	return r
 }
 
-// Len is the number of documents.
+// Len returns the number of documents.
 func (r *Ranking) Len() int { return len(r.documents) }
 
-// Rank is where a document stands, counted from 1; 0 means that the ranking does not have it.
+// Rank returns the rank of a document, counted from 1. It returns 0 if the ranking does not have the document.
 func (r *Ranking) Rank(id string) int {
 	if i, ok := r.places[id]; ok {
 		return i + 1
@@ -46,13 +45,13 @@ func (r *Ranking) Rank(id string) int {
 	return 0
 }
 
-// RankBiasedOverlap is the extrapolated rank-biased overlap of two rankings, from 0 (no document in common) to 1 (the
-// same order): equation 32 of W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS
-// 28(4), 2010. It supposes that agreement goes on below the ends of the rankings as it is at them, and is defined for
-// rankings of different lengths.
+// RankBiasedOverlap returns the extrapolated rank-biased overlap of two rankings, from 0 (no document in common) to 1 (the same
+// order). It is equation 32 of W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4),
+// 2010. It assumes that the agreement at the ends of the rankings continues below them. The rankings can have different lengths.
 //
-// p, above 0 and below 1, is the chance that the reader goes on to the next rank: the first ten ranks have 86 % of the
-// weight at 0.9 and about 15 % at 0.99. Both rankings empty have overlap 1; one empty and the other not, 0.
+// p, above 0 and below 1, is the probability that the reader goes on to the next rank. The first ten ranks have 86 % of the
+// weight for p = 0.9 and about 15 % for p = 0.99. Two empty rankings have overlap 1. An empty and a nonempty ranking have overlap
+// 0.
 func RankBiasedOverlap(a, b *Ranking, p float64) float64 {
 	if a.Len() > b.Len() {
 		a, b = b, a
@@ -65,11 +64,11 @@ func RankBiasedOverlap(a, b *Ranking, p float64) float64 {
 		return 0
 	}
 	var (
-		common   = 0 // documents that the first depth of both have
-		atShort  = 0 // as many at the end of the shorter one
+		common   = 0 // documents that both rankings have down to the depth
+		atShort  = 0 // value of common at the end of the shorter ranking
 		weight   = 1.0
 		sum      = 0.0
-		sumShort = 0.0 // what is supposed below the end of the shorter one
+		sumShort = 0.0 // assumed part below the end of the shorter ranking
 	)
 	for i := range long {
 		depth := i + 1
@@ -94,10 +93,10 @@ func RankBiasedOverlap(a, b *Ranking, p float64) float64 {
 	return max(0, min(1, (1-p)/p*(sum+sumShort)+tail))
 }
 
-// Tau is Kendall's tau of the documents that both rankings have (their intersection), over the strict orders: the
-// number of pairs in the same order less that of pairs in the other, divided by the number of pairs. 1 is the same
-// order, -1 the reverse. It is not defined for fewer than two documents in common, and then ok is false. (M. G.
-// Kendall, A new measure of rank correlation, Biometrika 30, 1938.)
+// Tau returns Kendall's tau of the documents that both rankings have, over the strict orders. It is the number of pairs in the
+// same order minus the number of pairs in opposite order, divided by the number of pairs. It is 1 for the same order and -1 for
+// the reverse order. ok is false for fewer than two common documents. (M. G. Kendall, A new measure of rank correlation,
+// Biometrika 30, 1938.)
 func Tau(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	var x, y []float64
 	for i, d := range a.documents {
@@ -108,11 +107,10 @@ func Tau(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	return tauB(counter, x, y)
 }
 
-// TauB is Kendall's tau-b of the documents that either ranking has (their union). Documents of equal score are tied,
-// and those that a ranking does not have are tied below all that it has, so that rankings of different documents
-// are distinguished from rankings of the same. Pairs that both tie do not count, and those that one ties reduce the divisor
-// to the geometric mean of the untied pairs of each. It is not defined when one ranking ties all the documents, and
-// then ok is false. (M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.)
+// TauB returns Kendall's tau-b of the documents that at least one ranking has. Documents of equal score are tied. Documents that
+// a ranking lacks are tied below all its documents, so different documents count as a difference. Pairs that both rankings tie do
+// not count. Pairs that one ranking ties reduce the divisor, which is the geometric mean of the untied pairs of each ranking. ok
+// is false if a ranking ties all documents. (M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.)
 func TauB(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	inA, inB := a.groups(), b.groups()
 	var x, y []float64
@@ -132,7 +130,7 @@ func TauB(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	return tauB(counter, x, y)
 }
 
-// groups has, for each document, the index of the first with its score.
+// groups returns for each document the index of the first document with the same score.
 func (r *Ranking) groups() []float64 {
 	out := make([]float64, r.Len())
 	for i := range out {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ranked makes a ranking of documents named by one letter each; a bracket holds documents of equal score.
+// ranked returns a ranking of documents. Each letter is a document, and parentheses enclose documents of equal score.
 func ranked(letters string) *comparison.Ranking {
 	var documents []comparison.Document
 	score, tied := 1000.0, false
@@ -36,7 +36,7 @@ func ranked(letters string) *comparison.Ranking {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
 
-// documents are how many there are for rankings to have.
+// documents is the number of different documents in the rankings.
 const documents = 15
 
 // rankings draws two rankings over few documents, with ties.
@@ -53,7 +53,7 @@ func rankings(t *rapid.T) (a, b *comparison.Ranking) {
 	return draw("a"), draw("b")
 }
 
-// BenchmarkCompare takes two rankings of 1,000 documents, half of them the same, through all that diffir asks.
+// BenchmarkCompare computes all comparisons of the tool diffir for two rankings of 1,000 documents that share half of them.
 func BenchmarkCompare(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 2))
 	make1000 := func() []comparison.Document {
@@ -73,8 +73,8 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// TestRankBiasedOverlap_AgreesWithItsAuthor compares with values that William Webber's own program printed, six digits of them, for the
-// alphabet and another ranking; github.com/mpetri/rbo (MIT) publishes them as test_data/uneven_abc.json.
+// TestRankBiasedOverlap_AgreesWithItsAuthor compares the alphabet with other rankings. The expected values are the six digits
+// that William Webber's own program printed. github.com/mpetri/rbo (MIT) publishes them as test_data/uneven_abc.json.
 func TestRankBiasedOverlap_AgreesWithItsAuthor(t *testing.T) {
 	alphabet := ranked("abcdefghijklmnopqrstuvwxyz")
 	for _, c := range []struct {
@@ -110,9 +110,9 @@ func TestRankBiasedOverlap_ByHand(t *testing.T) {
 		{"abcdefg", "zcavwxy", 0.9, 0.2882172857142857},
 		// (0.1/0.9) (0.9 + 0.81/2 + 0.729) + 0.729
 		{"abc", "acb", 0.9, 0.955},
-		// Lengths 1 and 3: X is 1 at each depth, and what is supposed below the end of the first is all in common.
+		// Lengths 1 and 3: X is 1 at each depth, and all documents below the end of the first ranking are assumed to be common.
 		{"a", "abc", 0.5, 1},
-		// Lengths 2 and 3, p = 1/2: X = 0, 1, 2 and one half of depth 3 - 2 supposed:
+		// Lengths 2 and 3, p = 1/2: X = 0, 1, 2, and the assumed part of depth 3 is one half:
 		// (1/4)/2 + (2/3)/8 + (1/6)/8 + (1/3 + 1/2)/8.
 		{"ab", "cab", 0.5, 0.125 + 2./24 + 1./48 + 5./48},
 		{"abc", "def", 0.9, 0},
@@ -128,8 +128,8 @@ func TestRankBiasedOverlap_ByHand(t *testing.T) {
 	}
 }
 
-// TestRankBiasedOverlap_IsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
-// to where nothing is left, with the agreement A supposed below the ends of the rankings.
+// TestRankBiasedOverlap_IsTheInfiniteSum compares with the definition of rank-biased overlap: (1-p) times the sum of p^(d-1)
+// A(d). It adds terms until they vanish, with the assumed agreement A below the ends of the rankings.
 func TestRankBiasedOverlap_IsTheInfiniteSum(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
@@ -182,11 +182,11 @@ func TestTau_ByHand(t *testing.T) {
 		{"tau", comparison.Tau, "ab", "bc", math.NaN()},
 		{"tau", comparison.Tau, "", "", math.NaN()},
 		{"tau-b", comparison.TauB, "abcd", "dcba", -1},
-		// a and b tied in the first: 5 agreeing pairs, 6 - 1 and 6 untied.
+		// a and b are tied in the first ranking: 5 agreeing pairs, 6 - 1 and 6 untied pairs.
 		{"tau-b", comparison.TauB, "(ab)cd", "abcd", 5 / math.Sqrt(30)},
-		// {a b} and {c d}: the pairs of one side with the other disagree, and each ties one pair.
+		// {a b} and {c d}: pairs across the two sets disagree, and each ranking ties one pair.
 		{"tau-b", comparison.TauB, "ab", "cd", -4 / 5.},
-		// The union is a b c; the first ties nothing, the second neither: 2 agreeing pairs less 1.
+		// The union is a b c, and no ranking has ties: 2 agreeing pairs minus 1.
 		{"tau-b", comparison.TauB, "abc", "ac", 1. / 3},
 		// The example of scipy.stats.kendalltau: ranks 12 2 1 12 2 and 1 4 7 1 0.
 		{"tau-b", comparison.TauB, "c(be)(ad)", "e(ad)bc", -0.4714045207910316},

@@ -1,5 +1,5 @@
-// Package conversion turns runs and relevance judgments from one format into another, a line at a time: memory does not
-// grow with the file.
+// Package conversion converts runs and relevance judgments from one format to another, line by line. Its memory does not grow
+// with the size of the file.
 //
 // # Runs
 //
@@ -14,15 +14,16 @@
 //	csv         topic,iteration,docid,grade    named by the first line
 //	beir        query-id corpus-id score       separated by tabs, named by the first line
 //
-// What the evaluators read is read here too: in the formats of TREC, lines that begin with # are comments, and in csv tabs may
-// separate the fields instead of commas. In jsonl and csv the order of the fields does not matter; a tag or an iteration may be
-// left out and is then "run" or "0". An id, tag or rank in jsonl is a string or a number, which stands for the text it is
-// written with. The BEIR format has no iteration. Where something is read that the other format cannot hold, a warning says so.
+// The package reads all files that the evaluators read. In the formats of TREC, lines that begin with # are comments. In csv,
+// tabs may separate the fields instead of commas. In jsonl and csv the fields may have any order. The tag may be missing and is
+// then "run", the iteration may be missing and is then "0". In jsonl an id, tag or rank is a string or a number, and a number
+// stands for its text. The BEIR format has no iteration. If the target format cannot hold a value, a warning says so.
 //
-// Ids and tags are not empty and have no white space, as in the formats of TREC. Scores are finite decimal numbers and
-// keep the text they are written with, but for jsonl where that is no number of JSON; so do ranks, which evaluation does not
-// read and which may be anything. Grades are whole numbers from -32767 to 32767 and are written without a fraction. Lines keep their order.
-// A document that a topic has twice is not noticed, since that would take a memory of the file: evaluation and validation report it.
+// Ids and tags are not empty and contain no white space, as in the formats of TREC. Scores are finite decimal numbers and keep
+// their text, except in jsonl if the text is no JSON number. Ranks keep their text, too, and may be any text, because evaluation
+// does not read them. Grades are integers from -32767 to 32767 and are written without a fraction. Lines keep their order. The
+// package does not notice a document that occurs twice for a topic, because that would take memory for the whole file. Evaluation
+// and validation report it.
 package conversion
 
 import (
@@ -43,10 +44,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Format is how a file is written.
+// Format is the format of a file.
 type Format string
 
-// The formats. TRECRun is of runs alone, TRECQrels and BEIR of relevance judgments; the others are of both.
+// The formats. TRECRun is only for runs. TRECQrels and BEIR are only for relevance judgments. JSONL and CSV are for both.
 const (
 	TRECRun   Format = "trec-run"
 	TRECQrels Format = "trec-qrels"
@@ -55,10 +56,10 @@ const (
 	BEIR      Format = "beir"
 )
 
-// Convert reads a run or judgments, which may come in several files of one of the kind's Formats, and writes them to w in another.
-// The diagnostics are the errors and warnings in the order of files and lines, what is about a whole file last, at most
-// measure.MaxDiagnostics; if one is an error, nothing more is written and what was has to be thrown away. The error is one
-// of a reader, w or the context.
+// Convert reads a run or judgments from files in one of the kind's Formats, and writes them to w in another one. Several files
+// become one. The diagnostics are the errors and warnings in the order of files and lines, at most measure.MaxDiagnostics.
+// Diagnostics of a whole file are last. If there is an error among them, the output is incomplete and must be discarded. The
+// returned error comes from a reader, w or the context.
 func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
 	report := &measure.Report{}
 	out := &writer{kind: k, format: to, w: bufio.NewWriterSize(w, 64<<10)}
@@ -95,7 +96,7 @@ func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files 
 	return report.Diagnostics(), nil
 }
 
-// writer writes lines in one format. Once err is set nothing more is written.
+// writer writes lines in one format. It writes nothing after an error, which it keeps in err.
 type writer struct {
 	kind   *Kind
 	format Format
@@ -104,7 +105,7 @@ type writer struct {
 	err    error
 }
 
-// begin writes the line that names the fields, if the format has one.
+// begin writes the header line, if the format has one.
 func (w *writer) begin() {
 	switch w.format {
 	case CSV:
@@ -117,7 +118,7 @@ func (w *writer) begin() {
 	w.flush()
 }
 
-// write writes a line of sound values, in the order of the columns.
+// write writes a line of valid values in the order of the columns.
 func (w *writer) write(values [][]byte) {
 	switch w.format {
 	case JSONL:
@@ -149,7 +150,7 @@ func (w *writer) write(values [][]byte) {
 	w.flush()
 }
 
-// separated is the line with the separator that stands before the field of that index.
+// separated returns the line, with a separator unless the field is the first.
 func (w *writer) separated(i int, separator byte) []byte {
 	if i == 0 {
 		return w.line
@@ -164,7 +165,7 @@ func (w *writer) flush() {
 	w.line = w.line[:0]
 }
 
-// appendField appends a field of csv, in quotes where it needs them.
+// appendField appends a field of csv, with quotes if it needs them.
 func appendField(line, text []byte) []byte {
 	if bytes.IndexByte(text, ',') < 0 && bytes.IndexByte(text, '"') < 0 {
 		return append(line, text...)
@@ -175,9 +176,9 @@ func appendField(line, text []byte) []byte {
 
 // column is one value of a line.
 type column struct {
-	name      string // in jsonl and csv
+	name      string // the name in jsonl and csv
 	values    domain
-	otherwise string // stands for it where it is left out; empty when it may not be
+	otherwise string // default for a missing value; empty if the value is required
 }
 
 // domain is the set of values that a column can have.
@@ -190,23 +191,23 @@ const (
 	grade
 )
 
-// jsonKinds are the kinds of JSON values that stand for those of a domain.
+// jsonKinds lists the kinds of JSON values for each domain.
 var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number"}, score: {"number"}, grade: {"number"}}
 
 // Kind is the kind of content of a file.
 type Kind struct {
-	Formats []Format // of its files, that of TREC first
+	Formats []Format // formats of its files, the TREC format first
 	name    string
 	columns []column
-	trec    []int  // the columns in the order of the TREC format; constant is Q0
-	layout  string // of the same, for people
-	beir    []int  // those of the BEIR format, in its order
+	trec    []int  // columns in the order of the TREC format; constant stands for Q0
+	layout  string // description of the TREC format for people
+	beir    []int  // columns in the order of the BEIR format
 }
 
 const constant = -1
 
 var (
-	// Runs are lists of documents, ranked by topic.
+	// Runs are lists of documents ranked by topic.
 	Runs = &Kind{
 		Formats: []Format{TRECRun, JSONL, CSV},
 		name:    "runs",
@@ -227,7 +228,7 @@ var (
 	}
 )
 
-// matches reports whether the fields of a line in the TREC format are values of their columns.
+// matches reports whether the fields of a line in the TREC format are valid values of their columns.
 func (k *Kind) matches(parts [][]byte) bool {
 	for i, column := range k.trec {
 		if column != constant && k.columns[column].fault(parts[i]) != "" {
@@ -237,12 +238,12 @@ func (k *Kind) matches(parts [][]byte) bool {
 	return true
 }
 
-// names are those of the columns.
+// names joins the names of the columns.
 func (k *Kind) names(separator string) string {
 	return strings.Join(lists.Map(k.columns, func(c column) string { return c.name }), separator)
 }
 
-// required names the columns that no file may leave out.
+// required returns the names of the required columns.
 func (k *Kind) required() (names []string) {
 	for _, c := range k.columns {
 		if c.otherwise == "" {
@@ -257,10 +258,10 @@ const beirHeader = "query-id\tcorpus-id\tscore"
 
 const (
 	topic     = 0 // the column of topics
-	iteration = 1 // the column of relevance judgments that the BEIR format does not have
+	iteration = 1 // the column of relevance judgments that the BEIR format lacks
 )
 
-// fault says what is wrong with a value of the column, or returns "".
+// fault describes the error in a value of the column. It returns an empty text for a valid value.
 func (c *column) fault(text []byte) string {
 	switch {
 	case len(text) == 0:
@@ -280,8 +281,8 @@ func (c *column) fault(text []byte) string {
 	return ""
 }
 
-// appendJSON appends a sound value of the column as JSON has it: a number keeps its text where that is a number of JSON
-// as well, which +1, 01, .5 and 1. are not. A rank that is no number is a string.
+// appendJSON appends a valid value of the column in JSON. A number keeps its text if that is a JSON number, unlike +1, 01, .5 and
+// 1. for example. A rank that is no number becomes a string.
 func (c *column) appendJSON(line, text []byte) []byte {
 	x, number := 0.0, false
 	if c.values != id {
@@ -289,7 +290,7 @@ func (c *column) appendJSON(line, text []byte) []byte {
 	}
 	switch {
 	case !number:
-		line, _ = jsontext.AppendQuote(line, text) // the error is about text that is not UTF-8, which was refused
+		line, _ = jsontext.AppendQuote(line, text) // the error concerns text that is not UTF-8, which the reader refused
 		return line
 	case json.Valid(text):
 		return append(line, text...)

@@ -41,7 +41,7 @@ func qrels(t testing.TB, w io.Writer, from, to conversion.Format, files ...measu
 	return conversion.Qrels.Convert(t.Context(), w, from, to, files...)
 }
 
-// TestFormats_ConvertIntoEachOther turns the same two lines from each format into each.
+// TestFormats_ConvertIntoEachOther converts the same two lines from each format to each format.
 func TestFormats_ConvertIntoEachOther(t *testing.T) {
 	for _, c := range []struct {
 		convert converter
@@ -150,7 +150,7 @@ func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
 	}
 }
 
-// TestFormats_RoundTrip draws runs and judgments, takes them through any formats, and finds the same text again.
+// TestFormats_RoundTrip converts random runs and judgments through several formats and expects the original text.
 func TestFormats_RoundTrip(t *testing.T) {
 	word := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r > '#' && r != 0xfeff }), 1, 8, -1)
 	nightlytest.Check(t, func(r *rapid.T) {
@@ -188,8 +188,8 @@ func TestFormats_RoundTrip(t *testing.T) {
 	})
 }
 
-// checkConverted holds what every conversion promises: an accepted file is written so that it is read again without
-// complaint and comes back the same, and a refused one says why.
+// checkConverted checks the promises of every conversion. The output of an accepted file can be read without diagnostics and
+// converts back to the same file. A refused file has an error.
 func checkConverted(t *testing.T, convert converter, formats []conversion.Format, from conversion.Format, content []byte) {
 	for _, to := range formats {
 		var out, back, again bytes.Buffer
@@ -223,7 +223,7 @@ func FuzzRuns(f *testing.F) {
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
 		from := conversion.Runs.Formats[uint(format)%3]
 		checkConverted(t, runs, conversion.Runs.Formats, from, content)
-		// What becomes a TREC run is one for evaluation too, unless it has a document twice.
+		// A converted TREC run is also valid for evaluation, unless it contains a document twice.
 		var out bytes.Buffer
 		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil ||
 			measure.HasErrors(diagnostics) || out.Len() > 60<<10 {
@@ -248,7 +248,7 @@ func FuzzQrels(f *testing.F) {
 	})
 }
 
-// TestRuns_AcceptWhatEvaluationAccepts draws files, sound and not, and converts each that evaluation reads.
+// TestRuns_AcceptWhatEvaluationAccepts draws valid and invalid files, and converts each file that evaluation can read.
 func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 	field := rapid.SampledFrom([]string{"1", "1.0", "-", "#1", "x", "-1", "1e400", "99999999999999999999", "é", "0x1", "\x00", "a,b", `"`})
 	space := rapid.SampledFrom([]string{" ", "\t", " \v\f"})

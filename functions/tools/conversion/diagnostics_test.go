@@ -97,7 +97,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 	measuretest.Expect(t, diagnostics, " error: there is no file to convert")
 }
 
-// lines are the first ones of a file without an end.
+// lines returns the first n lines of an endless file.
 func lines(n int, of *measuretest.Endless) io.Reader {
 	var text []byte
 	for i := range n {
@@ -106,8 +106,8 @@ func lines(n int, of *measuretest.Endless) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// TestRuns_NeedBoundedMemory sends what has no end, and a large file without fault: what is allocated in the
-// course of it, kept or not, does not depend on its length.
+// TestRuns_NeedBoundedMemory converts endless files and a large valid file. The allocated memory, kept or not, does not depend on
+// their length.
 func TestRuns_NeedBoundedMemory(t *testing.T) {
 	const mib = 1 << 20
 	for name, c := range map[string]struct {
@@ -138,7 +138,7 @@ func TestRuns_NeedBoundedMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkRuns converts runs of 1 and 50 MB of TREC's text from each format into another.
+// BenchmarkRuns converts runs of 1 and 50 MB in the format of TREC, or their equivalents, from each format to another.
 func BenchmarkRuns(b *testing.B) {
 	for _, c := range []struct{ from, to conversion.Format }{
 		{conversion.TRECRun, conversion.JSONL}, {conversion.TRECRun, conversion.CSV}, {conversion.JSONL, conversion.TRECRun},

@@ -11,28 +11,28 @@ import (
 	"assay/shared/measure/lines"
 )
 
-// reader reads one file and hands its lines to a writer until the first error.
+// reader reads one file and passes its lines to a writer until the first error.
 type reader struct {
 	kind   *Kind
 	file   string
 	report *measure.Report
 	out    *writer
-	values [][]byte // of the current line, in the order of the columns
+	values [][]byte // values of the current line, in the order of the columns
 
-	whole []byte // memory of the grade
+	whole []byte // memory for the text of a grade
 
-	lines     int  // that had values, sound or not
-	unheld    bool // it was warned that an iteration cannot be written
-	extra     bool // it was warned that a field is not kept
-	commented bool // it was reported that a comment looks like a line
+	lines     int  // lines that had values, valid or not
+	unheld    bool // it has warned that an iteration is left out
+	extra     bool // it has warned that a field is left out
+	commented bool // it has warned that a comment looks like a line
 }
 
 func (r *reader) errorf(line int, format string, args ...any) {
-	r.lines++ // a file that has nothing but errors is not an empty one
+	r.lines++ // a file with only errors does not count as empty
 	r.report.Errorf(r.file, line, format, args...)
 }
 
-// accept checks the values of a line and writes them. It returns false when there is no use in going on.
+// accept checks the values of a line and writes them. It returns false if reading should stop.
 func (r *reader) accept(line int) bool {
 	r.lines++
 	sound := true
@@ -67,7 +67,7 @@ func (r *reader) accept(line int) bool {
 	return r.out.err == nil
 }
 
-// warnDropped warns, once for a file, that a field has no place in the columns.
+// warnDropped warns, once for each file, that a field has no column.
 func (r *reader) warnDropped(line int, name []byte) {
 	if !r.extra {
 		r.extra = true
@@ -76,7 +76,7 @@ func (r *reader) warnDropped(line int, name []byte) {
 	}
 }
 
-// readTREC reads fields that white space separates.
+// readTREC reads fields separated by white space.
 func (r *reader) readTREC(in *lines.Reader) {
 	var memory [6][]byte
 	order := r.kind.trec
@@ -110,7 +110,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 	}
 }
 
-// readBEIR reads fields that tabs separate, after a line that names them.
+// readBEIR reads a header line and then fields separated by tabs.
 func (r *reader) readBEIR(in *lines.Reader) {
 	if in.Scan() && string(in.Text()) != beirHeader {
 		r.errorf(in.Number(), "the first line is %s; expected query-id, corpus-id and score, separated by tabs", fields.Quote(in.Text()))
@@ -153,7 +153,7 @@ func (r *reader) readJSONL(in *lines.Reader) {
 	}
 }
 
-// member takes a value from an object.
+// member stores a value of an object.
 func (r *reader) member(line int, key, raw []byte) (fault string) {
 	i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
 	if i < 0 {
@@ -168,7 +168,7 @@ func (r *reader) member(line int, key, raw []byte) (fault string) {
 	return fault
 }
 
-// readCSV reads records, after one that names the fields.
+// readCSV reads a header record and then records of values.
 func (r *reader) readCSV(in *lines.Reader) {
 	records := fields.NewRecords(in, r.errorf, r.kind.required()...)
 	line, header := records.Header()
@@ -191,7 +191,7 @@ func (r *reader) readCSV(in *lines.Reader) {
 	}
 }
 
-// header finds the columns that the fields of a csv file are; -1 for one that is none.
+// header returns the column of each field of a csv file. It returns -1 for a field without a column.
 func (r *reader) header(line int, names []string) (columns []int, ok bool) {
 	ok = true
 	for _, name := range names {

@@ -1,4 +1,4 @@
-// Package detection guesses how a file of a run or of a truth is written, by its first lines, for those who did not say.
+// Package detection guesses the format of a file of a run or a truth from its first lines, for callers who gave no format.
 package detection
 
 import (
@@ -22,29 +22,30 @@ import (
 	"assay/shared/measure/lines"
 )
 
-// Guess is how a file seems to be written.
+// Guess is the probable format of a file.
 type Guess struct {
-	Kind   measure.Kind // of the evaluator that reads it
+	Kind   measure.Kind // kind of the evaluator that reads the file
 	Format measure.Format
-	// Because says why, without an end; empty of a file of TREC that was not recognized as one, but as nothing else either.
+	// Because gives the reason, without a full stop. It is empty if the file matches no format, and therefore is assumed to be in
+	// the format of TREC.
 	Because string
 }
 
-// headBytes is how many bytes of a file are looked at.
+// headBytes is the number of bytes of a file that the guess looks at.
 const headBytes = 64 << 10
 
-// wordsOfLabel is how many words a value has that is taken for a label.
+// wordsOfLabel is the largest number of words in a label. Longer values are texts.
 const wordsOfLabel = 4
 
-// Names that the fields of files usually have, in the order in which they are looked for.
+// Usual names of fields, in the order of preference.
 var (
 	idNames    = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid"}
 	valueNames = []string{"label", "labels", "prediction", "predicted", "class", "value", "score", "y", "output", "answer", "text", "summary",
 		"translation"}
 )
 
-// Of returns how the file is written. The kind is one that is known, or empty; one of rankings leaves nothing to guess. The error is one of
-// opening the file.
+// Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. The
+// error comes from opening the file.
 func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	r, err := file.Open()
 	if err != nil {
@@ -53,7 +54,7 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	defer func() { _ = r.Close() }()
 	var head []byte
 	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
-		head, _ = io.ReadAll(io.LimitReader(text, headBytes)) // what is wrong with it, reading it as a whole says
+		head, _ = io.ReadAll(io.LimitReader(text, headBytes)) // the reader of the whole file reports its errors
 	}
 	head = bytes.TrimSpace(head)
 	if guess, ok := detectSpans(kind, head); ok {
@@ -72,7 +73,7 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	return Guess{kind, format, because}, nil
 }
 
-// kindOf is what a file is probably about that has a value in the format.
+// kindOf guesses the kind of evaluator from the format and the first value.
 func kindOf(format measure.Format, value any) measure.Kind {
 	switch value.(type) {
 	case []any:
@@ -93,13 +94,14 @@ func kindOf(format measure.Format, value any) measure.Kind {
 	return measure.Classification
 }
 
-// commentLines are the lines at the start of a file of TREC that are none of its lines.
+// commentLines matches the comments at the start of a file in the format of TREC.
 var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
-// detectFormat returns the format of a text of the kind, if one was given, that begins so, the first value in it, and why.
+// detectFormat guesses the format from the head of a file. It returns the format, the first value and the reason. kind may be
+// empty.
 func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
-	var object map[string]any // the first values by the names of their fields
+	var object map[string]any // first value of each field
 	var names, nulls []string
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
@@ -128,7 +130,7 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) 
 		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
 	case ok:
 		if kind == measure.Probabilities && !slices.ContainsFunc(valueNames, func(n string) bool { return strings.EqualFold(n, value) }) {
-			value = valueNames[0] // that of the truth: the columns are those of classes
+			value = valueNames[0] // the name in truths: the other columns of a run are classes
 		}
 		return measure.Format{Kind: format, IDField: id, ValueField: value}, object[value], because
 	default:
@@ -137,15 +139,16 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) 
 	return measure.Format{Kind: measure.TRECRun}, nil, because
 }
 
-// readHeader returns the names in the first line of what may be CSV, and what separates them, and puts the first values into object.
+// readHeader returns the names in the first line of a possible CSV file and names the separator. It stores the first values in
+// object.
 func readHeader(head, first []byte, object map[string]any) (names []string, because string) {
 	line, _, _ := bytes.Cut(commentLines.ReplaceAll(head, nil), []byte("\n"))
 	columns := bytes.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	trec := len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0")) // whose ids can have commas
+	trec := len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0")) // ids in the format of TREC can have commas
 	rows, by := csv.NewReader(bytes.NewReader(head)), "commas"
 	if bytes.ContainsRune(first, '\t') && !bytes.ContainsRune(first, ',') {
 		rows.Comma, by = '\t', "tabs"
-		trec = trec || slices.ContainsFunc(bytes.Fields(first), func(name []byte) bool { // no header
+		trec = trec || slices.ContainsFunc(bytes.Fields(first), func(name []byte) bool { // a number means that there is no header
 			_, err := strconv.ParseFloat(string(name), 64)
 			return err == nil
 		})
@@ -161,7 +164,8 @@ func readHeader(head, first []byte, object map[string]any) (names []string, beca
 	return header, "The first line has names separated by " + by
 }
 
-// isArray reports whether a text begins with a JSON array: alone, on a line of its own, or cut short.
+// isArray reports whether a text begins with a JSON array that has no other text behind it on its last line. The array may be cut
+// off.
 func isArray(head []byte) bool {
 	var array []json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(head))
@@ -170,25 +174,25 @@ func isArray(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("[")) && (err == nil && len(bytes.TrimSpace(after)) == 0 || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// rankingFieldNames are what the fields of a ranking or of relevance judgments usually are: its topics, documents, and ranks, scores or
-// grades.
+// rankingFieldNames are usual names of the fields of a ranking or of relevance judgments: for topics, for documents, and for
+// ranks, scores or grades.
 var rankingFieldNames = [][]string{
 	{"topic", "topic_id", "qid", "query", "query_id", "query-id"}, {"docid", "doc_id", "docno", "document", "corpus-id"},
 	{"rank", "score", "grade", "relevance"},
 }
 
-// areRankingFields reports whether the names of fields are those of a ranking or of relevance judgments.
+// areRankingFields reports whether the field names suggest a ranking or relevance judgments.
 func areRankingFields(names []string) bool {
 	return !slices.ContainsFunc(rankingFieldNames, func(usual []string) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(usual, strings.ToLower(n)) })
 	})
 }
 
-// maxFieldName is how many characters the names of fields in a measure.Format have at most.
+// maxFieldName is the largest number of characters of a field name in a measure.Format.
 const maxFieldName = 100
 
-// chooseFields returns which of the names are of the id and of the value: usual ones, or else the first and the next that a
-// format can have.
+// chooseFields chooses the field of the id and the field of the value. It prefers usual names. Otherwise it takes the first
+// fields whose names a format can have.
 func chooseFields(names []string) (id, value string, ok bool) {
 	find := func(usual []string, but string) string {
 		for _, u := range usual {

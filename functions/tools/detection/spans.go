@@ -9,10 +9,10 @@ import (
 	"assay/shared/measure/fields"
 )
 
-// tagged is a line of a token with its tag, or one that stands between sentences.
+// tagged matches a line with a token and its tag, or an empty line between sentences.
 var tagged = regexp.MustCompile(`^(?:\S+\s(?:.*\s)?(O|[BIESLU](?:-\S+)?)\s*|\s*)$`)
 
-// detectSpans returns how a text of spans is written that begins so; ok is false where it is none.
+// detectSpans guesses the format of a text of spans from its head. ok is false if the text has no spans.
 func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {
 	if kind != "" && kind != measure.Spans {
 		return g, false
@@ -40,11 +40,11 @@ func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {
 		"The first line is a JSON object with a list of spans"}, value != "" && found && id != value
 }
 
-// areTagged reports whether all lines of a text are tokens with tags, one of which is another than O.
+// areTagged reports whether all lines are tokens with tags and at least one tag is not O.
 func areTagged(head []byte) bool {
 	lines := bytes.Split(head, []byte("\n"))
 	if len(head) > headBytes/2 && len(lines) > 1 {
-		lines = lines[:len(lines)-1] // may be cut
+		lines = lines[:len(lines)-1] // the last line may be cut
 	}
 	other := false
 	for _, line := range lines {

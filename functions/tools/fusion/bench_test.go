@@ -11,7 +11,8 @@ import (
 	"assay/shared/measure"
 )
 
-// run is a run of so many topics with 1,000 documents each, about 50 bytes a line, out of 3,000 that all runs share.
+// run returns a run with 1,000 documents for each topic, about 50 bytes a line. All runs draw their documents from the same
+// 3,000.
 func run(seed uint64, topics int) []byte {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var b bytes.Buffer
@@ -43,7 +44,7 @@ func benchmark(b *testing.B, settings fusion.Settings, runs, topics int) {
 	}
 }
 
-// The sizes are those of each run.
+// The name of a benchmark has the size of each run.
 func BenchmarkReciprocalRank2x1MB(b *testing.B) {
 	benchmark(b, fusion.Settings{Method: fusion.ReciprocalRank}, 2, 18)
 }

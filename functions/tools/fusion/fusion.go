@@ -1,12 +1,12 @@
-// Package fusion makes one run of several: it scores each document of a topic by what all runs say of it.
+// Package fusion makes one run from several runs. It scores each document of a topic by its scores or ranks in all runs.
 //
-// The rank of a document in a run is that of assay/shared/measure/retrieval: by score, and documents of equal score by
-// id, descending; the rank field of the file is ignored. The fused run stands in the same order, so that its own rank
-// field agrees with every evaluation of it. The order in which runs are given does not matter.
+// The rank of a document in a run follows assay/shared/measure/retrieval: by score, and for equal scores by id, descending. The
+// rank field of the file is ignored. The fused run has the same order, so its rank field agrees with every evaluation of the run.
+// The order in which the runs are given does not matter.
 //
-// Sums that are equal but for rounding are equal, whatever parts they have.
+// Sums that differ only by rounding count as equal.
 //
-// A run that does not have a document adds nothing to its score. A topic is fused from the runs that have it.
+// A run that lacks a document adds nothing to its score. A topic is fused from the runs that have it.
 package fusion
 
 import (
@@ -28,16 +28,16 @@ import (
 	"assay/shared/problem"
 )
 
-// Method says how the scores of a document are put together.
+// Method says how to combine the scores of a document.
 type Method string
 
 const (
-	// ReciprocalRank is the sum of 1 / (k + rank) over the runs (G. V. Cormack, C. L. A. Clarke, S. Büttcher, Reciprocal
-	// rank fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009). Scores do not matter.
+	// ReciprocalRank is the sum of 1 / (k + rank) over the runs (G. V. Cormack, C. L. A. Clarke, S. Büttcher, Reciprocal rank
+	// fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009). Scores do not matter.
 	ReciprocalRank Method = "rrf"
 	// CombSUM is the sum of normalized scores (E. A. Fox, J. A. Shaw, Combination of multiple searches, TREC-2, 1994).
 	CombSUM Method = "combsum"
-	// CombMNZ is CombSUM multiplied by the number of runs that have the document (the same).
+	// CombMNZ is CombSUM multiplied by the number of runs that have the document (Fox and Shaw 1994).
 	CombMNZ Method = "combmnz"
 )
 
@@ -51,13 +51,14 @@ const (
 // Settings say how to fuse.
 type Settings struct {
 	Method        Method
-	K             int           // for ReciprocalRank, 0 is DefaultK
+	K             int           // for ReciprocalRank; 0 means DefaultK
 	Normalization Normalization // for CombSUM and CombMNZ
-	Depth         int           // documents that are written of each topic; 0 is all
-	Tag           string        // names the fused run in the last field of its lines
+	Depth         int           // documents to write for each topic; 0 means all
+	Tag           string        // name of the fused run in the last field of its lines
 }
 
-// Check reports settings that are none or do not go together, and a tag that no line can have. Pointers name the settings in lower case.
+// Check reports unknown settings, settings that contradict each other, and tags that a line cannot have. Pointers name the
+// settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
 	methods := []Method{ReciprocalRank, CombSUM, CombMNZ}
 	normalizations := []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
@@ -78,15 +79,15 @@ func (s Settings) Check() (problems problem.Fields) {
 	return problems
 }
 
-// Run is a run to be fused, in one or more files.
+// Run is a run to fuse, in one or more files.
 type Run []measure.File
 
-// Fuse writes the fused run to w, by settings that pass Check, topic by topic in byte order of their ids, as lines of topic, Q0, document,
-// rank, score and tag. Each file is read once; memory is what retrieval.Rankings take, about half the size of the runs, and one
-// topic.
+// Fuse writes the fused run to w, by settings that pass Check. It writes the topics in the byte order of their ids, as lines of
+// topic, Q0, document, rank, score and tag. It reads each file once. It needs the memory of retrieval.Rankings, about half the
+// size of the runs, and memory for one topic.
 //
-// The diagnostics are those of all runs, in their order and at most measure.MaxDiagnostics. If one is an error the run is
-// of no use, and what was written has to be thrown away. The error is one of a reader, w or the context.
+// The diagnostics come from all runs in their order, at most measure.MaxDiagnostics. If one is an error, the output is incomplete
+// and must be discarded. The returned error comes from a reader, w or the context.
 func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	rankings := make([]*retrieval.Rankings, 0, len(runs))
@@ -127,7 +128,7 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 	return report.Diagnostics(), nil
 }
 
-// warnOfMissingTopics warns which runs do not have every topic.
+// warnOfMissingTopics warns of runs that lack topics.
 func warnOfMissingTopics(report *measure.Report, runs []Run, rankings []*retrieval.Rankings, topics []string) {
 	for i, r := range rankings {
 		if missing := len(topics) - len(r.Topics()); missing > 0 {
@@ -138,27 +139,27 @@ func warnOfMissingTopics(report *measure.Report, runs []Run, rankings []*retriev
 	}
 }
 
-// Normalization says how the scores that a run has for a topic are made comparable with those of other runs. In the
-// definitions s is a score, and min, max, mean and deviation are those of the run's n documents of the topic.
+// Normalization says how to make the scores of a run for a topic comparable with the scores of other runs. In the definitions s
+// is a score. min, max, mean and deviation describe the scores of the run's n documents for the topic.
 type Normalization string
 
 const (
-	// Unchanged takes scores as they are, as Fox and Shaw 1994 did with runs of one system.
+	// Unchanged does not change scores. Fox and Shaw 1994 did so with runs of one system.
 	Unchanged Normalization = "none"
-	// MinMax is (s - min) / (max - min), from 0 to 1 (J. H. Lee, Analyses of multiple evidence combination, SIGIR 1997);
-	// 1 when all scores are equal.
+	// MinMax is (s - min) / (max - min), from 0 to 1 (J. H. Lee, Analyses of multiple evidence combination, SIGIR 1997). It is 1
+	// if all scores are equal.
 	MinMax Normalization = "min-max"
-	// Sum is (s - min) divided by the sum of all s - min, so that a run's scores add up to 1 (M. Montague, J. A. Aslam,
-	// Relevance score normalization for metasearch, CIKM 2001); 1 / n when all scores are equal.
+	// Sum is (s - min) divided by the sum of all s - min, so that a run's scores add up to 1 (M. Montague, J. A. Aslam, Relevance
+	// score normalization for metasearch, CIKM 2001). It is 1 / n if all scores are equal.
 	Sum Normalization = "sum"
-	// ZScore is (s - mean) / deviation, with n in the divisor of the variance (the zero-mean, unit-variance of the
-	// same); 0 when all scores are equal. It is negative for the worse half of a run.
+	// ZScore is (s - mean) / deviation, with n in the divisor of the variance (the zero-mean, unit-variance normalization of
+	// Montague and Aslam 2001). It is 0 if all scores are equal, and negative for scores below the mean.
 	ZScore Normalization = "z-score"
 	// Rank is 1 - (rank - 1) / n, from 1 down to 1 / n (Lee 1997).
 	Rank Normalization = "rank"
 )
 
-// apply normalizes the scores of one ranking, best first, in place.
+// apply normalizes the scores of one ranking in place. The scores are descending.
 func (n Normalization) apply(scores []float64) {
 	if len(scores) == 0 {
 		return
@@ -195,7 +196,7 @@ func (n Normalization) apply(scores []float64) {
 		for i, s := range scores {
 			scores[i] = ratio(s-mean, deviation, 0)
 			if equal {
-				scores[i] = 0 // although the mean may be rounded
+				scores[i] = 0 // the computed mean may differ by rounding
 			}
 		}
 	case Rank:
@@ -205,7 +206,7 @@ func (n Normalization) apply(scores []float64) {
 	}
 }
 
-// ratio is part / whole, and otherwise what stands for it when there is no spread.
+// ratio returns part / whole, or otherwise if whole is 0.
 func ratio(part, whole, otherwise float64) float64 {
 	if whole == 0 {
 		return otherwise
@@ -213,7 +214,7 @@ func ratio(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// fuser fuses one topic after the other and keeps its memory between them.
+// fuser fuses one topic after another and reuses its memory.
 type fuser struct {
 	counter  *steps.Counter
 	settings Settings
@@ -224,18 +225,19 @@ type fuser struct {
 	line     []byte
 }
 
-// scored is a document with its score, in one run or in the fused one.
+// scored is a document with its score in one run or in the fused run.
 type scored struct {
 	doc   []byte
 	score float64
-	near  float64 // of a fused score: how far an equal one may lie apart
+	near  float64 // for a fused score: the largest distance of an equal score
 }
 
-// rounding is how far sums may lie apart that are the same but for rounding, relative to the sizes of their terms: some
-// thousand times what arithmetic loses.
+// rounding bounds the distance of sums that differ only by rounding, relative to the sizes of their terms. It is some thousand
+// times the error of arithmetic.
 const rounding = 1e-12
 
-// fuse ranks the documents of a topic, and says whether every score is finite. If the counter has an error, they are of no use.
+// fuse ranks the documents of a topic in f.fused. It reports whether all scores are finite. If the counter has an error, the
+// scores are not usable.
 func (f *fuser) fuse(topic string) bool {
 	f.parts, f.fused = f.parts[:0], f.fused[:0]
 	for _, run := range f.runs {
@@ -250,8 +252,8 @@ func (f *fuser) fuse(topic string) bool {
 			f.parts[first+i].score = score
 		}
 	}
-	// What the runs say of a document comes together in an order that does not depend on theirs, so that neither does
-	// the last bit of the sum.
+	// The scores of a document are added in an order that does not depend on the order of the runs. The sums are then the same to
+	// the last bit.
 	steps.SortFunc(f.counter, f.parts, func(a, b scored) int {
 		if c := bytes.Compare(b.doc, a.doc); c != 0 {
 			return c
@@ -283,8 +285,8 @@ func (f *fuser) fuse(topic string) bool {
 	return true
 }
 
-// unifyScores gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
-// of their ids, descending: 0.1 + 0.7 is 0.2 + 0.6. The scores are descending.
+// unifyScores gives documents whose scores differ only by rounding the same score, the highest of them, as for 0.1 + 0.7 and 0.2
+// + 0.6. It orders these documents by id, descending. The scores are in descending order.
 func unifyScores(counter *steps.Counter, fused []scored) {
 	for from := 0; from < len(fused) && counter.Add(1) == nil; {
 		first, to := fused[from], from+1
@@ -297,7 +299,7 @@ func unifyScores(counter *steps.Counter, fused []scored) {
 	}
 }
 
-// weight turns the scores of a ranking, best first, into what the run adds to the fused ones.
+// weight replaces the scores of a ranking, best first, by the values that the run adds to the fused scores.
 func (f *fuser) weight(scores []float64) {
 	if f.settings.Method != ReciprocalRank {
 		f.settings.Normalization.apply(scores)

@@ -29,12 +29,12 @@ func text(name, content string) fusion.Run {
 	return fusion.Run{{Name: name, Content: strings.NewReader(content)}}
 }
 
-// example is two runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
+// example returns two runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
 func example() []fusion.Run {
 	return []fusion.Run{text("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"), text("r2", "t Q0 a 3 3 y\nt Q0 d 2 4 y\nt Q0 b 1 8 y\n")}
 }
 
-// fuse fuses runs without an error.
+// fuse fuses runs and requires that Fuse returns no error.
 func fuse(t rapid.TB, settings fusion.Settings, runs ...fusion.Run) (string, []measure.Diagnostic) {
 	t.Helper()
 	var out strings.Builder
@@ -45,8 +45,8 @@ func fuse(t rapid.TB, settings fusion.Settings, runs ...fusion.Run) (string, []m
 	return out.String(), diagnostics
 }
 
-// TestFuse_ByHand works the example out for every method; each gives the order b, a, d, c. Normalized, the first run has for
-// a, b and c and the second for b, d and a:
+// TestFuse_ByHand compares the example with scores calculated by hand for every method. Each method gives the order b, a, d, c.
+// The normalized scores of the first run are for a, b and c, those of the second run for b, d and a:
 //
 //	min-max  1, 1/2, 0 and 1, 1/5, 0
 //	sum      8/12, 4/12, 0 and 5/6, 1/6, 0
@@ -108,8 +108,8 @@ func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
 	}
 }
 
-// TestFuse_EqualSumsAreTies draws the ranks of documents in several runs, whose fused scores are added up in fractions too, and
-// has scores of which, in float64s, 0.1 + 0.7 is less than 0.2 + 0.6.
+// TestFuse_EqualSumsAreTies draws the ranks of documents in several runs and compares the fused scores with exact fractions. It
+// also fuses scores for which 0.1 + 0.7 is less than 0.2 + 0.6 in float64.
 func TestFuse_EqualSumsAreTies(t *testing.T) {
 	docs := strings.Split("abcdefghijklmnopqrst", "")
 	type fractions map[string]*big.Rat
@@ -170,7 +170,7 @@ func TestFuse_EqualSumsAreTies(t *testing.T) {
 	})
 }
 
-// TestFuse_OfEqualScores has topics whose scores are all equal, where the normalizations divide by nothing.
+// TestFuse_OfEqualScores fuses topics whose scores are all equal. Without special cases the normalizations would divide by zero.
 func TestFuse_OfEqualScores(t *testing.T) {
 	for normalization, want := range map[fusion.Normalization]string{
 		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
@@ -184,7 +184,8 @@ func TestFuse_OfEqualScores(t *testing.T) {
 	}
 }
 
-// TestFuse_IgnoresTheOrderOfRuns has scores whose sum, although compensated, is ...187 or ...188 by their order.
+// TestFuse_IgnoresTheOrderOfRuns fuses scores whose compensated sum would still end in ...187 or ...188, depending on their
+// order.
 func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
 	sum := func() string {
@@ -258,8 +259,8 @@ func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	}
 }
 
-// TestFuse_WritesValidRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
-// in the order of the ranking, it has every document of each topic once, and the order of the runs does not matter.
+// TestFuse_WritesValidRuns draws runs with ties and checks what holds for every method. The result is a valid run. Its lines are
+// in the order of the ranking. It has every document of each topic once. The order of the runs does not matter.
 func TestFuse_WritesValidRuns(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		var runs []string

@@ -1,4 +1,4 @@
-// Package pooling makes judgment pools as TREC does: of each topic, the first documents of each run, for people to judge.
+// Package pooling makes judgment pools as TREC does: the first documents of each run and topic, for people to judge.
 package pooling
 
 import (
@@ -13,32 +13,32 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// What a pool may have, so that any takes little memory and time.
+// Bounds of a pool, so that every pool takes little memory and time.
 const (
 	MaxRuns   = 100
 	MaxTopics = 10_000
-	// MaxContributions bounds the documents that all runs contribute, each counted for each run.
+	// MaxContributions bounds the documents that all runs contribute. A document counts once for each run.
 	MaxContributions = 1_000_000
 )
 
-// The errors of a pool that would be too large.
+// The errors of pools that are too large.
 var (
 	ErrTopics        = fmt.Errorf("the runs have more than %d topics", MaxTopics)
 	ErrContributions = fmt.Errorf("the runs contribute more than %d documents", MaxContributions)
 )
 
-// errRuns is for programs, whose inputs have been checked.
+// errRuns reports a mistake of the program, which checks the number of runs of a request.
 var errRuns = errors.New("a pool has too many runs")
 
 // Pool has the first documents of runs by topic. Its zero value is empty.
 type Pool struct {
-	topics        map[string]map[string][]uint8 // the runs that contribute a document
+	topics        map[string]map[string][]uint8 // by topic and document: indices of the runs that contribute the document
 	runs          int
 	contributions int
 }
 
-// Add adds the documents of a run down to the depth, in the order in which measures see them. If the counter has an error, the pool is of
-// no use.
+// Add adds the documents of a run down to the depth, in the order of the measures. If the counter has an error, the pool is not
+// usable.
 func (p *Pool) Add(counter *steps.Counter, run *retrieval.Rankings, depth int) error {
 	if p.runs == MaxRuns {
 		return errRuns
@@ -72,24 +72,25 @@ func (p *Pool) Add(counter *steps.Counter, run *retrieval.Rankings, depth int) e
 	return counter.Err()
 }
 
-// Topics are those of the runs, in the order of compare.
+// Topics returns the topics of the runs in the order of compare.
 func (p *Pool) Topics(compare func(a, b string) int) []string {
 	return slices.SortedFunc(maps.Keys(p.topics), func(a, b string) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
 }
 
-// Documents are those of a topic in the byte order of their ids, which does not tell which run they are from.
+// Documents returns the documents of a topic in the byte order of their ids. This order does not reveal which runs retrieved
+// them.
 func (p *Pool) Documents(topic string) []string { return slices.Sorted(maps.Keys(p.topics[topic])) }
 
-// Size is how many documents a topic has.
+// Size returns the number of documents of a topic.
 func (p *Pool) Size(topic string) int { return len(p.topics[topic]) }
 
-// Counts are how many documents of all topics runs contribute.
+// Counts has numbers of documents over all topics.
 type Counts struct {
-	Common [][]int // by two runs, which are the same on the diagonal
-	Unique []int   // by one run and no other
+	Common [][]int // documents that two runs both contribute; on the diagonal, that a run contributes
+	Unique []int   // documents that only this run contributes
 }
 
-// Count counts what runs contribute. If the counter has an error, the counts are of no use.
+// Count counts the contributions of the runs. If the counter has an error, the counts are not usable.
 func (p *Pool) Count(counter *steps.Counter) Counts {
 	c := Counts{Common: make([][]int, p.runs), Unique: make([]int, p.runs)}
 	for i := range c.Common {
@@ -113,7 +114,8 @@ func (p *Pool) Count(counter *steps.Counter) Counts {
 	return c
 }
 
-// Overlap is how many documents two runs have in common, as a share of those that either has; 0 where neither has any.
+// Overlap returns the number of documents that two runs share, divided by the number that at least one of them has. It returns 0
+// if neither has any.
 func (c Counts) Overlap(a, b int) float64 {
 	either := c.Common[a][a] + c.Common[b][b] - c.Common[a][b]
 	if either == 0 {
@@ -122,7 +124,8 @@ func (c Counts) Overlap(a, b int) float64 {
 	return float64(c.Common[a][b]) / float64(either)
 }
 
-// Write writes a line for each document: topic and document, or as qrels of pooled documents that nobody judged, which have the grade -1.
+// Write writes a line for each document: topic and document or, for qrels, a judgment with the grade -1 for pooled documents that
+// nobody judged.
 func (p *Pool) Write(w io.Writer, topics []string, qrels bool) error {
 	format := "%s %s\n"
 	if qrels {

@@ -19,7 +19,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// read reads a run, which has no errors.
+// read reads a run and requires that it has no errors.
 func read(t *testing.T, text string) *retrieval.Rankings {
 	t.Helper()
 	r, diagnostics, err := retrieval.ReadRankings(t.Context(), measuretest.File("run", text))

@@ -15,9 +15,9 @@ import (
 	"assay/shared/problem"
 )
 
-// AccessMatrix asks for every operation as every caller, on everything that it can be about, and holds the statuses
-// against the table of rights, and the answers against who may read what. An operation that the server describes and the table
-// does not have is a fault.
+// AccessMatrix sends a request for every operation as every caller, on every kind of resource. It compares the statuses with the
+// table of rights, and checks that no answer has a secret that the caller may not read. An operation of the OpenAPI document that
+// the table lacks is an error.
 func AccessMatrix(t *testing.T, s Setup) {
 	f := newFixture(t, s)
 	rows := parseRights(t)
@@ -43,7 +43,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 	f.checkAllFound()
 }
 
-// right is one row of the table.
+// right is a row of the table.
 type right struct {
 	method, path, about string
 	want                []int // statuses, by caller
@@ -90,7 +90,8 @@ func parseRights(t testing.TB) []right {
 	return append(rows, impliedRows(rows)...)
 }
 
-// impliedRows are the rows that the table leaves out: requests for resources that do not exist, or are not in the path's parent.
+// impliedRows returns the rows that the table leaves out: requests for resources that do not exist, or that do not belong to the
+// parent in the path.
 func impliedRows(rows []right) (all []right) {
 	for _, r := range rows {
 		r.want = slices.Repeat([]int{http.StatusNotFound}, len(callers))
@@ -106,7 +107,7 @@ func impliedRows(rows []right) (all []right) {
 	return all
 }
 
-// checkComplete compares the operations of the table with those that the server describes.
+// checkComplete compares the operations of the table with the operations of the OpenAPI document.
 func (f *fixture) checkComplete(rows []right) {
 	f.t.Helper()
 	described, statuses := map[string]bool{}, map[string]map[int]bool{}
@@ -121,16 +122,16 @@ func (f *fixture) checkComplete(rows []right) {
 	}
 	for _, o := range f.described() {
 		name := o.method + " " + o.path
-		if f.inputs[strings.TrimPrefix(o.path, "/v1/tools/")] == nil { // a tool by its name is described in addition to any by its parameter
+		if f.inputs[strings.TrimPrefix(o.path, "/v1/tools/")] == nil { // the document describes each tool by its name, too
 			described[name] = true
 		}
-		if strings.HasPrefix(o.path, "/v1/tools/") { // what a tool reads has rights of its own
+		if strings.HasPrefix(o.path, "/v1/tools/") { // the inputs of a tool have their own rights
 			continue
 		}
 		for kind, want := range map[*problem.Kind]bool{
 			problem.Unauthorized: statuses[name][http.StatusUnauthorized] || name == leadsUsers,
 			problem.Forbidden:    statuses[name][http.StatusForbidden] || slices.Contains(forbidsApplicants, name),
-			problem.NotFound:     statuses[name][http.StatusNotFound] || strings.Contains(o.path, "{userId}"), // of what is no id
+			problem.NotFound:     statuses[name][http.StatusNotFound] || strings.Contains(o.path, "{userId}"), // for texts that are not ids
 		} {
 			if got := slices.Contains(o.problems, kind.Slug); got != want {
 				f.t.Errorf("the document has the problem %s of %s: %v, want %v", kind.Slug, name, got, want)
@@ -152,8 +153,8 @@ func (f *fixture) checkComplete(rows []right) {
 	}
 }
 
-// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected, who join a team where
-// registration is closed, or who are members of a team other than its owner.
+// forbidsApplicants are the operations that answer 403 only to callers whose registration is pending or rejected, who join a team
+// while registration is closed, or who are members but not the owner of a team.
 var forbidsApplicants = []string{
 	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions",
 	"GET /v1/tasks/{taskId}/registrations", "GET /v1/tasks/{taskId}/announcements",
@@ -166,22 +167,22 @@ var forbidsApplicants = []string{
 	"DELETE /v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}", "POST /v1/user/memberships",
 }
 
-// leadsUsers is the operation that answers 401 to those alone who ask for more than an answer has room for.
+// leadsUsers is the operation that answers 401 only to requests for more data than an answer can contain.
 const leadsUsers = "GET /v1/datasets/{datasetId}/leaderboard"
 
-// operation is one that the server's document describes, with the names of its query parameters and the kinds of its problems.
+// operation is an operation of the OpenAPI document, with the names of its query parameters and the kinds of its problems.
 type operation struct {
 	method, path    string
 	query, problems []string
 }
 
-// response is one that the document describes, or a reference to it.
+// response is a response in the OpenAPI document, or a reference to one.
 type response struct {
 	Ref     string `json:"$ref"`
 	Content map[string]struct{ Examples map[string]any }
 }
 
-// parameter is one that the document describes, or a reference to it.
+// parameter is a parameter in the OpenAPI document, or a reference to one.
 type parameter struct {
 	Name, In string
 	Ref      string `json:"$ref"`
@@ -233,7 +234,7 @@ func (f *fixture) described() []operation {
 	return all
 }
 
-// fillPath puts the ids that the row is about into its path, and returns the taskIDs that they are of.
+// fillPath puts the ids of the row's resources into its path. It also returns the ids of their task.
 func (f *fixture) fillPath(r right) (string, taskIDs) {
 	p := f.public
 	if strings.Contains(r.about, "private task") || r.about == "private" {
@@ -285,7 +286,7 @@ func (f *fixture) fillPath(r right) (string, taskIDs) {
 	return path, p
 }
 
-// body returns the body to send: a valid one, apart from the fault that the table gives it.
+// body returns the body to send. It is valid except for the error that the row of the table requires.
 func (f *fixture) body(r right, p taskIDs) any {
 	switch r.method + " " + r.path {
 	case "POST /v1/organizers":
@@ -326,7 +327,7 @@ func (f *fixture) body(r right, p taskIDs) any {
 	return nil
 }
 
-// conditions keeps what may be changed as it is.
+// conditions returns an If-Match header that fails, so that requests change nothing.
 func conditions(method string) []string {
 	if method == http.MethodPatch || method == http.MethodDelete {
 		return []string{"If-Match", `"0-0"`}
@@ -344,7 +345,7 @@ func tampered(token string) string {
 	return token[:i] + c + token[i+1:]
 }
 
-// checkRefusal requires what comes with a status that refuses.
+// checkRefusal checks the media type and the challenge of a refusal.
 func checkRefusal(t testing.TB, r right, caller string, got answer) {
 	t.Helper()
 	if got.status < http.StatusBadRequest {

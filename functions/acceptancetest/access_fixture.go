@@ -14,46 +14,46 @@ import (
 	"assay/shared/waittest"
 )
 
-// callers are those between whom the rights distinguish, in the order of the columns of the tables.
+// callers are the callers that the rights distinguish, in the order of the columns of the tables.
 var callers = []string{"anonymous", "outsider", "registrant", "owner", "rival", "editor", "organizer", "admin", "worker"}
 
-// fixture is two tasks alike, one public and one private, with one of everything in them between which rights distinguish.
+// fixture has two similar tasks, one public and one private. Each has one of every resource that the rights distinguish.
 //
-// The organizer runs both, with the editor; the owner and the registrant take part in both, and everything that was submitted is the
-// owner's. The rival runs a task of its own; the outsider does nothing at all.
+// The organizer runs both tasks, with the editor. The owner and the registrant take part in both, and the owner made all
+// submissions. The rival runs another task. The outsider takes part in nothing.
 type fixture struct {
 	Setup
 	t           testing.TB
 	tokens      map[string]string // by caller
 	users       map[string]string // ids, by caller
-	organizer   string            // the id of the organizer of both tasks
+	organizer   string            // id of the organizer of both tasks
 	rivalTask   string
 	public      taskIDs
 	private     taskIDs
-	anonymous   anonymousTeam  // to the public task, by an anonymous team
-	component   string         // the id of one of the catalogue
-	consoleFile string         // the name of one
-	inputs      map[string]any // for each tool one that works
-	example     string         // that of evaluate
-	// accessToken is the id of one of the owner's.
+	anonymous   anonymousTeam  // takes part in the public task
+	component   string         // id of a component of the catalogue
+	consoleFile string         // name of a file of the console
+	inputs      map[string]any // by tool: an input that works
+	example     string         // the input of the tool evaluator
+	// accessToken is the id of an access token of the owner.
 	accessToken       string
-	invitation        string            // the id of one to the organizer
-	webhook, delivery string            // of the organizer
-	missing           string            // an id that nothing has
-	answers           map[string]answer // to requests for what is missing
+	invitation        string            // id of an invitation to the organizer
+	webhook, delivery string            // ids of a webhook of the organizer and its delivery
+	missing           string            // an id of no resource
+	answers           map[string]answer // to requests for missing resources
 	secrets           []secret
-	found             map[string]bool // texts of secrets, by whether an answer had them
+	found             map[string]bool // texts of secrets that an answer had
 }
 
-// anonymousTeam has the ids of an anonymous team's submission.
+// anonymousTeam has the token of an anonymous team's member and the ids of the team's submission.
 type anonymousTeam struct{ token, user, registration, submission, run, evaluation string }
 
-// taskIDs has the ids of the resources of a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,
-// `blinded`, `withdrawn` (published, and blinded again), and `hiddenEntry` (published, of a private submission).
+// taskIDs has the ids of the resources of a task. Runs and evaluations have the name of the evaluation: `published`,
+// `unpublished`, `blinded`, `withdrawn` (published and later blinded) and `hiddenEntry` (published, of a private submission).
 type taskIDs struct {
 	task, dataset, testSet   string
-	team                     string // name of the owner's
-	registration             string // the owner's
+	team                     string // name of the owner's team
+	registration             string // of the owner's team
 	invitation               string // to the task
 	teamInvitation           string // to the owner's team
 	exception                string // granted to the owner's team
@@ -181,8 +181,8 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	return p
 }
 
-// newWebhook has the events of a task or organizer sent to an address that the platform refuses to reach, and returns its id and that of
-// its first delivery.
+// newWebhook sends the events of a task or organizer to an address that the platform refuses to reach. It returns the id of the
+// webhook and the id of its first delivery.
 func (f *fixture) newWebhook(of string) (webhook, delivery string) {
 	path := f.create(f.t, f.tokens["organizer"], of+"/webhooks", map[string]any{"url": unreachable})
 	var list struct{ Data []struct{ ID string } }
@@ -190,17 +190,18 @@ func (f *fixture) newWebhook(of string) (webhook, delivery string) {
 	return id(path), list.Data[0].ID
 }
 
-// unreachable is of this machine.
+// unreachable is an address of this machine.
 const unreachable = "https://127.0.0.1/"
 
-// Each has a prediction for every id of its truth.
+// Runs with a prediction for every id of the truth.
 const (
 	soundRun  = "id,label\n1,a\n2," + guess + "\n" + truthID + ",a\n"
 	soundTest = "id,label\n1,a\n2," + testGuess + "\n" + testID + ",a\n"
 )
 
-// newFailures makes runs that fail in a public entry, for they lack what only the truth has. The owner reads what that is
-// unless the run is blinded: then only which ids of the inputs the run lacks. Others read neither.
+// newFailures makes runs of a public entry that fail because they lack ids of the truth. The owner reads these ids in the
+// diagnostics, unless the run is blinded. For a blinded run the owner reads only the missing ids of the inputs. Other callers
+// read neither.
 func (f *fixture) newFailures(owner string, p taskIDs) {
 	f.t.Helper()
 	topics := newDataset(p.task, "test")
@@ -217,8 +218,8 @@ func (f *fixture) newFailures(owner string, p taskIDs) {
 		},
 	})
 	for i, want := range []struct {
-		owner  []string // in the diagnostics for the owner
-		others []string // in those for others once the review is published
+		owner  []string // texts in the diagnostics for the owner
+		others []string // texts in the diagnostics for others, once the review is published
 	}{
 		{[]string{"2 of 3 ids of the truth", `the id "2"`, `the id "` + truthID + `"`}, []string{withheld}},
 		{[]string{`there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
@@ -234,7 +235,7 @@ func (f *fixture) newFailures(owner string, p taskIDs) {
 	}
 }
 
-// awaitRun waits until the run is as it must be, as the bearer is shown it.
+// awaitRun waits until the run, as the bearer sees it, satisfies done.
 func (f *fixture) awaitRun(token, run string, done func(record.Run) bool) record.Run {
 	f.t.Helper()
 	return waittest.Value(f.t, "the run "+run+" is as expected", func() (r record.Run, expected bool) {
@@ -243,13 +244,13 @@ func (f *fixture) awaitRun(token, run string, done func(record.Run) bool) record
 	})
 }
 
-// awaitEvaluation waits for the evaluation of a run, and returns its id.
+// awaitEvaluation waits for the evaluation of a run and returns its id.
 func (f *fixture) awaitEvaluation(run string) string {
 	f.t.Helper()
 	return f.awaitRun(f.tokens["organizer"], run, func(r record.Run) bool { return r.EvaluationID != "" }).EvaluationID
 }
 
-// checkDiagnostics requires that the bearer reads as many diagnostics of the run as there are texts, each with its text.
+// checkDiagnostics checks that the bearer reads one diagnostic of the run for each text, in the same order.
 func (f *fixture) checkDiagnostics(token, run string, texts []string) {
 	f.t.Helper()
 	var r struct {
@@ -262,7 +263,7 @@ func (f *fixture) checkDiagnostics(token, run string, texts []string) {
 	}
 }
 
-// newDataset creates a dataset whose truth has the hidden id in addition to those of the inputs.
+// newDataset creates a dataset whose truth has the ids of the inputs and the hidden id.
 func (f *fixture) newDataset(task, split, hidden string) string {
 	set := newDataset(task, split)
 	set["truths"] = []any{csvFile(truthFile, "id,label\n1,a\n2,"+truthLabel+"\n"+hidden+","+truthLabel+"\n", "")}
@@ -278,12 +279,12 @@ func newDataset(task, split string) map[string]any {
 	}
 }
 
-// image is the body of a submission of an image to the datasets.
+// image returns the body of a submission of an image to the datasets.
 func image(datasets ...string) map[string]any {
 	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasets}
 }
 
-// csvFile is an inline file, of a dataset when that is not empty.
+// csvFile returns an inline file. Unless dataset is empty, the file is a run on the dataset.
 func csvFile(name, content, dataset string) map[string]any {
 	f := map[string]any{"name": name, "mediaType": "text/csv", "content": base64.StdEncoding.EncodeToString([]byte(content))}
 	if dataset != "" {

@@ -10,25 +10,25 @@ import (
 	"testing"
 )
 
-// HiddenIsMissing asks for what a caller may not know of, and for what is not there, by paths and in bodies. The answers must be
-// the same to the last header. A test of the functions compares filters, cursors and inputs of tools.
+// HiddenIsMissing compares requests for hidden resources with requests for missing resources, by paths and in bodies. The answers
+// must be equal, including the headers. A test of package functions compares filters, cursors and inputs of tools.
 func HiddenIsMissing(t *testing.T, s Setup) {
 	f := newFixture(t, s)
 	f.comparePaths(parseRights(t))
 	f.compareBodies()
 }
 
-// outsiders have no part in either task.
+// outsiders are callers without a part in either task.
 var outsiders = []string{"anonymous", "outsider", "rival"}
 
-// request is one about something: an id that is hidden or missing.
+// request is a request that names a hidden or a missing id.
 type request struct {
 	method, path string
 	body         any
 	headers      []string
 }
 
-// comparePaths takes from the table of rights all that is answered like what is missing.
+// comparePaths compares all rows of the table of rights whose status equals the status for missing resources.
 func (f *fixture) comparePaths(rows []right) {
 	f.t.Helper()
 	missing := map[string]right{}
@@ -55,7 +55,7 @@ func (f *fixture) comparePaths(rows []right) {
 	}
 }
 
-// compareBodies names in bodies what is hidden from the caller.
+// compareBodies names resources in bodies that are hidden from the caller.
 func (f *fixture) compareBodies() {
 	f.t.Helper()
 	f.tokens["anonymous team"] = f.anonymous.token
@@ -81,8 +81,8 @@ func (f *fixture) compareBodies() {
 		f.private.task)
 }
 
-// compareRows asks in all ways, right and wrong, as callers who have no part in anything: how a request is refused does not tell
-// what is hidden from what is missing either.
+// compareRows compares a row with the row of missing resources. Callers without a part in the tasks also send invalid requests: a
+// refusal must not distinguish hidden from missing resources either.
 func (f *fixture) compareRows(caller string, r, m right) {
 	f.t.Helper()
 	hiddenPath, p := f.fillPath(r)
@@ -98,14 +98,14 @@ func (f *fixture) compareRows(caller string, r, m right) {
 			a.body, b.body = f.body(r, p), f.body(m, none)
 		}
 		f.wantEqual(caller, a, b)
-		if strings.Count(r.path, "{") == 2 && strings.HasSuffix(r.path, "}") { // the parent is there, and what is below it is missing
+		if strings.Count(r.path, "{") == 2 && strings.HasSuffix(r.path, "}") { // only the resource below the parent is missing
 			b.path = hiddenPath[:strings.LastIndex(hiddenPath, "/")+1] + f.missing + way.path
 			f.wantEqual(caller, a, b)
 		}
 	}
 }
 
-// requestVariants are requests with the method and different headers, queries and bodies. A nil body stands for a valid one.
+// requestVariants returns requests of the method with different headers, queries and bodies. A nil body stands for a valid body.
 func requestVariants(method string) []request {
 	all := []request{{method: method, headers: conditions(method)}}
 	switch method {
@@ -130,7 +130,7 @@ func requestVariants(method string) []request {
 	}
 }
 
-// wantEqual requires that both requests get the same answer, apart from ids.
+// wantEqual checks that both requests get the same answer, except for ids.
 func (f *fixture) wantEqual(caller string, hidden, missing request) {
 	f.t.Helper()
 	h := f.ask(caller, hidden.method, hidden.path, hidden.body, hidden.headers...)
@@ -154,7 +154,7 @@ func (f *fixture) wantEqual(caller string, hidden, missing request) {
 	}
 }
 
-// answerOnce sends a request for a missing resource once, since the answer is the same each time.
+// answerOnce sends a request for a missing resource and reuses its answer, which is the same each time.
 func (f *fixture) answerOnce(caller string, r request) answer {
 	f.t.Helper()
 	key := fmt.Sprint(caller, r)
@@ -171,7 +171,7 @@ func normalizedHeader(h http.Header) http.Header {
 		h.Set("Etag", "of the body, which names what was asked for")
 	}
 	h.Del("X-Request-Id")
-	h.Del("RateLimit") // counts the requests of the caller, whatever they name
+	h.Del("RateLimit") // counts the requests of the caller, independent of the resources
 	for i, link := range h["Link"] {
 		h["Link"][i] = string(normalized([]byte(link)))
 	}

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// listing is a list, and where what it lists can be got by itself.
+// listing is a list, and the path of a single resource of the list.
 type listing struct {
 	list   string
 	single string            // with {id}
-	ids    map[string]string // some of what can be listed, by what it is
+	ids    map[string]string // some ids that the list may contain, by description
 }
 
-// checkLists requires of every list and caller that it has exactly what the caller can get by itself.
+// checkLists checks for every list and caller that the list has exactly the resources that the caller can get individually.
 func (f *fixture) checkLists() {
 	f.t.Helper()
 	listings := f.listings()
 	for _, caller := range callers {
-		statuses := map[string]int{} // of what is got by itself
+		statuses := map[string]int{} // of the single resources
 		for _, l := range listings {
 			got := f.listed(caller, l.list)
 			for _, about := range slices.Sorted(maps.Keys(l.ids)) {
@@ -92,12 +92,12 @@ func (f *fixture) tasks() map[string]taskIDs {
 	return map[string]taskIDs{"public task": f.public, "private task": f.private}
 }
 
-// joined is the ids as a filter takes them.
+// joined returns the ids in the form of a filter.
 func joined(ids map[string]string) string {
 	return strings.Join(slices.Sorted(maps.Values(ids)), ",")
 }
 
-// listed returns the ids of a list, or of its newest elements when it goes on and on.
+// listed returns the ids of a list. Of long lists it returns only the ids of the first pages.
 func (f *fixture) listed(caller, list string) []string {
 	f.t.Helper()
 	const pages = 5
@@ -124,31 +124,31 @@ func (f *fixture) listed(caller, list string) []string {
 	return ids
 }
 
-// Texts that few callers may read, each of one resource.
+// Texts that few callers may read. Each is in one resource.
 const (
 	truthFile     = "hidden-truth.csv"
 	truthLabel    = "unspoken-label"
-	truthID       = "unheard-of-id"      // of the dataset that is for validation
-	testID        = "unheard-of-test-id" // of the test set, and of the owner's runs on it
-	lackedID      = "id-that-runs-lack"  // of the test set that runs fail on: no run and no input has it
-	testTopic     = "unheard-of-topic"   // of the test set for retrieval
-	guess         = "guess"              // a label of runs on the dataset for validation, which its truth does not have
-	testGuess     = "guess-at-test"      // and of those on the test set
+	truthID       = "unheard-of-id"      // in the truth of the validation dataset
+	testID        = "unheard-of-test-id" // in the truth of the test set and in the owner's runs on it
+	lackedID      = "id-that-runs-lack"  // in the truth of a test set on which runs fail; no run and no input has it
+	testTopic     = "unheard-of-topic"   // in the truth of the test set for retrieval
+	guess         = "guess"              // a label of runs on the validation dataset that its truth lacks
+	testGuess     = "guess-at-test"      // a label of runs on the test set that its truth lacks
 	anonymousName = "Otters without a name"
 	ownersContact = "owner@contact.example.org"
 	reviewComment = "What the organizers say of it"
 	privateTitle  = "private title"
-	truthDocument = "unheard-of-document" // of truths for retrieval
+	truthDocument = "unheard-of-document" // in truths for retrieval
 	privateText   = "text-of-a-private-task"
 )
 
-// secret is a text that only some callers may find in any answer.
+// secret is a text that only some callers may find in answers.
 type secret struct {
 	what, text string
-	known      []string // callers
+	known      []string // callers with the right to find it
 }
 
-// noLabel is how a diagnostic says that the truth does not have a label, as it stands in JSON.
+// noLabel returns the part of a diagnostic, in JSON, that says that the truth lacks a label.
 func noLabel(label string) string { return `has no label \"` + label + `\"` }
 
 func (f *fixture) listSecrets() []secret {
@@ -191,7 +191,7 @@ func (f *fixture) listSecrets() []secret {
 	return all
 }
 
-// ask is send as a caller, who must find no secret in the answer except what the request names itself.
+// ask sends a request as a caller. It reports secrets in the answer that the caller may not know, unless the path contains them.
 func (f *fixture) ask(caller, method, path string, body any, headers ...string) answer {
 	f.t.Helper()
 	got := f.send(f.t, f.tokens[caller], method, path, body, headers...)
@@ -207,7 +207,7 @@ func (f *fixture) ask(caller, method, path string, body any, headers ...string) 
 	return got
 }
 
-// readTruths has those who may read the truth read it. The address that they are given is itself the right to.
+// readTruths reads the truth as all callers with the right to do so. The address in the dataset needs no token.
 func (f *fixture) readTruths() {
 	f.t.Helper()
 	for _, caller := range []string{"organizer", "editor", "worker"} {
@@ -224,7 +224,7 @@ func (f *fixture) readTruths() {
 	}
 }
 
-// checkAllFound requires that each secret was found by somebody who may: a secret that no answer has is kept from nobody.
+// checkAllFound checks that some answer contained each secret. Otherwise the tests would not show that the secret is protected.
 func (f *fixture) checkAllFound() {
 	f.t.Helper()
 	for _, s := range f.secrets {

@@ -1,12 +1,13 @@
 package acceptancetest
 
-// rights is who gets which status, for every operation, on what it can be about. It is written from the design, not from
-// what a server does. The columns are the callers: the organizer is an owner of the organizer, and the editor its other member. A
-// caller with a bad token gets 401 in every row. What is missing, and what strayed below another task, is answered 404 to everybody,
-// unless there is a row of it.
+// rights is the status for every operation, kind of resource and caller. It follows the design and not the behaviour of a server.
+// The columns are the callers: the organizer is an owner of the organizer, and the editor is its other member. A caller with a
+// bad token gets 401 in every row. A missing resource, and a resource below the wrong task (strayed), is answered with 404 to
+// everybody, unless the table has a row for it.
 //
-// Nothing is changed by asking: PATCH and DELETE come with an If-Match that does not hold, so 412 is the answer to those
-// who may; a registration with a team name that is taken, so 409 is; other POSTs create what nothing else looks at.
+// The requests change nothing that other requests depend on. PATCH and DELETE have an If-Match that fails, so callers with the
+// right get 412. Registrations have the name of an existing team, so callers with the right get 409. Other POSTs create unrelated
+// resources.
 const rights = `
                                              anonymous outsider registrant owner rival editor organizer admin worker
 

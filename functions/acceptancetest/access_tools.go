@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// examples are inputs that work, by the names of the tools.
+// examples returns the example inputs of the tools by name.
 func (f *fixture) examples() map[string]any {
 	f.t.Helper()
 	var list struct {
@@ -27,13 +27,13 @@ func (f *fixture) examples() map[string]any {
 	return examples
 }
 
-// ranked is a dataset of retrieval with runs that differ in who may have what of them, by what they are.
+// ranked is a dataset of retrieval and its runs, by description. The callers have different rights to the runs.
 type ranked struct {
 	dataset string
 	runs    map[string]string
 }
 
-// rankedRuns are runs of the owner's: their entries and their reviews.
+// rankedRuns has the visibility and the review of each run of the owner.
 var rankedRuns = map[string]struct {
 	visibility         string
 	published, blinded bool
@@ -73,9 +73,9 @@ func (f *fixture) newRanked(p taskIDs) ranked {
 	return r
 }
 
-// toolInput is a tool's input with a run, next to another run that all who see the task may read.
+// toolInput makes a tool's input from a run and another run, which everyone who sees the task may read.
 type toolInput struct {
-	values bool // it works on the values of runs; else on their files
+	values bool // the tool needs the values of runs; otherwise it needs their files
 	input  func(run, other string) map[string]any
 }
 
@@ -102,7 +102,7 @@ var toolInputs = map[string]toolInput{
 	}},
 }
 
-// checkTools requires of every tool and caller that it works on what the resources show the caller, and on nothing else.
+// checkTools checks for every tool and caller that the tool uses only data that the resources show to the caller.
 func (f *fixture) checkTools() {
 	f.t.Helper()
 	names := slices.Sorted(maps.Keys(f.inputs))
@@ -121,14 +121,14 @@ func (f *fixture) checkTools() {
 	}
 }
 
-// checkRun asks every tool about a run.
+// checkRun invokes every tool on a run.
 func (f *fixture) checkRun(caller, about string, names []string, run, other string) {
 	f.t.Helper()
 	var shown struct {
 		Files        []struct{ URL string }
 		EvaluationID string
 	}
-	_ = json.Unmarshal(f.ask(caller, http.MethodGet, "/v1/runs/"+run, nil).body, &shown) // a problem has neither
+	_ = json.Unmarshal(f.ask(caller, http.MethodGet, "/v1/runs/"+run, nil).body, &shown) // a problem document has neither member
 	files := len(shown.Files) > 0 && shown.Files[0].URL != ""
 	values := f.ask(caller, http.MethodGet, "/v1/evaluations/"+f.awaitEvaluation(run), nil).status == http.StatusOK
 	judgments := f.readsTruth(caller, run)
@@ -155,8 +155,8 @@ func (f *fixture) checkRun(caller, about string, names []string, run, other stri
 	}
 }
 
-// sameByAddress asks for the same by GET, as a page or as a chart where the tool has them, and as one who has the answer
-// already: that changes nothing about who may have it.
+// sameByAddress sends the same input by GET, for a page or a chart if the tool has them. It also sends the entity tag of the
+// answer: knowing the tag must not change the rights of a caller.
 func (f *fixture) sameByAddress(caller, tool string, input map[string]any, want int) {
 	f.t.Helper()
 	text, err := json.Marshal(input)
@@ -180,7 +180,7 @@ func (f *fixture) sameByAddress(caller, tool string, input map[string]any, want 
 	}
 }
 
-// readsTruth reports whether the caller is shown the truth of the run's dataset.
+// readsTruth reports whether the caller may read the truth of the run's dataset.
 func (f *fixture) readsTruth(caller, run string) bool {
 	f.t.Helper()
 	var r struct{ DatasetID string }
@@ -188,7 +188,7 @@ func (f *fixture) readsTruth(caller, run string) bool {
 	return bytes.Contains(f.ask(caller, http.MethodGet, "/v1/datasets/"+r.DatasetID, nil).body, []byte(truthFile))
 }
 
-// checkTruth measures a run that comes along against the truth of a dataset, and asks for its board.
+// checkTruth evaluates a run in the request against the truth of a dataset, and requests the leaderboard of the dataset.
 func (f *fixture) checkTruth(caller string, r ranked) {
 	f.t.Helper()
 	seen := f.ask(caller, http.MethodGet, "/v1/datasets/"+r.dataset, nil)
@@ -222,7 +222,7 @@ func (f *fixture) checkTruth(caller string, r ranked) {
 		}
 	}
 	against := f.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "against": 1})
-	if hidden := against.status == http.StatusNotFound; hidden != (board == http.StatusNotFound) { // there is one version
+	if hidden := against.status == http.StatusNotFound; hidden != (board == http.StatusNotFound) { // the dataset has only one version
 		f.t.Errorf("leaderboard against a version as %s: %d\n%s", caller, against.status, against.body)
 	}
 	got := f.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "best": false})

@@ -11,10 +11,9 @@ import (
 	"assay/shared/record"
 )
 
-// Scenario drives the server from an organizer's first request to leaderboards on real data, their correction, and the deletion
-// of it all. Its steps build on each other, so the first that fails ends it. Every exchange is held against the document by which
-// the server describes itself, and every answer to a caller who may not know which team an alias stands for is searched for
-// that team.
+// Scenario drives a server from the first request of an organizer to leaderboards of real data, to their correction, and to the
+// deletion of everything. Its steps depend on each other, so the first failure ends it. It checks every exchange against the
+// server's OpenAPI document. It also searches every answer for the names behind an alias, unless the caller may know them.
 func Scenario(t *testing.T, s Setup) {
 	s.revisions = new(revisions)
 	st := newScenario(t, s)
@@ -57,28 +56,28 @@ func Scenario(t *testing.T, s Setup) {
 	}
 }
 
-// scenario has the resources that the steps have made so far.
+// scenario has the resources of the steps so far.
 type scenario struct {
-	t        *testing.T // of the step
-	api      Setup      // its client checks what it carries
+	t        *testing.T // of the current step
+	api      Setup      // its client checks each exchange
 	contract *apitest.Contract
-	tail     string // makes names that no other run of the scenario has
+	tail     string // makes names unique to this scenario
 	secrets  []string
 
 	anyone, olivia, ann, ben, carl, pia, sam, gil, hal, ida, admin user
 
 	organizerPath                      string
 	public, private, limited           string // paths of tasks
-	news, cacm, hidden, little         string // ids of datasets: two of the public task, one of the private, one of the limited
-	annRegistration, benRegistration   string // paths, in the public task
+	news, cacm, hidden, little         string // ids of datasets: two of the public task, one of the private task, one of the limited task
+	annRegistration, benRegistration   string // paths in the public task
 	annNews, annCACM, benBoth, benCACM entry
-	firstEvaluation                    record.Evaluation // of annNews, by the first truth
+	firstEvaluation                    record.Evaluation // of annNews, against the first truth
 
-	phased, phase, grebes string // paths of a task in phases, of its dataset, and of the team of gil, hal and ida
-	allRight, halfRight   entry  // theirs
+	phased, phase, grebes string // paths of a task with phases, of its dataset, and of the team of gil, hal and ida
+	allRight, halfRight   entry  // submissions of that team
 }
 
-// entry is a submission with its runs, as paths.
+// entry has the paths of a submission and its runs.
 type entry struct {
 	path string
 	runs []string
@@ -109,6 +108,6 @@ func newScenario(t *testing.T, s Setup) *scenario {
 	return st
 }
 
-// annTeam and annContact are values that only the organizers see of the anonymous team.
+// annTeam and annContact belong to the anonymous team. Only the organizers may see them.
 func (st *scenario) annTeam() string    { return "Heron " + st.tail }
 func (st *scenario) annContact() string { return "heron@" + st.tail + ".example" }

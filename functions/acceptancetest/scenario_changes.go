@@ -9,7 +9,8 @@ import (
 	"assay/shared/record"
 )
 
-// patches change all that can be changed, under the tag that a GET gave. The tag has passed then, and the answer has the new one.
+// patches changes all kinds of resources with the entity tag of a GET. Afterwards the old tag is refused, and the answer has the
+// new tag.
 func (st *scenario) patches() {
 	run := st.benBoth.runs[0]
 	for _, c := range []struct {
@@ -122,7 +123,7 @@ func (st *scenario) deletions() {
 	st.remove(st.olivia, st.annCACM.runs[0])
 	gone(st.annCACM.runs[0])
 	gone(evaluation)
-	st.remove(st.olivia, "/v1/deletions/"+st.list(st.olivia, "/v1/deletions")[0]) // which undoes it
+	st.remove(st.olivia, "/v1/deletions/"+st.list(st.olivia, "/v1/deletions")[0]) // undoes the deletion
 	st.get(st.olivia, st.annCACM.runs[0], new(record.Run))
 	st.remove(st.olivia, st.annCACM.runs[0])
 	gone(st.annCACM.runs[0])

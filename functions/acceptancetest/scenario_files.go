@@ -28,12 +28,12 @@ func read(t testing.TB, name string) []byte {
 	return b
 }
 
-// inline is a file as a request carries it.
+// inline returns a file whose content is in the request.
 func inline(name string, content []byte) map[string]any {
 	return map[string]any{"name": name, "mediaType": "text/plain", "content": base64.StdEncoding.EncodeToString(content)}
 }
 
-// declared is a file whose bytes are uploaded later.
+// declared returns a file whose content is uploaded later.
 func declared(name string, content []byte) map[string]any {
 	return map[string]any{"name": name, "mediaType": "text/plain", "size": len(content), "sha256": digestOf(content)}
 }
@@ -43,14 +43,14 @@ func digestOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// on says which dataset the file is a run on.
+// on returns the file as a run on the dataset.
 func on(dataset string, file map[string]any) map[string]any {
 	file = maps.Clone(file)
 	file["datasetId"] = dataset
 	return file
 }
 
-// upload is the body of a submission of files.
+// upload returns the body of a submission of files.
 func upload(visibility string, files ...map[string]any) map[string]any {
 	return map[string]any{"type": "upload", "title": "An entry", "visibility": visibility, "files": files}
 }
@@ -68,7 +68,7 @@ func compressed(t testing.TB, content []byte) []byte {
 	return b.Bytes()
 }
 
-// cut keeps, of each topic of a run, the lines up to the rank.
+// cut keeps the lines of each topic of a run up to the rank.
 func cut(run []byte, rank int) []byte {
 	var kept strings.Builder
 	for line := range strings.Lines(string(run)) {
@@ -79,19 +79,19 @@ func cut(run []byte, rank int) []byte {
 	return []byte(kept.String())
 }
 
-// measures are those of the datasets, by the name that trec_eval has for each.
+// measures maps the measures of the datasets to the names in trec_eval.
 var measures = map[string]string{
 	"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@1000": "recall_1000", "Rprec": "Rprec", "Bpref": "bpref",
 	"nDCG": "ndcg",
 }
 
-// measureNames lists them, the primary measure first.
+// measureNames lists the measures, the primary measure first.
 var measureNames = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000", "Rprec", "Bpref", "nDCG"}
 
-// precision is that with which trec_eval prints.
+// precision is the precision of trec_eval's output.
 const precision = 5e-5 + 1e-9
 
-// references reads values that trec_eval printed: by topic, which is all for those over all topics, and name.
+// references reads values that trec_eval printed, by topic and name. The topic all has the values over all topics.
 func references(t testing.TB, name string) map[string]map[string]float64 {
 	t.Helper()
 	values := map[string]map[string]float64{}
@@ -109,7 +109,7 @@ func references(t testing.TB, name string) map[string]map[string]float64 {
 	return values
 }
 
-// equal requires that an evaluation has the values that trec_eval printed.
+// equal checks that an evaluation has the values that trec_eval printed.
 func (st *scenario) equal(e record.Evaluation, reference string) {
 	st.t.Helper()
 	for topic, want := range references(st.t, reference) {

@@ -17,7 +17,7 @@ func (st *scenario) protocol() {
 	}
 	evaluation := "/v1/evaluations/" + st.evaluationOf(st.annCACM.runs[0])
 	for _, path := range []string{"/health", st.public, evaluation, st.board(st.cacm), "/v1/tasks", "/openapi.json"} {
-		a := st.want(http.StatusOK, nil, st.anyone, http.MethodGet, path, nil, "Accept-Encoding", "identity") // Go adds gzip to a GET alone
+		a := st.want(http.StatusOK, nil, st.anyone, http.MethodGet, path, nil, "Accept-Encoding", "identity") // Go adds gzip only to GET
 		b := st.want(http.StatusOK, nil, st.anyone, http.MethodHead, path, nil, "Accept-Encoding", "identity")
 		for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Cache-Control", "Link"} {
 			if a.header.Get(name) != b.header.Get(name) {
@@ -53,7 +53,7 @@ const (
 	mergePatch = "application/merge-patch+json"
 )
 
-// emptyPatches change nothing, and may; nor does an invitation need any member.
+// emptyPatches change nothing and are valid. An empty invitation is valid, too.
 var emptyPatches = map[string][]string{jsonPatch: {"[]"}, mergePatch: {"{}"}}
 
 var malformedBodies = []string{
@@ -65,8 +65,8 @@ var malformedBodies = []string{
 	`{"taskId":"\u0000","organizerId":null,"name":"\ud800","perDay":-1e999,"truths":[{"name":"a","content":"####"}]}`,
 }
 
-// malformedRequests sends what no client means to send: every answer is a problem of the service. That none is a fault of the
-// server is required of every request.
+// malformedRequests sends requests that no client intends. The server must answer each with a problem. As for every request, the
+// status must not be 500 or more.
 func (st *scenario) malformedRequests() {
 	f := fixture{Setup: st.api, t: st.t}
 	for _, o := range f.described() {
@@ -102,7 +102,7 @@ func (st *scenario) malformedRequests() {
 	}
 }
 
-// filled puts ids into the path of an operation: of something that olivia may change.
+// filled replaces the parameters of a path by ids of resources that olivia may change.
 func (st *scenario) filled(path string) string {
 	task := st.limited
 	if strings.Contains(path, "{registrationId}") || strings.Contains(path, "{submissionId}") {
@@ -113,13 +113,13 @@ func (st *scenario) filled(path string) string {
 		"{registrationId}", id(st.benRegistration), "{submissionId}", id(st.annNews.path)).Replace(path)
 }
 
-// lists goes through lists one resource at a time, and requires what the whole list has.
+// lists reads lists in pages of different sizes and compares them with the whole list.
 func (st *scenario) lists() {
 	task := id(st.public)
 	for _, l := range []struct {
 		caller user
 		path   string
-		some   int // at least so many
+		some   int // least number of resources
 	}{
 		{st.anyone, "/v1/organizers?filter[name]=" + st.tail, 1},
 		{st.olivia, "/v1/tasks?filter[organizerId]=" + id(st.organizerPath), 3},
@@ -173,7 +173,7 @@ func (st *scenario) lists() {
 	st.refused(problem.InvalidParameter, st.anyone, http.MethodGet, "/v1/runs?filter[taskId]=x", nil)
 }
 
-// filters requires of lists that a filter keeps exactly the resources with the value, whichever of its values it is.
+// filters checks that a filter keeps exactly the resources with the value, for each value in the list.
 func (st *scenario) filters() {
 	for _, l := range []struct {
 		caller       user
@@ -209,7 +209,7 @@ func (st *scenario) filters() {
 		whole := having(l.path)
 		for value, n := range whole {
 			if value == "" {
-				continue // of users whose issuer gives no name
+				continue // for users without a name from their issuer
 			}
 			got := having(l.path + "?filter[" + l.member + "]=" + url.QueryEscape(value))
 			if l.member == "name" {
@@ -222,13 +222,13 @@ func (st *scenario) filters() {
 		if len(whole) == 0 {
 			st.t.Errorf("GET %s as %s: the list is empty", l.path, l.caller.name)
 		}
-		if strings.HasSuffix(l.member, "Id") || l.member == "name" { // which nothing has
+		if strings.HasSuffix(l.member, "Id") || l.member == "name" { // a value that no resource has
 			st.want(http.StatusNoContent, nil, l.caller, http.MethodGet, l.path+"?filter["+l.member+"]="+st.admin.id, nil)
 		}
 	}
 }
 
-// wrongPages asks for pages that are none.
+// wrongPages requests invalid pages.
 func (st *scenario) wrongPages(caller user, path string) {
 	st.t.Helper()
 	path += separator(path)

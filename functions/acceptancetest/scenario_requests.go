@@ -16,10 +16,11 @@ import (
 // user is a caller of the server.
 type user struct {
 	name, token, id string
-	trusted         bool // may know which team stands behind the alias
+	trusted         bool // may know which team an alias stands for
 }
 
-// ask sends a request. No answer may be a fault of the server, or name the anonymous team to a caller who is not trusted.
+// ask sends a request. The status must be below 500, and the answer must not name the anonymous team unless the caller is
+// trusted.
 func (st *scenario) ask(caller user, method, path string, body any, headers ...string) answer {
 	st.t.Helper()
 	a := st.api.send(st.t, caller.token, method, path, body, headers...)
@@ -31,7 +32,7 @@ func (st *scenario) ask(caller user, method, path string, body any, headers ...s
 		st.t.Fatal(err)
 	}
 	var header bytes.Buffer
-	_ = a.header.Write(&header) // a buffer takes everything
+	_ = a.header.Write(&header) // writing to a buffer cannot fail
 	for _, secret := range st.secrets {
 		shown := bytes.Contains(a.body, []byte(secret)) || strings.Contains(header.String(), secret)
 		if shown && !caller.trusted && !bytes.Contains(sent, []byte(secret)) {
@@ -41,7 +42,7 @@ func (st *scenario) ask(caller user, method, path string, body any, headers ...s
 	return a
 }
 
-// want is ask for a request that must be answered with the status; the body is decoded into v when v is not nil.
+// want sends a request and requires the status. It decodes the body into v unless v is nil.
 func (st *scenario) want(status int, v any, caller user, method, path string, body any, headers ...string) answer {
 	st.t.Helper()
 	a := st.ask(caller, method, path, body, headers...)
@@ -56,7 +57,7 @@ func (st *scenario) want(status int, v any, caller user, method, path string, bo
 	return a
 }
 
-// get returns what is at the path, of which a store may learn a moment after it was made.
+// get returns the resource at the path. It retries, because a store may return a new resource only after a moment.
 func (st *scenario) get(caller user, path string, v any) (a answer) {
 	st.t.Helper()
 	st.await("GET "+path+" as "+caller.name, func() error {
@@ -73,7 +74,7 @@ func (st *scenario) get(caller user, path string, v any) (a answer) {
 	return a
 }
 
-// post creates something and returns its path.
+// post creates a resource and returns its path.
 func (st *scenario) post(caller user, path string, body any) string {
 	st.t.Helper()
 	return st.want(http.StatusCreated, nil, caller, http.MethodPost, path, body).header.Get("Location")
@@ -90,7 +91,7 @@ func (st *scenario) remove(caller user, path string) {
 	st.want(http.StatusNoContent, nil, caller, http.MethodDelete, path, nil)
 }
 
-// refused sends a request that must be answered with a problem of the kind, and returns the headers of the answer.
+// refused sends a request and requires a problem of the kind. It returns the headers of the answer.
 func (st *scenario) refused(kind *problem.Kind, caller user, method, path string, body any, headers ...string) http.Header {
 	st.t.Helper()
 	var p problem.Document
@@ -102,19 +103,19 @@ func (st *scenario) refused(kind *problem.Kind, caller user, method, path string
 	return a.header
 }
 
-// await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
+// await retries until complaint returns nil. A write may become visible after a moment, and evaluation takes time.
 func (st *scenario) await(what string, complaint func() error) {
 	st.t.Helper()
 	waittest.Succeed(st.t, "there is no complaint about "+what, complaint)
 }
 
-// page is a page of a list of anything.
+// page is a page of any list.
 type page struct {
 	Data  []json.RawMessage
 	Links struct{ Self, Next string }
 }
 
-// list returns the ids of all that a list has, through all its pages.
+// list returns all ids of a list, from all its pages.
 func (st *scenario) list(caller user, path string) []string {
 	st.t.Helper()
 	var ids []string
@@ -139,7 +140,7 @@ func (st *scenario) list(caller user, path string) []string {
 	return ids
 }
 
-// listed waits until a list has exactly these, in this order.
+// listed waits until a list has exactly these ids in this order.
 func (st *scenario) listed(caller user, path string, want ...string) {
 	st.t.Helper()
 	st.await("GET "+path+" as "+caller.name, func() error {
@@ -150,7 +151,7 @@ func (st *scenario) listed(caller user, path string, want ...string) {
 	})
 }
 
-// run waits until the run of the path is in the state, and returns it as its organizer sees it.
+// run waits until the run at the path is in the state. It returns the run as its organizer sees it.
 func (st *scenario) run(path string, state record.RunState) (r record.Run) {
 	st.t.Helper()
 	st.await(path, func() error {
@@ -164,7 +165,7 @@ func (st *scenario) run(path string, state record.RunState) (r record.Run) {
 	return r
 }
 
-// put sends bytes to where a pending file wants them, and returns the status.
+// put uploads the bytes of a pending file and returns the status.
 func (st *scenario) put(u *record.Upload, content []byte) int {
 	st.t.Helper()
 	r, err := http.NewRequestWithContext(st.t.Context(), u.Method, u.URL, bytes.NewReader(content))
@@ -178,7 +179,7 @@ func (st *scenario) put(u *record.Upload, content []byte) int {
 	return status
 }
 
-// download gets what a link leads to.
+// download gets the file behind a link.
 func (st *scenario) download(url string) (int, []byte) {
 	st.t.Helper()
 	r, err := http.NewRequestWithContext(st.t.Context(), http.MethodGet, url, nil)
@@ -188,14 +189,14 @@ func (st *scenario) download(url string) (int, []byte) {
 	return st.exchange(r)
 }
 
-// exchange reaches the object store, which may be another server and is not in the document.
+// exchange sends a request to the object store, which may be another server and is not part of the OpenAPI document.
 func (st *scenario) exchange(r *http.Request) (int, []byte) {
 	st.t.Helper()
 	resp, err := st.api.Client.Do(r)
 	if err != nil {
 		st.t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read to its end
+	defer func() { _ = resp.Body.Close() }() // the body is read to its end
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		st.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-// submit makes a submission that must be accepted.
+// submit makes a submission and requires that it is accepted.
 func (st *scenario) submit(caller user, task string, body any) (entry, record.Submission) {
 	st.t.Helper()
 	var s record.Submission
@@ -64,7 +64,7 @@ func (st *scenario) uploads() {
 	}
 }
 
-// uploaded sends the bytes of a submission of one file.
+// uploaded uploads the bytes of a submission of one file.
 func (st *scenario) uploaded(s record.Submission, content []byte) {
 	st.t.Helper()
 	f := s.Files[0]
@@ -77,7 +77,7 @@ func (st *scenario) uploaded(s record.Submission, content []byte) {
 	}
 }
 
-// quotas uses up the runs of a day: one that fails, because its file cannot be read, and one that is cancelled count in no quota.
+// quotas uses up the runs of a day. A run that fails because its file is invalid, and a cancelled run, do not count.
 func (st *scenario) quotas() {
 	st.post(st.ben, st.limited+"/registrations", map[string]any{"team": "Otter"})
 	unreadable := []byte("id,label\n1,a\n2\n\"3,b\n")
@@ -98,16 +98,16 @@ func (st *scenario) quotas() {
 	st.refused(problem.QuotaToday, st.ben, http.MethodPost, st.limited+"/submissions", labels)
 }
 
-// evaluationOf returns the id of the evaluation of a run, as its organizer is shown it.
+// evaluationOf returns the id of the evaluation of a run as the organizer sees it.
 func (st *scenario) evaluationOf(run string) string {
 	st.t.Helper()
 	return st.run(run, record.Completed).EvaluationID
 }
 
-// evaluations lists those of a run.
+// evaluations returns the path of the list of a run's evaluations.
 func evaluations(run string) string { return "/v1/evaluations?filter[runId]=" + id(run) }
 
-// board is the leaderboard of a dataset of the public task.
+// board returns the path of the leaderboard of a dataset of the public task.
 func (st *scenario) board(dataset string) string {
 	return st.public + "/evaluations?sort=rank&filter[datasetId]=" + dataset
 }
@@ -124,14 +124,14 @@ func (st *scenario) publish(run string) {
 	})
 }
 
-// rankedRun is the expected entry of one run on a leaderboard.
+// rankedRun is the expected entry of a run on a leaderboard.
 type rankedRun struct {
 	rank int
 	team string
 	run  string
 }
 
-// ranked waits until a leaderboard has these places, and returns its evaluations.
+// ranked waits until a leaderboard has these entries. It returns its evaluations.
 func (st *scenario) ranked(caller user, path string, want ...rankedRun) []record.Evaluation {
 	st.t.Helper()
 	var p struct{ Data []record.Evaluation }
@@ -167,7 +167,7 @@ func (st *scenario) leaderboard() {
 	st.ranked(st.anyone, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 }
 
-// alias is the name under which everybody else sees ann's team.
+// alias returns the alias of ann's team, which others see instead of its name.
 func (st *scenario) alias() string {
 	st.t.Helper()
 	var r record.Registration
@@ -182,7 +182,7 @@ func separator(path string) string {
 	return "?"
 }
 
-// renamed hides a team behind its alias, and gives it back its name: leaderboards follow.
+// renamed makes a team anonymous and then shows its name again. The leaderboards follow.
 func (st *scenario) renamed() {
 	var ben record.Registration
 	for _, anonymous := range []bool{true, false} {
@@ -202,7 +202,7 @@ func (st *scenario) tools() {
 	pair := map[string]any{"runs": both}
 	var values struct {
 		Measures []string
-		Runs     []record.Evaluation // an evaluated run has members of the same names
+		Runs     []record.Evaluation // an evaluated run has members with the same names
 	}
 	st.want(http.StatusOK, &values, st.anyone, http.MethodPost, tool("evaluator"), pair)
 	st.equal(values.Runs[0], "cacm/bm25.values")
@@ -231,7 +231,7 @@ func (st *scenario) tools() {
 	st.files(tool, pair)
 }
 
-// files tests files that tools write: the answer has small ones, and a link to large ones, for callers who are logged in.
+// files tests files that tools write. Small files are in the answer, large ones behind a link for callers who are logged in.
 func (st *scenario) files(tool func(string) string, pair map[string]any) {
 	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept",
 		"text/plain")

@@ -57,10 +57,10 @@ func (st *scenario) tasks() {
 	}
 }
 
-// missing is an id that nothing has.
+// missing returns an id of no resource.
 func (st *scenario) missing() string { return record.NewID(time.Now()) }
 
-// retrieval is a dataset of documents to rank.
+// retrieval returns the body of a dataset of documents to rank.
 func retrieval(task, name, split string, truth map[string]any) map[string]any {
 	return map[string]any{
 		"taskId": id(task), "name": name, "split": split, "truths": []any{truth},
@@ -101,7 +101,7 @@ func (st *scenario) datasets() {
 	}
 }
 
-// uploadedTruth makes a dataset whose truth goes straight to the object store.
+// uploadedTruth makes a dataset whose truth is uploaded directly to the object store.
 func (st *scenario) uploadedTruth() {
 	st.t.Helper()
 	qrels := read(st.t, "cacm/qrels")

@@ -11,7 +11,8 @@ import (
 	"assay/shared/record"
 )
 
-// team has three users join one anonymous team by links, to a task with terms whose registrations wait for approval otherwise.
+// team lets three users join one anonymous team by invitations. The task has terms and normally requires approval of
+// registrations.
 func (st *scenario) team() {
 	st.phased = st.post(st.olivia, "/v1/tasks", map[string]any{
 		"organizerId": id(st.organizerPath), "name": st.phasedName(), "terms": map[string]any{"text": "Be *fair*."},
@@ -34,12 +35,12 @@ func (st *scenario) team() {
 	}
 }
 
-// gilTeam is the name of the anonymous team of three.
+// gilTeam returns the name of the anonymous team of three.
 func (st *scenario) gilTeam() string { return "Grebe " + st.tail }
 
 func (st *scenario) phasedName() string { return "Phases " + st.tail }
 
-// phases submits to a dataset with a window and a quota of its own, by an exception once more than that, and marks a final run.
+// phases submits to a dataset with its own window and quota, uses an exception from the quota, and marks a final run.
 func (st *scenario) phases() {
 	draft := newDataset(id(st.phased), "test")
 	draft["submissions"] = map[string]any{"closesAt": record.At(time.Now().Add(time.Hour)), "total": 2}
@@ -77,7 +78,7 @@ func (st *scenario) phases() {
 	st.refused(problem.Forbidden, st.gil, http.MethodPost, st.phased+"/submissions", upload("public", right))
 }
 
-// previewed asks for a preview, which has the status and an effect of the kind.
+// previewed requests a preview and checks its status and that it has an effect of the kind.
 func (st *scenario) previewed(caller user, method, path string, body any, status int, effect string) {
 	st.t.Helper()
 	var p struct {
@@ -90,7 +91,7 @@ func (st *scenario) previewed(caller user, method, path string, body any, status
 	}
 }
 
-// announced tells what happens by a webhook, and publishes the runs in one request: scores are shown once the window has closed.
+// announced sends an event by a webhook and publishes the runs in one request. Scores are visible once the window has closed.
 func (st *scenario) announced() {
 	hook := st.post(st.olivia, st.phased+"/webhooks", map[string]any{"url": unreachable, "kinds": []string{"announcement.published"}})
 	announcement := st.post(st.olivia, st.phased+"/announcements", map[string]any{"title": "The results are near"})
@@ -137,7 +138,7 @@ func (st *scenario) announced() {
 	st.ranked(st.anyone, board, rankedRun{1, team.Alias, st.halfRight.runs[0]})
 }
 
-// deletePhased is the address that deletes the task in phases with what was submitted to it.
+// deletePhased returns the address that deletes the task with phases and its submissions.
 func (st *scenario) deletePhased() string {
 	return st.phased + "?with=submissions&name=" + url.QueryEscape(st.phasedName())
 }

@@ -1,5 +1,5 @@
-// Package acceptancetest holds a running server to what Assay promises, over HTTP alone: the same tests run against the
-// local program, an emulated cloud and a deployed one.
+// Package acceptancetest checks the promises of Assay on a running server, only over HTTP. The same tests run against the local
+// program, an emulated cloud and a deployed cloud.
 package acceptancetest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"assay/shared/nightlytest"
 )
 
-// Setup is a server to test. Its store need not be empty: the tests make what they need and count on nothing else.
+// Setup is a server to test. Its store need not be empty: the tests create all resources that they need and depend on no others.
 type Setup struct {
 	URL    string                                     // base URL, without a slash at its end
-	Token  func(user string, groups ...string) string // a token of the server's issuer; groups are admins and workers
+	Token  func(user string, groups ...string) string // returns a token of the server's issuer; groups are admins and workers
 	Client *http.Client
-	Keep   bool // leaves out the last step of the Scenario, which deletes what the others made
+	Keep   bool // leaves out the last step of the Scenario, which deletes the resources
 
-	revisions *revisions // nil: what is shown is not compared
+	revisions *revisions // nil: versions are not compared
 }
 
-// Suites returns the tests that a server passes over every store: the scenario, and at night also the tests of who sees what. Each change
-// runs those over the embedded store only, because the rules of access do not depend on the store.
+// Suites returns the tests that a server passes with every store: the scenario and, at night, the tests of access rights. Each
+// change runs the tests of access rights only with the embedded store, because the rules of access do not depend on the store.
 func Suites() map[string]func(*testing.T, Setup) {
 	suites := map[string]func(*testing.T, Setup){"Scenario": Scenario}
 	if nightlytest.Enabled {
@@ -38,14 +38,14 @@ func Suites() map[string]func(*testing.T, Setup) {
 	return suites
 }
 
-// contract is the document that the server describes itself with.
+// contract returns the contract of the server's OpenAPI document.
 func (s Setup) contract(t testing.TB) *apitest.Contract {
 	t.Helper()
 	document := s.want(t, http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil)
 	return apitest.New(t, document.body, "/dev/", "/files/")
 }
 
-// checked is the same server, reached by a client that holds every exchange with it against the contract.
+// checked returns the same server with a client that checks every exchange against the contract.
 func (s Setup) checked(t testing.TB, c *apitest.Contract) Setup {
 	client, base := *s.Client, s.Client.Transport
 	if base == nil {
@@ -56,7 +56,7 @@ func (s Setup) checked(t testing.TB, c *apitest.Contract) Setup {
 	return s
 }
 
-// checking carries requests to the server by one transport and those to others, such as an object store, by another.
+// checking sends requests to the server by one transport and other requests, for example to an object store, by another one.
 type checking struct {
 	prefix         string
 	server, others http.RoundTripper
@@ -76,8 +76,8 @@ type answer struct {
 	body   []byte
 }
 
-// send sends a request with the token, or with none when it is empty. A string or bytes are sent as they are, anything
-// else as JSON; headers are pairs of name and value. A path may also be a whole URL.
+// send sends a request with the token, or without one if the token is empty. It sends a string or bytes unchanged, and other
+// bodies as JSON. headers are pairs of name and value. A path may also be a whole URL.
 func (s Setup) send(t testing.TB, token, method, path string, body any, headers ...string) answer {
 	t.Helper()
 	var content []byte
@@ -116,7 +116,7 @@ func (s Setup) send(t testing.TB, token, method, path string, body any, headers 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was read to its end
+	defer func() { _ = resp.Body.Close() }() // the body is read to its end
 	got, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func (s Setup) send(t testing.TB, token, method, path string, body any, headers 
 	return a
 }
 
-// want is send for a request that must be answered with the status; the body is decoded into v when v is not nil.
+// want sends a request and requires the status. It decodes the body into v unless v is nil.
 func (s Setup) want(t testing.TB, status int, v any, token, method, path string, body any) answer {
 	t.Helper()
 	a := s.send(t, token, method, path, body)
@@ -141,7 +141,7 @@ func (s Setup) want(t testing.TB, status int, v any, token, method, path string,
 	return a
 }
 
-// create posts the body and returns the path of what it made.
+// create posts the body and returns the path of the new resource.
 func (s Setup) create(t testing.TB, token, path string, body any) string {
 	t.Helper()
 	a := s.want(t, http.StatusCreated, nil, token, http.MethodPost, path, body)
@@ -151,7 +151,7 @@ func (s Setup) create(t testing.TB, token, path string, body any) string {
 	return a.header.Get("Location")
 }
 
-// invite makes an invitation to what has the path, and returns its path and secret.
+// invite makes an invitation to the resource at the path. It returns the path and the secret of the invitation.
 func (s Setup) invite(t testing.TB, token, path string, draft map[string]any) (at, secret string) {
 	t.Helper()
 	var made struct{ Secret string }
@@ -159,24 +159,24 @@ func (s Setup) invite(t testing.TB, token, path string, draft map[string]any) (a
 	return a.header.Get("Location"), made.Secret
 }
 
-// id is the last segment of a path.
+// id returns the last segment of a path.
 func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// revisions remembers what each caller was shown of each resource in each version. A version that is shown in two ways is
-// one that somebody forgot to raise: with its entity tag, a change could overwrite what its author never saw.
+// revisions remembers what each caller saw of each version of a resource. If two answers of the same version differ, the server
+// forgot to raise the version. A change with its entity tag could then overwrite data that its author never saw.
 type revisions struct {
 	mu    sync.Mutex
 	shown map[string]string // bodies without what is derived, by caller, resource and version
 }
 
-// derived matches the parts of a resource that the server computes for each answer, which the version does not count: links,
-// the diagnostics that no worker serves a pool, which come after others, and the exceptions of a team, which have versions of their
-// own. Their change changes the rest of the entity tag.
+// derived matches the parts of a resource that the server computes for each answer and that its version does not count: links,
+// the diagnostics about pools without workers, which come after others, and the exceptions of a team, which have versions of
+// their own. A change of these parts changes the rest of the entity tag.
 var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|,"exceptions":\[[^\]]*\]|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
 
 const unserved = `\{"severity":"warning","message":"No worker of the pool [^}]*\}`
 
-// check holds what a resource is shown as, by an answer to a GET or a PATCH, against what was answered before.
+// check compares the resource in the answer to a GET or a PATCH with earlier answers of the same version.
 func (r *revisions) check(t testing.TB, request *http.Request, a answer) {
 	t.Helper()
 	version, _, versioned := strings.Cut(strings.Trim(a.header.Get("ETag"), `"`), "-")

@@ -1,7 +1,8 @@
 //go:build browser
 
-// Package consoletest walks people's stories through the console of a running server, in Chromium, by the names that a screen reader says:
-// nothing is done that the screens do not offer. The same stories run against the local program and the functions as deployed.
+// Package consoletest plays stories of people in the console of a running server, in Chromium. It finds elements by the names
+// that a screen reader reads, and uses only what the screens offer. The same stories run against the local program and against
+// the deployed functions.
 package consoletest
 
 import (
@@ -13,14 +14,14 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// Setup is a server to test, and how a person signs in on its screen to sign in.
+// Setup is a server to test. SignIn signs a person in on the server's sign-in screen.
 type Setup struct {
 	URL    string
-	Files  string // origin of files, if they are not the server's
+	Files  string // origin of files, if it is not that of the server
 	SignIn func(p *browsertest.Page, user string)
 }
 
-// person is somebody in a browser of their own.
+// person is a user with a browser of their own.
 type person struct {
 	*browsertest.Page
 	t testing.TB
@@ -35,14 +36,14 @@ func (s Setup) person(t testing.TB, user string, v browsertest.View) *person {
 	return p
 }
 
-// open opens an address of the console in the same tab, and waits for its heading.
+// open opens an address of the console in the same tab and waits for its heading.
 func (p *person) open(hash, heading string) {
 	p.t.Helper()
 	p.Visit(hash)
 	p.Await(fmt.Sprintf(`[...document.querySelectorAll("h1")].some(h => h.textContent.includes(%q))`, heading))
 }
 
-// look checks the screen as it is: axe, width, errors.
+// look checks the present screen: axe, width and errors.
 func (p *person) look(name string) {
 	p.t.Helper()
 	p.Check(p.s.URL+"/", cmp.Or(p.s.Files, p.s.URL)+"/", "blob:")
@@ -56,7 +57,7 @@ const (
 	right    = "1 Q0 lake 1 2.0 otters\n2 Q0 river 1 1.0 otters\n3 Q0 pond 1 1.0 otters\n"
 )
 
-// long is a run whose file is larger than what goes inline, so that it is uploaded to the object store.
+// long returns a run whose file is too large for the request, so that it is uploaded to the object store.
 func long() string {
 	var b strings.Builder
 	b.WriteString(right)
@@ -68,9 +69,9 @@ func long() string {
 	return b.String()
 }
 
-// FromNothingToABoard is a week of a shared task: an organizer makes it, tries it with a baseline and publishes it; a team of two joins,
-// submits a file that is wrong and others that are right, and marks one as final; the organizer reviews and publishes; everyone
-// looks at the board. It returns the address of the board.
+// FromNothingToABoard is a week of a shared task. An organizer creates the task, submits a baseline and publishes the task. A
+// team of two joins, submits an invalid file and valid ones, and marks a run as final. The organizer reviews and publishes the
+// runs. Everyone can see the leaderboard, whose address is returned.
 func FromNothingToABoard(t testing.TB, s Setup) string {
 	olga := s.person(t, "olga", browsertest.DeskLight)
 	task := olga.makeTask()
@@ -119,7 +120,7 @@ func FromNothingToABoard(t testing.TB, s Setup) string {
 	return s.URL + "/console#/tasks/" + task + "/leaderboard"
 }
 
-// makeTask makes an organizer, a task and its dataset, and returns the id of the task.
+// makeTask creates an organizer, a task and its dataset. It returns the id of the task.
 func (p *person) makeTask() string {
 	p.t.Helper()
 	p.Press("Organize")
@@ -145,7 +146,7 @@ func (p *person) makeTask() string {
 	return task
 }
 
-// submitBaseline has a run of the organizer evaluated while nobody else sees the task.
+// submitBaseline submits a run of the organizer and waits for its evaluation, while only the organizer sees the task.
 func (p *person) submitBaseline(task string) {
 	p.t.Helper()
 	p.open("/tasks/"+task+"/edit", "Lake search")
@@ -159,7 +160,7 @@ func (p *person) submitBaseline(task string) {
 	p.look("baseline")
 }
 
-// publish lets teams ask to take part, and shows the task to everyone.
+// publish opens the registration with approval and makes the task public.
 func (p *person) publish(task string) {
 	p.t.Helper()
 	p.open("/tasks/"+task+"/edit", "Lake search")
@@ -177,7 +178,7 @@ func (p *person) publish(task string) {
 	p.Sees("The task is public")
 }
 
-// invite makes a link, by which another person joins the team.
+// invite creates an invitation by which another person joins the team.
 func (p *person) invite(s Setup, task string) *person {
 	p.t.Helper()
 	p.open("/tasks/"+task+"/team", "Lake search")
@@ -186,7 +187,7 @@ func (p *person) invite(s Setup, task string) *person {
 	p.Sees("It is shown this once")
 	p.look("team-phone")
 	link := browsertest.Evaluate[string](p.Page, `document.querySelector("[aria-label='Invitation link']").textContent`)
-	_, path, _ := strings.Cut(link, "/console#") // an emulated gateway has http, and links to https
+	_, path, _ := strings.Cut(link, "/console#") // an emulated gateway uses http but links to https
 	invited := &person{browsertest.Open(p.t, s.URL+"/console#"+path, browsertest.DeskDark), p.t, s}
 	invited.Sees("Sign in to see what the invitation is to.")
 	if hash := browsertest.Evaluate[string](invited.Page, `location.hash`); strings.Contains(hash, "assay-invitation") {
@@ -204,13 +205,13 @@ func (p *person) invite(s Setup, task string) *person {
 	return invited
 }
 
-// submit submits a file that is wrong, which charges nothing, one that is right, and a large one.
+// submit submits an invalid file, which does not count in the quota, a valid file and a large file.
 func (p *person) submit(task string) {
 	p.t.Helper()
 	p.open("/tasks/"+task+"/submit", "Lake search")
 	p.Give("Run on Lakes", "wrong.txt", wrong)
 	p.Sees("Nothing is counted yet.")
-	p.Sees("1 Q0 lake 2 high otters") // the line itself, beside what is wrong with it
+	p.Sees("1 Q0 lake 2 high otters") // the faulty line, beside its error
 	p.look("diagnostics")
 	p.Give("Run on Lakes", "right.txt", right)
 	p.Sees("The file can be submitted.")
@@ -227,7 +228,7 @@ func (p *person) submit(task string) {
 	p.Sees("completed")
 }
 
-// review looks at one run, and unblinds and publishes all, back, and again.
+// review opens a run. It unblinds and publishes all runs, undoes this, and does it again.
 func (p *person) review(task string) {
 	p.t.Helper()
 	p.Press("Organize")
@@ -247,7 +248,7 @@ func (p *person) review(task string) {
 	p.look("task-desk")
 }
 
-// compare compares a run with the baseline in two clicks, and looks at all tools.
+// compare compares a run with the baseline in two clicks, and opens all tools.
 func (p *person) compare() {
 	p.t.Helper()
 	p.Press("First lakes")

@@ -1,5 +1,5 @@
-// Package rightstest holds a function, or the gRPC server, in tests to the rights that its deployment facts give it: its role
-// on AWS is made of the same facts, and the servers that tests run have no roles.
+// Package rightstest limits a function, or the gRPC server, in tests to the rights of its Deployment. On AWS, its role is made
+// from the same Deployment. The servers that tests run have no roles.
 package rightstest
 
 import (
@@ -20,8 +20,8 @@ import (
 	"assay/shared/record"
 )
 
-// Guard starts proxies in front of DynamoDB and S3 that let through what the deployment may do, and returns their URLs. What
-// it may not do fails the test.
+// Guard starts proxies for DynamoDB and S3 and returns their URLs. They forward the calls that the deployment may make. Any other
+// call fails the test.
 func Guard(t testing.TB, of functions.Deployment, dynamoDB, s3 string) (guardedDynamoDB, guardedS3 string) {
 	t.Helper()
 	r := &rights{t, of}
@@ -42,8 +42,8 @@ func (g *rights) inFrontOf(server string, allowed func(*http.Request) bool, answ
 	}
 	next := &httputil.ReverseProxy{ModifyResponse: answer, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(u)
-		r.Out.Host = r.In.Host // which is signed
-	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }} // whose client is gone
+		r.Out.Host = r.In.Host // the host is part of the signature
+	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }} // the client is gone
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !allowed(r) {
 			g.t.Errorf("%s may not do what it did: %s %s %s", g.of.Name, r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"))
@@ -56,7 +56,7 @@ func (g *rights) inFrontOf(server string, allowed func(*http.Request) bool, answ
 	return s.URL
 }
 
-// concealMissing answers as S3 does when a caller without s3:ListBucket names a key under which nothing is stored.
+// concealMissing answers like S3 if a caller without s3:ListBucket names a missing key.
 func (g *rights) concealMissing(r *http.Response) error {
 	if g.of.ListsFiles || r.StatusCode != http.StatusNotFound {
 		return nil
@@ -76,7 +76,7 @@ func (g *rights) concealMissing(r *http.Response) error {
 	return nil
 }
 
-// table reports whether the function may make the call of DynamoDB.
+// table reports whether the function may make this call of DynamoDB.
 func (g *rights) table(r *http.Request) bool {
 	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	switch call {
@@ -89,7 +89,7 @@ func (g *rights) table(r *http.Request) bool {
 	}
 }
 
-// bucket reports whether the function may make the call of S3, or sign it for somebody else.
+// bucket reports whether the function may make this call of S3, or sign it for somebody else.
 func (g *rights) bucket(r *http.Request) bool {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
@@ -113,7 +113,7 @@ func (g *rights) bucket(r *http.Request) bool {
 	}
 }
 
-// deletes looks at every key of a DeleteObjects.
+// deletes reports whether the function may delete every key of a DeleteObjects call.
 func (g *rights) deletes(r *http.Request) bool {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"assay/shared/record"
 )
 
-// TestGuard_MissingKey has every deployment look at a key under which nothing is stored: those that may not list the bucket
-// are answered 403, as by S3. The gRPC server and the evaluator look at files that may not have come yet, and have to learn it.
+// TestGuard_MissingKey reads a missing key as every deployment. Deployments without the right to list the bucket get 403, like
+// from S3. The gRPC server and the evaluator read files that may not have arrived yet, so they must be able to distinguish a
+// missing file.
 func TestGuard_MissingKey(t *testing.T) {
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	t.Cleanup(empty.Close)

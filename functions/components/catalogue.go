@@ -11,9 +11,9 @@ import (
 //go:embed catalogue/*/curl.sh catalogue/*/python.py catalogue/*/main.go
 var snippets embed.FS
 
-// entry is a component with the files of its snippets in the catalogue, in the order of Snippets. Entries are Go code that a test
-// generates from the folder, and the texts of snippets are read when asked for: reading both would make the first answer of a function
-// a millisecond later.
+// entry is a component and the files of its snippets in the order of Snippets. Entries are Go code that a test generates from the
+// folder. The texts of snippets are read when they are requested. Reading both at the start would delay the first answer of a
+// function by a millisecond.
 type entry struct {
 	Component
 	files []string
@@ -31,19 +31,19 @@ type Component struct {
 	Prints      string    `json:"prints" doc:"what is in the output of each snippet" example:"{\"nDCG@10\": 0.8597}"`
 }
 
-// Link leads out of the catalogue.
+// Link is a link to a page outside the catalogue.
 type Link struct {
 	Title string `json:"title" example:"RFC 4180, the format of CSV files"`
 	URL   string `json:"url" format:"uri-reference" doc:"an absolute address, or one on this server" example:"https://www.rfc-editor.org/rfc/rfc4180"`
 }
 
-// Snippet is where to find a component's snippet in a language.
+// Snippet describes a component's snippet in a language, and where to get it.
 type Snippet struct {
 	Language string `json:"language" enum:"curl,python,go"`
 	URL      string `json:"url" format:"uri-reference" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
 }
 
-// snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.
+// snippetFile is a language of snippets and the name of their files.
 type snippetFile struct{ language, file string }
 
 var snippetFiles = []snippetFile{

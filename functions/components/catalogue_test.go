@@ -17,7 +17,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// kinds are those that the filter takes.
+// kinds are the values that the filter accepts.
 var kinds = Operations[0].Query.Filters[0].Values
 
 func TestCatalogue_EntriesAreComplete(t *testing.T) {
@@ -63,8 +63,8 @@ func TestCatalogue_EntriesAreComplete(t *testing.T) {
 	}
 }
 
-// TestSnippets_AreValid holds snippets to what can be said without running them. Whether they do what they say is
-// known only by running them: make test-snippets does, with curl, Python and Go.
+// TestSnippets_AreValid checks snippets without running them. make test-snippets runs them with curl, Python and Go, and so
+// checks whether they work.
 func TestSnippets_AreValid(t *testing.T) {
 	for _, e := range catalogue {
 		for i, s := range e.Snippets {
@@ -86,10 +86,10 @@ var (
 		`\b(eval|exec|os\.system|subprocess|shell=True|pickle|set -x|curl -v)\b|\| *(ba)?sh\b|(print|echo|printf)\b.*(ASSAY_TOKEN)`)
 )
 
-// standard are the modules of Python's standard library that snippets use.
+// standard lists the modules of Python's standard library that snippets use.
 var standard = []string{"base64", "csv", "gzip", "hashlib", "hmac", "http", "io", "json", "os", "time", "urllib"}
 
-// set are the variables that a reader sets, and those that a worker sets for a command of a submission.
+// set lists the variables that a reader sets, and those that a worker sets for a command of a submission.
 var set = []string{"ASSAY_URL", "ASSAY_TOKEN", "ASSAY_GRPC", "ASSAY_INPUT", "ASSAY_OUTPUT"}
 
 func faults(language, text string) (found []string) {
@@ -101,7 +101,7 @@ func faults(language, text string) (found []string) {
 			found = append(found, "it reads "+v+", which nobody sets")
 		}
 	}
-	// Handing the token to curl by its standard input is the one place where it may be printed.
+	// Only this command, which passes the token to the standard input of curl, may print the token.
 	rest := strings.ReplaceAll(text, `printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl `, "")
 	if d := dangerous.FindString(rest); d != "" {
 		found = append(found, "it has "+d)
@@ -157,7 +157,7 @@ func TestSnippets_FaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestCatalogue_HasNoUnusedFile finds files that nobody would ever be shown, such as snippets with a name mistyped.
+// TestCatalogue_HasNoUnusedFile finds files that no component uses, such as snippets with a misspelled name.
 func TestCatalogue_HasNoUnusedFile(t *testing.T) {
 	known := []string{"component.json"}
 	for _, f := range snippetFiles {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/api/servertest"
 )
 
-// serve serves the family without a store, as its function does: a request that needs one panics.
+// serve serves the family without a store, like its function. A request that needs a store panics.
 func serve(t *testing.T) *servertest.Server {
 	t.Helper()
 	s := servertest.New(t, components.Operations...)
@@ -21,7 +21,7 @@ func serve(t *testing.T) *servertest.Server {
 	return s
 }
 
-// whole follows a list to its end.
+// whole returns all resources of a list.
 func whole[R any](t *testing.T, s *servertest.Server, next string) (all []R) {
 	t.Helper()
 	for next != "" {
@@ -64,7 +64,8 @@ func TestComponents_AreFiltered(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, list+"?filter[name]=nothing+is+called+so", nil)
 }
 
-// TestComponents_AreCacheable by everybody, for as long as the rest of what changes only with the program.
+// TestComponents_AreCacheable checks that everybody may cache the answers, as long as other answers that change only with the
+// program.
 func TestComponents_AreCacheable(t *testing.T) {
 	s := serve(t)
 	c := whole[components.Component](t, s, list)[0]
@@ -111,7 +112,7 @@ func TestSnippet_IsChosenByLanguage(t *testing.T) {
 	}
 }
 
-// TestCatalogue_LinksAreServed asks for the links on this server; those elsewhere are for people to check.
+// TestCatalogue_LinksAreServed requests the links on this server. People check the other links.
 func TestCatalogue_LinksAreServed(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	ids := map[string]bool{}
@@ -133,7 +134,7 @@ func TestCatalogue_LinksAreServed(t *testing.T) {
 	}
 }
 
-// TestCatalogue_ShowsEveryTool compares the catalogue with the list of tools, which may well grow without it.
+// TestCatalogue_ShowsEveryTool compares the catalogue with the list of tools, so that a new tool gets an entry.
 func TestCatalogue_ShowsEveryTool(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	var served, shown []string

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "generate the entries of the catalogue")
 
-// TestCatalogue_IsGenerated holds that the program has the entries that the folder has; with -update it makes them.
+// TestCatalogue_IsGenerated checks that the program has the entries of the folder. With -update it generates them.
 func TestCatalogue_IsGenerated(t *testing.T) {
 	const generated = "catalogue_generated.go"
 	all, err := readCatalogue(os.DirFS("catalogue"))
@@ -54,8 +54,8 @@ func TestCatalogue_IsGenerated(t *testing.T) {
 	}
 }
 
-// readCatalogue reads a catalogue: a folder for each entry. In component.json, related components stand by the names of their
-// folders, which become ids.
+// readCatalogue reads a catalogue, which has a folder for each entry. component.json names related components by their folders.
+// The result has their ids.
 func readCatalogue(from fs.FS) ([]*entry, error) {
 	folders, err := fs.ReadDir(from, ".")
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package components serves the catalogue of what people build with: formats, measures, evaluators, clients and recipes,
-// each with snippets that run as they stand against the server.
+// Package components serves the catalogue of components that people build with: formats, measures, evaluators, clients and
+// recipes. Each has snippets that run unchanged against the server.
 //
-// The catalogue is data, in the folder catalogue: a folder for each component with component.json and its snippets as
-// curl.sh, python.py and main.go, which are code to their editors and checkers. It is built into the program,
-// its entries as Go code that is generated from the folder, so that it changes with the program alone: no store is asked, and
-// everybody may keep the answers.
+// The catalogue is data in the folder catalogue. Each component has a folder with component.json and its snippets curl.sh,
+// python.py and main.go, so that editors and checkers treat them as code. The program contains the catalogue: its entries are Go
+// code that is generated from the folder. The catalogue changes only with the program. Its answers need no store, and everybody
+// may cache them.
 package components
 
 import (
@@ -15,7 +15,7 @@ import (
 
 const (
 	mediaText = "text/plain"
-	cacheFor  = 300 // seconds, as of all that changes only with the program
+	cacheFor  = 300 // seconds, like all answers that only a new version of the program changes
 )
 
 var language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Standalone: true}

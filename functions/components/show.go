@@ -9,8 +9,8 @@ import (
 	"assay/shared/problem"
 )
 
-// show is asked about nothing in particular, and finds the component itself: what is missing here is hidden from nobody,
-// and no grants need be read to say so.
+// show has no target and finds the component itself. Components are public, so reading the caller's grants would not change the
+// answer for a missing component.
 func show(_ context.Context, c *api.Call, _ api.PublicTarget) (Component, error) {
 	e, err := findEntry(c)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Command lambda is the function of the family components. What it answers is built in; the table has the access tokens that are valid.
+// Command lambda is the function of the family components. Its answers are part of the program. It reads only access tokens from
+// the table.
 package main
 
 import (

@@ -34,7 +34,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// call sends a request as the user of the token, and decodes the answer into what answer points to.
+// call sends a request as the user of the token, and decodes the answer into answer.
 func call(ctx context.Context, method, path string, body, answer any) error {
 	var content io.Reader
 	if body != nil {
@@ -56,7 +56,7 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
-		var problem struct{ Title, Detail, Message string } // a gateway in front of the server says no more than a message
+		var problem struct{ Title, Detail, Message string } // a gateway in front of the server sends only a message
 		_ = json.NewDecoder(resp.Body).Decode(&problem)
 		return fmt.Errorf("%s %s: %s. %s %s%s", method, path, resp.Status, problem.Title, problem.Detail, problem.Message)
 	}

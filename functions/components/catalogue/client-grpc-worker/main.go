@@ -1,4 +1,4 @@
-// Command snippet leases a run as workers do, and gives it back: gRPC with the standard library alone.
+// Command snippet leases a run like a worker and gives it back. It speaks gRPC with only the standard library.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// run leases from a pool of its own, so that nobody's work is taken away.
+// run leases from its own pool, so that it takes no work from other workers.
 func run(ctx context.Context) error {
 	id, pool, err := submit(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func run(ctx context.Context) error {
 	if _, err := rpc(ctx, "Heartbeat", lease); err != nil {
 		return err
 	}
-	const faultNone = 3 // the worker stops, and the run waits on
+	const faultNone = 3 // the worker stops, and the run stays queued
 	if _, err := rpc(ctx, "FailRun", append(lease, 3<<3, faultNone)); err != nil {
 		return err
 	}
@@ -90,8 +90,7 @@ func unencrypted() *http.Protocols {
 	return p
 }
 
-// rpc calls a method of the service for workers. A message travels behind a byte that says that it is not compressed, and
-// its length.
+// rpc calls a method of the service for workers. A message follows a byte that says that it is not compressed, and its length.
 func rpc(ctx context.Context, method string, message []byte) ([]byte, error) {
 	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+os.Getenv("ASSAY_GRPC")+"/assay.v1.WorkerService/"+method,
@@ -122,13 +121,13 @@ func rpc(ctx context.Context, method string, message []byte) ([]byte, error) {
 	return answer[5:], nil
 }
 
-// text adds a field to a message that holds a text.
+// text adds a text field to a message.
 func text(message []byte, number byte, value string) []byte {
 	message = binary.AppendUvarint(append(message, number<<3|2), uint64(len(value)))
 	return append(message, value...)
 }
 
-// field returns the first field of the number, which must be a text or a message; those before it must be so too.
+// field returns the first field of this number. It and all fields before it must be texts or messages.
 func field(message []byte, number byte) []byte {
 	for len(message) > 0 {
 		n, width := binary.Uvarint(message[1:])
@@ -144,7 +143,7 @@ func field(message []byte, number byte) []byte {
 	return nil
 }
 
-// post creates something as the user of the token, and decodes the answer into what answer points to.
+// post creates a resource as the user of the token, and decodes the answer into answer.
 func post(ctx context.Context, path string, body, answer any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
@@ -163,7 +162,7 @@ func post(ctx context.Context, path string, body, answer any) error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
 		var problem struct{ Title, Detail string }
-		_ = json.NewDecoder(resp.Body).Decode(&problem) // what is no problem document has no title
+		_ = json.NewDecoder(resp.Body).Decode(&problem) // anything but a problem document has no title
 		return fmt.Errorf("%s: %s. %s %s", path, resp.Status, problem.Title, problem.Detail)
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)

@@ -1,4 +1,4 @@
-// Command snippet follows a list to its end, two at a time.
+// Command snippet reads all pages of a list, with two resources each.
 package main
 
 import (
@@ -51,10 +51,10 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// dataset has what is read of one.
+// dataset has the members that the snippet reads.
 type dataset struct{ ID, Name string }
 
-// everything yields the datasets of a list, page by page, and an error that ends it.
+// everything yields the datasets of all pages of a list. It ends after an error.
 func everything(ctx context.Context, next string) iter.Seq2[dataset, error] {
 	return func(yield func(dataset, error) bool) {
 		for next != "" {
@@ -76,7 +76,7 @@ func everything(ctx context.Context, next string) iter.Seq2[dataset, error] {
 	}
 }
 
-// call sends a request as the user of the token, and decodes the answer into what answer points to.
+// call sends a request as the user of the token, and decodes the answer into answer.
 func call(ctx context.Context, method, path string, body, answer any) error {
 	var content io.Reader
 	if body != nil {
@@ -99,7 +99,7 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
 		var problem struct{ Title, Detail string }
-		_ = json.NewDecoder(resp.Body).Decode(&problem) // what is no problem document has no title
+		_ = json.NewDecoder(resp.Body).Decode(&problem) // anything but a problem document has no title
 		return fmt.Errorf("%s %s: %s. %s %s", method, path, resp.Status, problem.Title, problem.Detail)
 	}
 	if resp.StatusCode == http.StatusNoContent {

@@ -16,7 +16,7 @@ const (
 	run   = "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"
 )
 
-// file is a file that comes along with a request.
+// file is a file in a request.
 type file struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -49,13 +49,13 @@ func evaluate(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		problem, _ := io.ReadAll(resp.Body) // which says what to do
+		problem, _ := io.ReadAll(resp.Body) // the problem says what to do
 		return fmt.Errorf("%s: %s", resp.Status, problem)
 	}
 	var evaluated struct {
 		Measures []string
 		Runs     []struct {
-			Measures  map[string]*float64 // null where one is not defined
+			Measures  map[string]*float64 // null if a measure is not defined
 			Intervals map[string]struct{ Low, High float64 }
 		}
 	}

@@ -16,12 +16,12 @@ const (
 	dense   = "1 Q0 lake 1 0.9 dense\n1 Q0 pond 2 0.8 dense\n1 Q0 mere 3 0.7 dense\n"
 )
 
-// run is a run that comes along with a request.
+// run is a run in a request.
 type run struct {
 	Files []file `json:"files"`
 }
 
-// file is a file that comes along with a request.
+// file is a file in a request.
 type file struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -55,7 +55,7 @@ func fuse(ctx context.Context, w io.Writer) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		problem, _ := io.ReadAll(resp.Body) // which says what to do
+		problem, _ := io.ReadAll(resp.Body) // the problem says what to do
 		return fmt.Errorf("%s: %s", resp.Status, problem)
 	}
 	_, err = io.Copy(w, resp.Body)

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file")
 
-// goldenFile returns what is in the file, which a test that updates it has written before.
+// goldenFile returns the content of the file. When golden files are updated, it first writes got to the file.
 func goldenFile(t *testing.T, name string, got []byte) []byte {
 	t.Helper()
 	if *update {
@@ -36,7 +36,8 @@ func goldenFile(t *testing.T, name string, got []byte) []byte {
 
 const golden = "testdata/access.golden"
 
-// TestRights_AreThoseOfTheGoldenFile shows every change of the rights in a review: the golden file is the table of operations and roles.
+// TestRights_AreThoseOfTheGoldenFile makes every change of the rights visible in a review. The golden file is the table of
+// operations and roles.
 func TestRights_AreThoseOfTheGoldenFile(t *testing.T) {
 	got := rights(functions.Operations())
 	want := goldenFile(t, golden, got)
@@ -104,16 +105,16 @@ func TestOperations_AreDeclaredInFull(t *testing.T) {
 var (
 	kebab     = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)
-	// single resources, of their parent or of the caller, and the names that are no resources
+	// resources that exist once for their parent or caller, and names that are not resources
 	single = []string{"user", "review", "snippet", "result", "leaderboard", "platform", "storage"}
-	// elements has the parameters of the elements of collections whose names do not begin as these
+	// elements has the parameters of collections whose name differs from that of the parameter
 	elements = map[string]string{"members": "{userId}", "deliveries": "{deliveryId}"}
-	// about are the addresses about the service itself, whose names are customary
+	// about lists the addresses of the service itself, whose names are conventional
 	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/console", "/console/{file}", "/openapi.json", "/openapi.yaml"}
 )
 
-// The rules of the specification: lower kebab case, nouns in the plural except for what is single, and after a collection its
-// element's id.
+// The rules of the specification: names are in lower kebab case. Nouns are plural, unless the resource exists only once. A
+// collection is followed by the id of its element.
 func TestPaths_NameResources(t *testing.T) {
 	for _, op := range functions.Operations() {
 		for _, fault := range pathFaults(op.Path) {
@@ -146,7 +147,7 @@ func pathFaults(path string) []string {
 			}
 		case !kebab.MatchString(s):
 			faults = append(faults, fmt.Sprintf("%q is not in lower kebab case", s))
-		case !slices.Contains(single, s) && last != "tools" && !strings.HasSuffix(s, "s"): // a tool has a name, not an id
+		case !slices.Contains(single, s) && last != "tools" && !strings.HasSuffix(s, "s"): // a tool has a name instead of an id
 			faults = append(faults, fmt.Sprintf("%q is not in the plural", s))
 		}
 		last = s
@@ -171,8 +172,8 @@ func TestPaths_FaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestOperations_ThatChangeAnythingNeedALogin is the one rule that no table of roles may break. Tools change nothing, and e-mails are
-// stopped by the secret that they bring.
+// TestOperations_ThatChangeAnythingNeedALogin is the one rule that no table of roles may break. Two kinds of operations are
+// exempt: tools change nothing, and requests to stop e-mails contain a secret.
 func TestOperations_ThatChangeAnythingNeedALogin(t *testing.T) {
 	for _, op := range functions.Operations() {
 		if !strings.HasPrefix(op.Path, "/v1/tools/") && op.ID != "unsubscribe" && op.Method != http.MethodGet && op.May&access.Anyone != 0 {

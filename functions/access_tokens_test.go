@@ -16,7 +16,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// TestAccessToken_ActsWithinItsScopes: olga organizes a task and takes part in it, and makes a token for each scope.
+// TestAccessToken_ActsWithinItsScopes: olga organizes a task, takes part in it, and makes a token for each scope.
 func TestAccessToken_ActsWithinItsScopes(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	b := s.Records()
@@ -37,7 +37,7 @@ func TestAccessToken_ActsWithinItsScopes(t *testing.T) {
 		callers[scope] = secret(map[string]any{"scopes": []string{scope}})
 	}
 	callers["work"] = secret(map[string]any{"scopes": []string{"work"}, "pools": []string{lab.ID + "/gpu"}})
-	const stale = http.StatusPreconditionFailed // so that nothing changes, of what the caller may
+	const stale = http.StatusPreconditionFailed // allowed requests fail on the precondition, so nothing changes
 	for _, tt := range []struct {
 		method, path string
 		status       int
@@ -73,7 +73,8 @@ func TestAccessToken_ActsWithinItsScopes(t *testing.T) {
 	s.Want(http.StatusOK, nil, callers["organize"], http.MethodGet, "/v1/runs/"+others2.ID+"?fields=id", nil)
 }
 
-// TestAccessToken_ForWorkReadsNoTruths: anyone can make one, for a pool of an own organizer, and the role worker sees ground truths.
+// TestAccessToken_ForWorkReadsNoTruths: every user can make such a token for a pool of an own organizer, but the role worker may
+// read ground truths.
 func TestAccessToken_ForWorkReadsNoTruths(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	b := s.Records()
@@ -92,7 +93,7 @@ func TestAccessToken_ForWorkReadsNoTruths(t *testing.T) {
 	}
 }
 
-// TestAccessToken_NeverAllowsMoreThanItsUserMay: what is taken from the user is taken from the token.
+// TestAccessToken_NeverAllowsMoreThanItsUserMay: a token loses each right that its user loses.
 func TestAccessToken_NeverAllowsMoreThanItsUserMay(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	b := s.Records()
@@ -111,7 +112,7 @@ func TestAccessToken_NeverAllowsMoreThanItsUserMay(t *testing.T) {
 	}
 }
 
-// A GET changes nothing, so only changes are noted.
+// A GET changes nothing, so only changes are recorded.
 func TestAccessToken_NotesTheDayOfTheLastChange(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	now := time.Now()
@@ -135,7 +136,8 @@ func TestAccessToken_NotesTheDayOfTheLastChange(t *testing.T) {
 	}
 }
 
-// TestOperations_SayWhichAccessTokensTheyTake: what changes something takes none unless it says so, and what reads takes all that read.
+// TestOperations_SayWhichAccessTokensTheyTake: an operation that changes resources takes no token unless it says so. Other
+// operations take all tokens for reading.
 func TestOperations_SayWhichAccessTokensTheyTake(t *testing.T) {
 	for _, op := range functions.Operations() {
 		switch {

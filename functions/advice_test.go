@@ -12,7 +12,7 @@ import (
 	"assay/shared/truth"
 )
 
-// fortyLabels is a ground truth.
+// fortyLabels returns a ground truth of 40 labels.
 func fortyLabels() string {
 	var b strings.Builder
 	b.WriteString("id,label\n")
@@ -24,13 +24,13 @@ func fortyLabels() string {
 
 const advised = "40 examples with exact live scores: about 14 runs reveal the truth"
 
-// live are the members of a dataset that shows scores of 40 labels, with the quota of a day.
+// live returns the members of a dataset that shows scores of 40 labels. The quota is perDay runs.
 func live(perDay int) map[string]any {
 	return map[string]any{"split": "validation", "truths": []any{servertest.Inline("truth.csv", fortyLabels())},
 		"submissions": map[string]any{"perDay": perDay, "closesAt": "2999-01-01T00:00:00Z"}}
 }
 
-// Organizers read how many runs reveal their truth wherever they read the dataset by itself, and nobody else does anywhere.
+// Only organizers read how many runs reveal their truth, wherever they read the single dataset. Other callers read it nowhere.
 func TestAdvice_IsForOrganizersAlone(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.Join("eddy", p.Invite("olga", p.organizer, nil), nil)
@@ -58,7 +58,7 @@ func TestAdvice_IsForOrganizersAlone(t *testing.T) {
 	}
 }
 
-// A dataset and its quota bring advice when they are made and changed, and in the preview of that; what helps ends it.
+// A new or changed dataset or quota brings advice, also in its preview. A change that follows the advice ends it.
 func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
 	p := newPlatform(t, nil)
 	effect := func(method, path string, body any) string {
@@ -88,8 +88,8 @@ func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
 	for _, c := range []struct {
 		path   string
 		change map[string]any
-		tells  bool // in the preview
-		after  bool // whether there is advice
+		tells  bool // whether the preview has advice
+		after  bool // whether there is advice afterwards
 	}{
 		{path, map[string]any{"name": "Renamed"}, false, true},
 		{path, map[string]any{"submissions": map[string]any{"total": 13}}, false, false},
@@ -119,7 +119,7 @@ func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
 	}
 }
 
-// The number of examples is known once an uploaded truth was read.
+// The number of examples is known only after an uploaded truth has been read.
 func TestAdvice_ComesWithAnUploadedTruth(t *testing.T) {
 	p := newPlatform(t, nil)
 	content := fortyLabels()

@@ -12,8 +12,8 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// TestEmbargo_EndsWithTheTeam: nothing waits for the later close of a team whose last user was deleted, also while its task lay in the
-// trash, or that withdrew.
+// TestEmbargo_EndsWithTheTeam: scores do not wait for the later close of a team that withdrew or whose last user was deleted,
+// even if the task was in the trash at that time.
 func TestEmbargo_EndsWithTheTeam(t *testing.T) {
 	for name, end := range map[string]func(*phases){
 		"withdrawn": func(f *phases) {
@@ -42,7 +42,7 @@ func TestEmbargo_EndsWithTheTeam(t *testing.T) {
 	}
 }
 
-// deleteUser deletes the user with all that the user said.
+// deleteUser deletes the user with all of the user's data.
 func (f *phases) deleteUser(name string) {
 	f.t.Helper()
 	path := "/v1/users/" + recordtest.UserID(name)
@@ -57,7 +57,7 @@ func (f *phases) deleteUser(name string) {
 	f.Want(http.StatusNotFound, nil, "root", http.MethodGet, path, nil)
 }
 
-// TestStorage_CountsFiles: administrators see how many files there are, and which part of them the trash is.
+// TestStorage_CountsFiles: administrators see the number of files and how many of them are in the trash.
 func TestStorage_CountsFiles(t *testing.T) {
 	f := newPhases(t)
 	made, _ := f.submit(http.StatusCreated, "ada")
@@ -68,13 +68,13 @@ func TestStorage_CountsFiles(t *testing.T) {
 	}
 	f.ahead.Store(int64(record.AbandonedAfter + time.Hour))
 	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
-	for range 2 { // again from the first
+	for range 2 { // twice, from the start each time
 		if _, err := w.DeleteAbandonedFiles(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s := servertest.Get[users.Storage](f.Server, "root", "/v1/platform/storage")
-	if s.Files == nil || s.Files.Files != 3 || s.Files.InTrash != 1 { // the truth's and two runs'
+	if s.Files == nil || s.Files.Files != 3 || s.Files.InTrash != 1 { // files of the truth and of two runs
 		t.Errorf("the files are %+v", s.Files)
 	}
 }

@@ -24,16 +24,16 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// secretive are the members of an anonymous team. Their names and everything that they wrote have the secret in it.
+// secretive are the members of an anonymous team. Their names and all their texts contain the secret.
 var secretive = []string{"quagga1", "quagga2", "quagga3"}
 
 const secret = "quagga"
 
-// withTeam is a platform on which a team of three takes part in a public and a private task, and in which each of them submitted runs
-// of each visibility and review.
+// withTeam is a platform with a public and a private task. A team of three takes part in both. Each member submitted runs of each
+// visibility and review.
 type withTeam struct {
 	*servertest.Server
-	ids map[string][]string // of everything, by the names of parameters
+	ids map[string][]string // ids of all resources, by the name of the parameter
 }
 
 func newWithTeam(t *testing.T) *withTeam {
@@ -112,7 +112,7 @@ func newWithTeam(t *testing.T) *withTeam {
 	return p
 }
 
-// identifies returns what of the team is in the text.
+// identifies returns a part of the text that identifies the team.
 func identifies(text string) string {
 	if at := strings.Index(strings.ToLower(text), secret); at >= 0 {
 		return text[max(0, at-60):min(len(text), at+60)]
@@ -125,9 +125,9 @@ func identifies(text string) string {
 	return ""
 }
 
-// TestAnonymousTeam_StaysAnonymous asks every operation that reads for everything, as data, page and table, and searches what others
-// than the team, its organizers and administrators are answered for names, addresses, ids and texts of its members. What a caller
-// learns by asking with the id of a member is what an unknown id is answered.
+// TestAnonymousTeam_StaysAnonymous sends all requests for all resources that change nothing, for data, pages and tables. Answers
+// to callers other than the team, its organizers and administrators must not contain names, addresses, ids or texts of its
+// members. A request with the id of a member must get the same answer as one with an unknown id.
 func TestAnonymousTeam_StaysAnonymous(t *testing.T) {
 	p := newWithTeam(t)
 	asked, found := 0, map[string]int{}
@@ -153,7 +153,7 @@ func TestAnonymousTeam_StaysAnonymous(t *testing.T) {
 			for _, user := range secretive {
 				path = strings.ReplaceAll(path, recordtest.UserID(user), unknown)
 			}
-			if path != r.path { // what was asked with stands in links and problems
+			if path != r.path { // links and problems repeat the path of the request
 				answer = withoutIDs(answer)
 				if other := withoutIDs(ask(caller, path)); other != answer {
 					t.Errorf("%s %s %v as %q: about a member\n%s\nabout nobody\n%s", r.method, r.path, r.headers, caller, answer, other)
@@ -177,11 +177,11 @@ var (
 	requestID = regexp.MustCompile(`req_[0-9a-zA-Z]+|[0-9A-HJKMNP-TV-Z]{26}`)
 )
 
-// withoutIDs is the answer without ids of people and of requests.
+// withoutIDs returns the answer without ids of people and of requests.
 func withoutIDs(answer string) string { return requestID.ReplaceAllString(answer, "") }
 
-// TestAnonymousTeam_IsNamedInNoNews delivers events of the team and of its tasks: the e-mails to others than its members and organizers
-// say nothing of it, nor does anything that is sent to a webhook, which may be a channel that many read.
+// TestAnonymousTeam_IsNamedInNoNews delivers events of the team and of its tasks. E-mails to users other than its members and
+// organizers do not name it. Webhooks do not name it either, because they may go to a channel that many people read.
 func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 	p, smtp := newWithTeam(t), mailtest.New(t)
 	send, err := mail.SMTP(smtp.URL, "Assay <assay@lab.example>")
@@ -189,7 +189,7 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	kinds := map[string]int{} // of what webhooks were sent
+	kinds := map[string]int{} // of the events that webhooks received
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -222,7 +222,7 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 		mails[user]++
 		switch leak := identifies(fmt.Sprint(m)); {
 		case leak == "":
-		case slices.Contains(secretive, user), user == "olga", user == "quagga4": // whose own address has the secret
+		case slices.Contains(secretive, user), user == "olga", user == "quagga4": // their own address contains the secret
 			named[user]++
 		default:
 			t.Errorf("%s is sent %q", m.To, leak)

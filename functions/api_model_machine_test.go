@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAPI_FollowsTheModel has random users register, invite, join, leave, submit, review, change, delete and restore, also where they may
-// not: the status of each answer is that of the model, and so is what each of them then sees.
+// TestAPI_FollowsTheModel lets random users register, invite, join, leave, submit, review, change, delete and restore, with and
+// without the right to. The status of each answer, and all that each user then sees, must equal those of the model.
 func TestAPI_FollowsTheModel(t *testing.T) {
 	s := newServer(t)
 	answered := map[string]int{}
@@ -32,7 +32,7 @@ func TestAPI_FollowsTheModel(t *testing.T) {
 	})
 	t.Log(answered)
 	musts := []string{"submit 201", "review 200", "review 404"}
-	if nightlytest.Enabled { // 20 sequences of requests may miss some of these
+	if nightlytest.Enabled { // 20 sequences of requests may miss some statuses
 		musts = append(musts, "register 201", "register 404", "submit 403", "delete 204", "restore 204", "join 201", "join 409",
 			"see an evaluation 404")
 	}
@@ -43,7 +43,7 @@ func TestAPI_FollowsTheModel(t *testing.T) {
 	}
 }
 
-// apiMachine is a model, and the server that must follow it.
+// apiMachine is a model and the server that must follow it.
 type apiMachine struct {
 	apiModel
 	*servertest.Server
@@ -70,7 +70,7 @@ func newAPIMachine(t *rapid.T, s *servertest.Server, answered map[string]int) *a
 	body := newDatasetBody(servertest.ID(m.task))
 	body["split"] = map[bool]string{true: "test", false: "training"}[m.blinds]
 	m.dataset = m.Create("olga", "/v1/datasets", body)
-	for _, user := range []string{"ada", "bob"} { // each with an entry
+	for _, user := range []string{"ada", "bob"} { // each user has an entry
 		secret := m.Invite("olga", m.task, nil)
 		path := m.Join(user, secret, map[string]any{"team": user})
 		r := servertest.Get[record.Registration](m.Server, user, path)
@@ -84,7 +84,7 @@ func (m *apiMachine) visibility() record.Visibility {
 	return map[bool]record.Visibility{true: record.Private, false: record.Public}[m.private]
 }
 
-// ask sends a request, which must have the status, and reports whether it was done.
+// ask sends a request and requires the status. It reports whether the request succeeded.
 func (m *apiMachine) ask(what string, status int, into any, user, method, path string, body any, header ...string) bool {
 	a := m.Do(user, method, path, body, header...)
 	m.answered[fmt.Sprint(what, " ", a.Status)]++
@@ -101,10 +101,10 @@ func (m *apiMachine) ask(what string, status int, into any, user, method, path s
 
 func caller(t *rapid.T) string { return rapid.SampledFrom(apiCallers).Draw(t, "caller") }
 
-// participant is a caller who is of no organizer.
+// participant draws a caller who belongs to no organizer.
 func participant(t *rapid.T) string { return rapid.SampledFrom(apiCallers[:5]).Draw(t, "participant") }
 
-// one draws one of those for which which holds; there may be none.
+// one draws an element for which which returns true. It returns nil if there is none.
 func one[T any](t *rapid.T, of []*T, which func(*T) bool) *T {
 	var all []*T
 	for _, o := range of {
@@ -131,7 +131,7 @@ func (m *apiMachine) name(prefix string) string {
 	return fmt.Sprint(prefix, " ", m.serial)
 }
 
-// check compares what somebody sees with the model.
+// check compares the view of a random caller with the model.
 func (m *apiMachine) check(t *rapid.T) {
 	user := caller(t)
 	m.checkTask(t, user)

@@ -31,7 +31,7 @@ func (m *apiMachine) register(t *rapid.T) {
 	}
 }
 
-// teamStatus is that of what organizers may do to a team.
+// teamStatus returns the status of a change that organizers may make to a team.
 func (m *apiMachine) teamStatus(user string, team *apiTeam, owner bool) int {
 	switch {
 	case organizes(user), owner && team.members[0] == user:
@@ -54,12 +54,12 @@ func (m *apiMachine) decide(t *rapid.T) {
 	}
 }
 
-// rename changes the name of a team, and whether others see it.
+// rename changes the name and the anonymity of a team.
 func (m *apiMachine) rename(t *rapid.T) {
 	user, team := participant(t), m.aTeam(t)
 	name, anonymous := m.name("Renamed"), rapid.Bool().Draw(t, "anonymous")
 	status := m.teamStatus(user, team, true)
-	if status == http.StatusForbidden { // a member may change something else
+	if status == http.StatusForbidden { // a member may change other members of the registration
 		status = http.StatusUnprocessableEntity
 	}
 	if m.ask("rename", status, nil, user, http.MethodPatch, team.path,
@@ -68,7 +68,7 @@ func (m *apiMachine) rename(t *rapid.T) {
 	}
 }
 
-// invite has a team invite, and somebody join by that.
+// invite makes an invitation of a team and lets a user join by it.
 func (m *apiMachine) invite(t *rapid.T) {
 	team, user := m.aTeam(t), rapid.SampledFrom(apiCallers[1:5]).Draw(t, "joins")
 	var made struct{ Secret string }
@@ -82,7 +82,7 @@ func (m *apiMachine) invite(t *rapid.T) {
 	}
 }
 
-// leave has a member who is not the owner leave, by somebody who may do that or not.
+// leave removes a member other than the owner from a team. The caller may lack the right to do so.
 func (m *apiMachine) leave(t *rapid.T) {
 	user := caller(t)
 	team := one(t, m.teams, func(team *apiTeam) bool { return len(team.members) > 1 }) // the owner does not leave
@@ -93,7 +93,7 @@ func (m *apiMachine) leave(t *rapid.T) {
 	status := m.teamStatus(user, team, true)
 	switch {
 	case status != http.StatusOK && user != leaves:
-	case team.state == record.Rejected && !organizes(user): // only organizers change who is in it
+	case team.state == record.Rejected && !organizes(user): // only organizers change the members of a rejected team
 		status = http.StatusForbidden
 	default:
 		status = http.StatusNoContent
@@ -110,7 +110,7 @@ func (m *apiMachine) submit(t *rapid.T) {
 
 func (m *apiMachine) submitAs(user string, public bool) {
 	if m.total > 0 && m.of(user) != nil && slices.ContainsFunc(m.of(user).members, func(u string) bool { return slices.Contains(m.left, u) }) {
-		return // a user carries what an earlier team used into the next; the tests of shared/team say how much
+		return // a user carries the usage of an earlier team to the next; the tests of shared/team check how much
 	}
 	e := &apiEntry{team: m.of(user), public: public, blinded: m.blinds}
 	body := servertest.Upload(servertest.ID(m.dataset), servertest.Inline("run.csv", "id,label\n1,a\n"))
@@ -122,7 +122,7 @@ func (m *apiMachine) submitAs(user string, public bool) {
 	}
 }
 
-// evaluate has the evaluator do all that it finds.
+// evaluate lets the evaluator do all work that it finds.
 func (m *apiMachine) evaluate(t *rapid.T) {
 	w := &evaluator.Worker{Store: m.Store, Files: m.Files, Now: m.Now, Log: m.Log, Holder: "test"}
 	for _, e := range m.entries {
@@ -147,7 +147,7 @@ func (m *apiMachine) review(t *rapid.T) {
 	published := rapid.Bool().Draw(t, "published")
 	blinded := rapid.Bool().Draw(t, "blinded")
 	status := m.changeStatus(user, e, false, http.StatusOK)
-	if status != http.StatusOK && !e.owned(user) { // a review is for the team and the organizers
+	if status != http.StatusOK && !e.owned(user) { // only the team and the organizers read a review
 		status = http.StatusNotFound
 	}
 	if m.ask("review", status, nil, user, http.MethodPatch, "/v1/runs/"+e.run+"/review",
@@ -162,7 +162,7 @@ func (m *apiMachine) changeEntry(t *rapid.T) {
 	public := rapid.Bool().Draw(t, "public")
 	visibility := map[bool]record.Visibility{true: record.Public, false: record.Private}[public]
 	done := http.StatusOK
-	if public && !e.public && !e.owned(user) { // what it says to all is the team's to decide
+	if public && !e.public && !e.owned(user) { // only the team decides what everyone may see
 		done = http.StatusUnprocessableEntity
 	}
 	if m.ask("change the entry", m.changeStatus(user, e, true, done), nil, user, http.MethodPatch, e.path,
@@ -174,7 +174,7 @@ func (m *apiMachine) changeEntry(t *rapid.T) {
 func (m *apiMachine) delete(t *rapid.T) {
 	user, e := caller(t), m.anEntry(t)
 	done := http.StatusNoContent
-	if e.published && !organizes(user) { // its results are public, and the organizers decide
+	if e.published && !organizes(user) { // the results are public, so only the organizers decide
 		done = http.StatusConflict
 	}
 	if !m.ask("delete", m.changeStatus(user, e, true, done), nil, user, http.MethodDelete, e.path, nil) {
@@ -206,7 +206,7 @@ func (m *apiMachine) restore(t *rapid.T) {
 	}
 }
 
-// changeTask changes who sees the task, if the caller may and knows it as it is.
+// changeTask changes who sees the task, if the caller may do so and knows its present version.
 func (m *apiMachine) changeTask(t *rapid.T) {
 	user := caller(t)
 	private := rapid.Bool().Draw(t, "private")

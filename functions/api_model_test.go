@@ -9,18 +9,18 @@ import (
 	"assay/shared/record"
 )
 
-// The callers of the model: nobody, participants, an organizer's owner and editor, and an administrator.
+// apiCallers are the callers of the model: nobody, participants, an organizer's owner and editor, and an administrator.
 var apiCallers = []string{"", "ada", "bob", "cy", "dora", "olga", "eddy", "root"}
 
-// apiModel is what an organizer's task holds, as the design describes it and in the simplest way: the rules of the API are written once
-// more, by what callers see, without scopes, audiences and grants.
+// apiModel describes an organizer's task in the simplest way. It repeats the rules of the API in terms of what callers see,
+// without scopes, audiences and grants.
 type apiModel struct {
 	task        string // path
 	dataset     string
 	private     bool
-	approval    bool // who registers waits for the organizers
-	blinds      bool // runs begin blinded
-	total       int  // runs of a team; 0 for no limit
+	approval    bool // new registrations wait for the organizers
+	blinds      bool // runs are blinded from the start
+	total       int  // runs of a team; 0 means no limit
 	description string
 	teams       []*apiTeam
 	left        []string // users who left a team
@@ -30,7 +30,7 @@ type apiModel struct {
 type apiTeam struct {
 	path, name, alias string
 	anonymous         bool
-	members           []string // the owner is the first
+	members           []string // the owner first
 	state             record.RegistrationState
 }
 
@@ -41,8 +41,8 @@ type apiEntry struct {
 	evaluated          bool
 	evaluation         string
 	published, blinded bool
-	deletion           string // path of its entry in the trash, while it lies there
-	byTeam             bool   // deleted it, and so may restore it
+	deletion           string // path of its entry in the trash, if it is there
+	byTeam             bool   // the team deleted it, and so may restore it
 }
 
 func organizes(caller string) bool { return caller == "olga" || caller == "eddy" || caller == "root" }
@@ -63,24 +63,24 @@ func (m *apiModel) accepted(caller string) bool {
 	return t != nil && t.state == record.Accepted
 }
 
-// seesTask reports whether the task is visible to the caller.
+// seesTask reports whether the caller sees the task.
 func (m *apiModel) seesTask(caller string) bool {
 	return !m.private || organizes(caller) || m.accepted(caller)
 }
 
-// taskStatus is that of a GET of the task, or of a list below it.
+// taskStatus returns the status of a GET of the task, or of a list below it.
 func (m *apiModel) taskStatus(caller string) int {
 	switch {
 	case m.seesTask(caller):
 		return 200
-	case m.of(caller) != nil: // who knows of it, and waits or was rejected
+	case m.of(caller) != nil: // a member of a pending or rejected team knows of the task
 		return 403
 	default:
 		return 404
 	}
 }
 
-// refusal is the status that refuses what the caller sees and may not do.
+// refusal returns the status of a refused change of a resource that the caller sees.
 func refusal(caller string) int {
 	if caller == "" {
 		return 401
@@ -107,7 +107,7 @@ func (m *apiModel) seesEvaluation(caller string, e *apiEntry) bool {
 	}
 }
 
-// changeStatus is that of a change that only organizers, and where team says so the entry's team, may make.
+// changeStatus returns the status of a change that only organizers may make. If team is true, the entry's team may make it, too.
 func (m *apiModel) changeStatus(caller string, e *apiEntry, team bool, done int) int {
 	switch {
 	case !m.seesEntry(caller, e):
@@ -119,7 +119,7 @@ func (m *apiModel) changeStatus(caller string, e *apiEntry, team bool, done int)
 	}
 }
 
-// shownTeam is what the caller is shown as the name of the team.
+// shownTo returns the name of the team that the caller sees.
 func (t *apiTeam) shownTo(caller string) string {
 	if t.anonymous && !organizes(caller) && !slices.Contains(t.members, caller) {
 		return t.alias
@@ -127,7 +127,7 @@ func (t *apiTeam) shownTo(caller string) string {
 	return t.name
 }
 
-// used counts the runs of the team against its quota. A deleted run counts on.
+// used counts the runs of the team against its quota. Deleted runs count, too.
 func (m *apiModel) used(t *apiTeam) (n int) {
 	for _, e := range m.entries {
 		if e.team == t {
@@ -164,7 +164,7 @@ func (m *apiModel) submitStatus(caller string) int {
 	}
 }
 
-// entriesSeen are the paths of the submissions that the caller sees, in the order of the API.
+// entriesSeen returns the paths of the submissions that the caller sees, in the order of the API.
 func (m *apiModel) entriesSeen(caller string) (paths []string) {
 	for _, e := range slices.Backward(m.entries) {
 		if m.seesEntry(caller, e) {
@@ -174,7 +174,7 @@ func (m *apiModel) entriesSeen(caller string) (paths []string) {
 	return paths
 }
 
-// evaluationsSeen are the runs whose evaluation the caller sees, with the name of the team that is shown.
+// evaluationsSeen returns the runs whose evaluation the caller sees, with the visible name of the team.
 func (m *apiModel) evaluationsSeen(caller string) (runs []string) {
 	for _, e := range m.entries {
 		if m.seesEvaluation(caller, e) {

@@ -14,8 +14,8 @@ import (
 	"assay/shared/store"
 )
 
-// Organizers cannot publish what is a team's. What else they change of it is audited, as are changes by teams of what leaderboards
-// show.
+// Organizers cannot publish a team's private submissions. Their other changes of them are audited. Changes by teams are audited
+// if leaderboards show them.
 func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 	s := newWithSubmission(t)
 	before := len(s.entries(""))
@@ -45,7 +45,7 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 	}
 }
 
-// The organizer's entries have what was created, changed and deleted, also when all of it is deleted.
+// The audit entries of the organizer record what was created, changed and deleted, even after all of it is deleted.
 func TestAudit_EntriesOutliveTheirResources(t *testing.T) {
 	s := newWithSubmission(t)
 	s.change("olga", s.dataset, map[string]any{"split": "validation"})
@@ -90,7 +90,7 @@ func TestAudit_EntriesOutliveTheirResources(t *testing.T) {
 	}
 }
 
-// Entries have ids; names come from the profiles, and addresses are for those to whom the user gave them.
+// Entries store ids. Names come from the profiles. Only callers to whom the user gave the address see it.
 func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	s := newWithSubmission(t)
 	s.change("root", s.task, map[string]any{"featured": true, "visibility": "private"})
@@ -134,7 +134,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	}
 }
 
-// Each task of an organizer lists the changes of members; nothing is left once the organizer is deleted.
+// Each task of an organizer lists the changes of members. No entries remain after the organizer is deleted.
 func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 	p := newPlatform(t, nil)
 	tasks := []string{p.task}
@@ -151,7 +151,7 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 			want = "members.changed task.rules-changed members.changed invitation.created task.created organizer.created"
 		}
 		var got []string
-		for next := task + "/audit-entries?limit=1"; next != ""; { // which goes on across both
+		for next := task + "/audit-entries?limit=1"; next != ""; { // the pages continue across both partitions
 			var list []record.AuditEntry
 			list, next = servertest.Page[record.AuditEntry](p.Server, "tom", next)
 			got = append(got, list[0].Action)

@@ -23,8 +23,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Nothing in a body may have any number of items, members or characters: what is validated and stored would have no bound
-// but the length of the body.
+// Every item, member and text of a body has a bound. Otherwise only the length of the body would bound the data to validate and
+// store.
 func TestSchemas_BoundBodies(t *testing.T) {
 	doc := api.OpenAPI(functions.Families())
 	bodies := 0
@@ -40,7 +40,7 @@ func TestSchemas_BoundBodies(t *testing.T) {
 		}
 	}
 	for _, op := range functions.Operations() {
-		if op.Body != nil { // what a patch results in
+		if op.Body != nil { // the result of a patch
 			bodies++
 			checkBounds(t, doc.Components.Schemas, doc.Components.Schemas.Schema(op.Body, false, ""), op.ID, map[string]bool{})
 		}
@@ -84,7 +84,7 @@ func checkBounds(t *testing.T, r huma.Registry, s *huma.Schema, at string, seen 
 	}
 }
 
-// Texts of bodies have the forms that the document gives them: those of ids, and of URLs that pages show.
+// The server checks the forms of texts that the document requires, for ids and for URLs that pages show.
 func TestSchemas_CheckFormsOfTexts(t *testing.T) {
 	s := servertest.New(t, slices.Concat(datasets.Operations, organizers.Operations, tasks.Operations, tools.Operations)...)
 	organizer := strings.TrimPrefix(s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"}), "/v1/organizers/")
@@ -135,7 +135,8 @@ func TestSchemas_CheckFormsOfTexts(t *testing.T) {
 	}
 }
 
-// A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay.
+// A patch that sets members to their present values, or unset members to null, is no change: version and entity tag stay the
+// same.
 func TestPatch_WithoutChangeKeepsTheVersion(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -159,7 +160,7 @@ func TestPatch_WithoutChangeKeepsTheVersion(t *testing.T) {
 			tag := s.Want(http.StatusOK, &shown, "olga", http.MethodGet, path, nil).Header.Get("ETag")
 			for _, value := range []any{shown[name], nil} {
 				if value == nil && !slices.Contains([]string{"<nil>", "", "false", "[]"}, fmt.Sprint(shown[name])) {
-					continue // that would be a change, or refused
+					continue // null would be a change or an error
 				}
 				a := s.Do("olga", http.MethodPatch, path, map[string]any{name: value}, "Content-Type", patch.MergePatch)
 				if a.Status != http.StatusOK {

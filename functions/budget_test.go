@@ -16,21 +16,22 @@ import (
 	"assay/shared/store"
 )
 
-// population is how many records there are around those that a cost is measured on.
+// population is the number of records in the store in which costs are measured.
 var population = nightlytest.Count(20_000, 100_000)
 
-// populated serves many records: a task in which everybody takes part, and thousands of others that only their organizer sees.
+// populated serves many records: a task in which everybody takes part, and thousands of other tasks that only their organizer
+// sees.
 type populated struct {
 	*servertest.Server
 	meter        *meter
 	dataset      *recordtest.Dataset // of the public task
-	private      *recordtest.Dataset // of a private task that reg is registered for
+	private      *recordtest.Dataset // of a private task for which reg is registered
 	public, own  *recordtest.Run     // of the owner: public and published, private and blinded
-	inMany       *recordtest.Task    // the last of 50 private tasks in which a user is, in teams of two
-	registration string              // path of the owner's
+	inMany       *recordtest.Task    // the last of 50 private tasks in which a user takes part, in teams of two
+	registration string              // path of the owner's registration
 }
 
-// newPopulated makes about as many records as size at night, and half of it otherwise: fewer of those that no request reads.
+// newPopulated makes about size records at night, and half of them otherwise: it then makes fewer records that no request reads.
 func newPopulated(t *testing.T, table store.Store, size int) *populated {
 	t.Helper()
 	p := &populated{}
@@ -58,14 +59,14 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 		}
 		others := recordtest.OwnedBy(b.Organizer("somebody else"))
 		filler := nightlytest.Count(size/8, size)
-		for range filler / 16 { // four each
+		for range filler / 16 { // four records each
 			b.Task(others, recordtest.Private).Dataset(labels)
 		}
 		for range 50 {
 			p.inMany = b.Task(others, recordtest.Private)
 			p.inMany.Register("many", recordtest.With("mate"))
 		}
-		for i := range filler / 6 { // three each
+		for i := range filler / 6 { // three records each
 			task.Register(fmt.Sprint("user", i))
 		}
 		p.registration = task.Path() + "/registrations/" + task.Register("owner").ID
@@ -79,7 +80,7 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 	return p
 }
 
-// One test measures them all, because it takes its time to make so many records.
+// A single test measures all requests, because making so many records takes time.
 func TestCost_OfRequestsIsBounded(t *testing.T) {
 	p := newPopulated(t, nil, population)
 	t.Run("single resources", p.checkSingles)
@@ -88,7 +89,7 @@ func TestCost_OfRequestsIsBounded(t *testing.T) {
 	t.Run("changes", p.checkChanges)
 }
 
-// checkSingles: one read of one item for what is public; and one more, of the caller's grants, where rights decide.
+// checkSingles: a public resource takes one read of one item. Other resources take one more read, of the caller's grants.
 func (p *populated) checkSingles(t *testing.T) {
 	task := "/v1/tasks/" + p.dataset.TaskID
 	for _, c := range []struct {
@@ -102,19 +103,19 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"", "/v1/runs/" + p.public.ID, cost{1, 1, 0}},
 		{"", task + "/submissions/" + p.public.SubmissionID, cost{1, 1, 0}},
 		{"", "/v1/evaluations/" + p.public.EvaluationID, cost{1, 2, 0}},          // and its values per topic
-		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
+		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and the profile of the user
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		// the grants say whose it is; the task, the allowance, and those of the owner without a team and before a deletion say what is left
+		// the grants show the owner; the task, the allowance and the user's earlier allowances show the remaining quota
 		{"owner", p.registration, cost{4, 1 + 2 + 4, 0}},
-		{"olga", p.registration, cost{5, 1 + 1 + 4 + 1, 0}}, // and a profile who that is
+		{"olga", p.registration, cost{5, 1 + 1 + 4 + 1, 0}}, // and the profile of the user
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
-		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs have its files
+		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs list its files
 		{"owner", "/v1/user", cost{2, 2 + 1, 0}},                                      // and the task that it names
 		{"owner", "/v1/user?fields=id,roles", cost{1, 2, 0}},
-		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 2, 0}}, // and what the user has taken
+		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 2, 0}}, // and the user's usage
 	} {
 		if got, _ := p.get(t, c.user, c.path); got != c.want {
 			t.Errorf("GET %s as %q: %s, want %s", c.path, c.user, got, c.want)
@@ -122,9 +123,9 @@ func (p *populated) checkSingles(t *testing.T) {
 	}
 }
 
-// checkLists: one read of each partition that the caller may see, of at most one item more than the page has, wherever
-// in the list the page is; and what the path or a filter names, and the caller's grants. A caller has a partition without a team, and
-// one for each team.
+// checkLists: a page takes one read of each partition that the caller may see. Each read returns at most one item more than the
+// page has, for all pages of the list. The resources in the path and in filters, and the caller's grants, take further reads. A
+// caller has one partition without a team, and one for each team.
 func (p *populated) checkLists(t *testing.T) {
 	const (
 		limit     = 20
@@ -138,7 +139,7 @@ func (p *populated) checkLists(t *testing.T) {
 		path       string
 		named      int64            // resources that the request names
 		partitions map[string]int64 // by user
-		free       bool             // of grants, for every caller
+		free       bool             // no read of grants for any caller
 	}{
 		{"/v1/organizers", 0, map[string]int64{"": 1, "unrelated": 1, "root": 1}, true},
 		{"/v1/tasks", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
@@ -154,12 +155,12 @@ func (p *populated) checkLists(t *testing.T) {
 		{task + "/submissions", 1, map[string]int64{"": 1, "owner": 2 + 2, "olga": 3, "root": 3}, false},
 		{task + "/evaluations", 1, map[string]int64{"": 1, "owner": 2 + 2, "olga": audiences, "root": audiences}, false},
 		{task + "/registrations", 1, map[string]int64{"unrelated": 0, "owner": 1, "olga": 1, "root": 1}, false},
-		{task + "/audit-entries", 1, map[string]int64{"olga": 2, "root": 2}, false}, // the task's and the organizer's
+		{task + "/audit-entries", 1, map[string]int64{"olga": 2, "root": 2}, false}, // partitions of the task and of the organizer
 		{"/v1/organizers/" + p.dataset.OrganizerID + "/audit-entries", 1, map[string]int64{"olga": 1, "root": 1}, false},
 		{"/v1/organizers/" + p.dataset.OrganizerID + "/todos", 1, map[string]int64{"olga": 2, "root": 2}, false},
 		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "unrelated": 1, "owner": 3, "root": 3 + 1}, false},
 		{"/v1/users", 0, map[string]int64{"root": 1}, true},
-		// where the page begins, and with the profiles what the users took
+		// the start of the page, and the users' usage with their profiles
 		{"/v1/platform/storage/users", 0, map[string]int64{"root": 2}, true},
 	} {
 		for user, partitions := range c.partitions {
@@ -167,7 +168,7 @@ func (p *populated) checkLists(t *testing.T) {
 			if user != "" && !c.free {
 				most.reads, most.items = most.reads+1, most.items+grants[user]
 			}
-			if user == "olga" || user == "root" { // organizers see who the users are
+			if user == "olga" || user == "root" { // organizers see the profiles of users
 				most.reads, most.items = most.reads+1, most.items+limit
 			}
 			path := c.path + "?limit=20"
@@ -185,8 +186,8 @@ func (p *populated) checkLists(t *testing.T) {
 	}
 }
 
-// checkLeaderboards: sorted by the primary measure, a page costs two reads, and of the leaderboard the entries before
-// the page and one item more than the page has. A caller who sees more than everyone has more partitions to read, each in the same way.
+// checkLeaderboards: by the primary measure, a page takes two reads. They return the entries before the page and one item more
+// than the page has. For a caller who sees more than everyone, each further partition takes the same.
 func (p *populated) checkLeaderboards(t *testing.T) {
 	const limit = 20
 	for _, offset := range []int64{0, 100, 500} {
@@ -197,7 +198,7 @@ func (p *populated) checkLeaderboards(t *testing.T) {
 		}{
 			{"", "/v1/tasks/" + p.dataset.TaskID + "/evaluations?" + query, 2, 0, 1},
 			{"", "/v1/evaluations?" + query, 1, 0, 1},
-			{"olga", "/v1/tasks/" + p.dataset.TaskID + "/evaluations?" + query, 2, 1, 4 + 1}, // and who the users are
+			{"olga", "/v1/tasks/" + p.dataset.TaskID + "/evaluations?" + query, 2, 1, 4 + 1}, // and the profiles of the users
 		} {
 			got, _ := p.get(t, c.user, c.path)
 			reads := 1 + c.grants + c.partitions
@@ -209,7 +210,7 @@ func (p *populated) checkLeaderboards(t *testing.T) {
 	}
 }
 
-// checkChanges: one transaction, whatever a change writes; and for what it decides on one read of each thing.
+// checkChanges: each change takes one transaction for all its writes. It reads each resource that it depends on once.
 func (p *populated) checkChanges(t *testing.T) {
 	task, run := "/v1/tasks/"+p.dataset.TaskID, "/v1/runs/"+p.own.ID
 	set := newDatasetBody(p.dataset.TaskID)
@@ -219,30 +220,32 @@ func (p *populated) checkChanges(t *testing.T) {
 		most               cost
 		headers            []string
 	}{
-		// the grants, with what the user took of the quotas; with a key for repeating it, the key's claim
+		// the grants with the user's usage; with an idempotency key, the claim of the key
 		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 0, 1}, nil},
 		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 3, 2}, []string{"Idempotency-Key", "k"}},
-		// the organizer or the task, the grants, and what the user used in a former team or before a deletion
+		// the organizer or the task, the grants, and the user's usage in a former team or before a deletion
 		{"newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}, cost{3, 1 + 2, 1}, nil},
-		// and how many tasks it has
+		// and the number of its tasks
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
-		// and the profile and the usage that came with the task; and how many datasets the task has
+		// and the profile and the usage, which come with the task, and the number of datasets of the task
 		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 3 + 1, 1}, nil},
-		// and registration and allowance, which a team has from its first submission on, and dataset and truth, in one read or two
+		// and the registration, the allowance, which a team has from its first submission on, the dataset and the truth, in one
+		// read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset.ID},
 		}, cost{5, 1 + 2 + 2 + 2 + 2, 1}, nil},
-		// and who the members are, and that they agreed, for one of them
+		// and the profiles of the members, and the agreement of one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
-		// the profile and what the user took in one read, and the grants of the administrator, who has none
+		// the profile and the user's usage in one read, and the grants of the administrator, who has none
 		{"root", http.MethodPatch, pathOfUser("storing1"), map[string]any{"quota": map[string]any{"storedBytes": 1}}, cost{2, 2, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + p.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and its evaluations, which have a copy of the label
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
-		// and the run and its evaluations, in the same transaction; and who the reviewer is
+		// and the run and its evaluations, in the same transaction, and the profile of the reviewer
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
-		// and the registration's grant, which has a copy of it; and what is left of the quota, also of the dataset that the team submitted to
+		// and the grant, which has a copy of the registration, and the remaining quota, also of the dataset to which the team
+		// submitted
 		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{5, 1 + 3 + 1 + 3 + 1, 1}, nil},
 	} {
 		var a servertest.Answer
@@ -255,7 +258,7 @@ func (p *populated) checkChanges(t *testing.T) {
 	}
 }
 
-// get returns what a GET costs, and where the list goes on.
+// get returns the cost of a GET and the link to the next page.
 func (p *populated) get(t *testing.T, user, path string) (c cost, next string) {
 	t.Helper()
 	var a servertest.Answer

@@ -22,12 +22,12 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// capacityTable has the capacity that operations consume in DynamoDB, to estimate a bill and to notice when an operation
-// reads more. `go test ./functions -run TestCapacity -update` writes it.
+// capacityTable has the capacity that operations consume in DynamoDB. It serves to estimate a bill and to notice operations that
+// read more. `go test ./functions -run TestCapacity -update` writes it.
 const capacityTable = "testdata/capacity.golden"
 
-// TestCapacity holds operations to the capacity that DynamoDB says they consume. What it is does not depend on how many
-// resources there are, which the budgets show.
+// TestCapacity compares the capacity that DynamoDB reports for operations with the table. The capacity does not depend on the
+// number of resources, as the budgets show.
 func TestCapacity(t *testing.T) {
 	p := newPopulated(t, dynamotest.Open(t, dynamotest.Start(t)), 8_400)
 	task, run := "/v1/tasks/"+p.dataset.TaskID, "/v1/runs/"+p.own.ID
@@ -94,8 +94,8 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// nearlyEqual compares two tables. Ids are random, and with them the records on a page and their number, so numbers may
-// differ by one or a tenth.
+// nearlyEqual compares two tables. Ids are random, and so are the number and the choice of records on a page. Numbers may
+// therefore differ by one or by a tenth.
 func nearlyEqual(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	if len(x) != len(y) {
@@ -115,12 +115,13 @@ func nearlyEqual(a, b string) bool {
 	return true
 }
 
-// tableUsers are the names of users by those that they have in the table.
+// tableUsers maps the names of users in the table to their names on the platform.
 var tableUsers = map[string]string{"organizer": "olga", "registrant": "reg", "in 50 tasks": "many"}
 
-// measure adds the row of a request, and holds it to what its budget says in units: half a unit for each item of up to 4 KB
-// that is read by its key; for each index entry that is read, what it has of 4 KB; twice for what a change is decided on, and for
-// a single resource that a caller with a login reads; and two for each KB of an item that is written, one for each KB of its index entries.
+// measure adds the row of a request and checks its reads against the budget in units. An item of up to 4 KB that is read by its key takes
+// half a unit. Entries of an index take half a unit for each 4 KB that they have together. Strongly consistent reads take twice as much:
+// reads for a change, and reads of a single resource by a caller who is logged in. An item takes two units for each KB that is written,
+// and its index entries take one unit for each KB.
 func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, method, path string, body map[string]any) {
 	t.Helper()
 	as, ok := tableUsers[user]
@@ -146,7 +147,7 @@ func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, m
 		user = "anyone"
 	}
 	_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%.1f\t%.0f\n", name, user, c.reads+c.writes, c.items, read, written)
-	most := float64(c.items+c.reads) / 2 // a call that finds nothing costs too
+	most := float64(c.items+c.reads) / 2 // a call that finds nothing takes capacity, too
 	if single := strings.HasPrefix(name, "GET"); method != http.MethodGet || single && user != "anyone" {
 		most *= 2 // strong
 	}
@@ -158,8 +159,8 @@ func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, m
 	}
 }
 
-// measureEvaluation adds what the function of the evaluator does for a run: lease it, read run and truth, write what came of it, and look
-// for others that wait.
+// measureEvaluation adds the work of the evaluator for a run: it leases the run, reads run and truth, writes the result, and
+// looks for other waiting runs.
 func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
 	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Now: time.Now, Log: p.Log, Holder: "test", Places: evaluator.DeployedPlaces()}
@@ -185,7 +186,7 @@ func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
 }
 
-// measureDelivery adds what the notifier does for the event that the run completed, which no webhook takes.
+// measureDelivery adds the work of the notifier for the event of a completed run for which there is no webhook.
 func (p *populated) measureDelivery(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
 	outbox, err := p.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition,
@@ -207,7 +208,7 @@ func (p *populated) measureDelivery(t *testing.T, table *tabwriter.Writer) {
 		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
 }
 
-// measureCleaning adds what it costs to look whether a file that is stored is named by its record.
+// measureCleaning adds the cost of checking whether the record of a stored file names the file.
 func (p *populated) measureCleaning(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
 	files := float64(p.FileCount())

@@ -21,17 +21,17 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// BenchmarkColdStart measures, for every function and for one that does nothing, the time from the start of its process to
-// its first answer, which for families is that to a GET that asks DynamoDB on the same machine; and the size of its binary
-// as it is deployed. Run it by make bench-cold-start, which takes the median of 30.
+// BenchmarkColdStart measures every function, and a function that does nothing. It measures the time from the start of the
+// process to its first answer, and the size of the deployed binary. The first request to a family is a GET that reads from
+// DynamoDB on the same machine. make bench-cold-start runs it and takes the median of 30.
 func BenchmarkColdStart(b *testing.B) {
-	b.Setenv("AWS_CA_BUNDLE", "") // reading a bundle of certificates costs as much as all the rest, and Lambda has none
+	b.Setenv("AWS_CA_BUNDLE", "") // reading a bundle of certificates would take as long as everything else, and Lambda has no bundle
 	db, table := dynamotest.Start(b), dynamotest.TableName()
 	if err := dynamo.New(db, table).CreateTable(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	schedules := lambdatest.NewScheduler(b)
-	schedules.Target("none", new(lambdatest.Function)) // days away
+	schedules.Target("none", new(lambdatest.Function)) // due only after days
 	env := []string{
 		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org",
 		config.AudienceVariable + "=assay",
@@ -86,7 +86,7 @@ func request(b *testing.B, address string) []byte {
 	return payload
 }
 
-// maxSize is how large a function may be: what is loaded is paid for with time.
+// maxSize bounds the size of a function, because loading it takes time.
 const maxSize = 14_000_000
 
 func coldStart(b *testing.B, program string, env []string, first []byte) {
@@ -119,7 +119,7 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// childrenTime is the time that processors worked for processes that have ended, which other work on the machine changes less.
+// childrenTime returns the processor time of ended processes. Other work on the machine affects it less than elapsed time.
 func childrenTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
@@ -128,10 +128,11 @@ func childrenTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// buildFunction is the command that compiles a function, with the flags that decide what it has, as in the Makefile.
+// buildFunction is the command that compiles a function. The Makefile uses the same flags, which decide the content of the
+// binary.
 var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2"}
 
-// compile builds the program for this machine, and returns how many bytes it has for the one that it is deployed to.
+// compile builds the program for this machine. It also returns the size of the binary for the machine of the deployment.
 func compile(b *testing.B, program string) (binary string, size int64) {
 	b.Helper()
 	folder := b.TempDir()

@@ -11,7 +11,7 @@ import (
 	"assay/shared/store"
 )
 
-// laggingStore is a store whose eventually consistent reads see nothing yet.
+// laggingStore is a store whose eventually consistent reads do not see any record yet.
 type laggingStore struct{ store.Store }
 
 func (s laggingStore) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
@@ -32,7 +32,7 @@ func (s laggingStore) Query(ctx context.Context, q store.Query) ([]store.Item, e
 	return s.Store.Query(ctx, q)
 }
 
-// TestGet_SeesTheCallersOwnChanges: what a caller has written is there when the caller gets it, however far replicas lag behind.
+// TestGet_SeesTheCallersOwnChanges: a caller sees the caller's own changes, however far replicas lag behind.
 func TestGet_SeesTheCallersOwnChanges(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	task := s.Records().Task(recordtest.Private)
@@ -45,5 +45,5 @@ func TestGet_SeesTheCallersOwnChanges(t *testing.T) {
 		s.Want(http.StatusOK, nil, "ann", http.MethodGet, path, nil)
 	}
 	public := s.Records().Task()
-	s.Want(http.StatusNotFound, nil, "", http.MethodGet, public.Path(), nil) // eventually, and at half the price
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, public.Path(), nil) // eventually consistent, at half the price
 }

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// Restoring takes the rights that submitting takes: of the team that deleted, or of the organizers.
+// To restore a run, a caller needs the right to submit, as a member of the team that deleted it or as an organizer.
 func TestUndoDeletion_TakesTheRightToSubmit(t *testing.T) {
 	state := func(s record.RegistrationState) func(*platform, string) {
 		return func(p *platform, team string) { p.change("olga", team, map[string]any{"state": s}) }
@@ -70,7 +70,7 @@ func newTerms(p *platform, _ string) {
 	p.change("olga", p.task, map[string]any{"terms": map[string]any{"text": "Be fair."}})
 }
 
-// A baseline belongs to the user who submitted it, who has to be an organizer to submit another.
+// A baseline belongs to the user who submitted it. Only an organizer can submit a baseline.
 func TestUndoDeletion_OfBaselineIsForOrganizers(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.Join("eddy", p.Invite("olga", p.organizer, nil), nil)
@@ -87,7 +87,7 @@ func TestUndoDeletion_OfBaselineIsForOrganizers(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, entry, nil)
 }
 
-// A team that deleted a run before the close does not choose again, by restoring it, once it knows the scores.
+// A team that deleted a run before the close cannot choose it again by restoring it once the team knows the scores.
 func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	f.closeDataset(time.Hour)()

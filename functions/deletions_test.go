@@ -52,7 +52,7 @@ func TestDeleteOrganizer_RacesWithNewTask(t *testing.T) {
 	}
 }
 
-// One of the two requests is refused, and a dataset that could not be deleted takes submissions again.
+// One of the two requests is refused. A dataset that could not be deleted takes submissions again.
 func TestDeleteDataset_RacesWithNewSubmission(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("tom", nil)
@@ -75,7 +75,7 @@ func TestDeleteDataset_RacesWithNewSubmission(t *testing.T) {
 	t.Logf("%d of 40 deletions were refused", refused)
 }
 
-// Submissions that were deleted, as a whole or run by run, keep no dataset.
+// Deleted submissions and deleted runs do not prevent the deletion of their dataset.
 func TestDeleteDataset_SucceedsWithoutRuns(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("tom", nil)
@@ -116,14 +116,14 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.organizer, nil)
 }
 
-// purgeTrash does what the evaluator does with the trash once its time has come.
+// purgeTrash does the evaluator's work on due entries of the trash.
 func purgeTrash(p *platform) {
 	p.t.Helper()
 	later := func() time.Time { return p.Now().Add(record.TrashTime + time.Hour) }
 	deleter := deletion.Deleter{Store: p.Store, Files: p.Files, Now: later}
 	deletions := records.OfKind(record.KindDeletion, access.Owners, access.Organizers)
 	err := records.Each(p.t.Context(), p.Store, 10, deletions, func(d *record.DeletionItem) error {
-		for range 3 { // a task is moved in two passes
+		for range 3 { // a task takes several passes
 			if err := deleter.Continue(p.t.Context(), d.Key()); err != nil {
 				return err
 			}
@@ -135,7 +135,7 @@ func purgeTrash(p *platform) {
 	}
 }
 
-// deletionOf returns the entry of the trash of what had the path, as the user sees it.
+// deletionOf returns the entry of the trash for the deleted path, as the user sees it.
 func deletionOf(p *platform, user, path string) (found record.Deletion) {
 	p.t.Helper()
 	var all struct{ Data []record.Deletion }
@@ -147,7 +147,7 @@ func deletionOf(p *platform, user, path string) (found record.Deletion) {
 	return all.Data[i]
 }
 
-// Teams restore what they deleted, and organizers everything in their tasks; nobody else learns of it.
+// Teams restore what they deleted, and organizers restore everything in their tasks. Other callers do not see the entries.
 func TestDeletions_AreUndone(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("tom", nil)
@@ -183,7 +183,8 @@ func TestDeletions_AreUndone(t *testing.T) {
 	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.dataset, nil)
 }
 
-// A task goes with its submissions only by its name, and comes back with all of them and with the grants of its registrants.
+// Deleting a task with its submissions requires its name. Restoring the task brings back all of them and the grants of its
+// registrants.
 func TestDeleteTask_WithSubmissions(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("tom", nil)

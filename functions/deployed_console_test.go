@@ -10,8 +10,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestDeployed_ConsoleFromNothingToABoard walks the stories of an organizer and of a team through the console of the functions as compiled
-// for Lambda, with files in a bucket of another origin. They sign in with a token that they paste.
+// TestDeployed_ConsoleFromNothingToABoard plays the stories of an organizer and of a team in the console of the functions,
+// compiled for Lambda. Files are in a bucket of another origin. People sign in by pasting a token.
 func TestDeployed_ConsoleFromNothingToABoard(t *testing.T) {
 	d := deploy(t, build(t), false)
 	consoletest.FromNothingToABoard(t, consoletest.Setup{URL: d.url, Files: d.filesOrigin, SignIn: func(p *browsertest.Page, user string) {

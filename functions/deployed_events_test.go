@@ -21,7 +21,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// ask sends a request to the deployment as the user, and returns the body of the answer.
+// ask sends a request to the deployment as the user and returns the body of the answer.
 func (d *deployment) ask(user, method, path string, body any, want int) []byte {
 	d.t.Helper()
 	encoded, err := json.Marshal(body)
@@ -50,7 +50,7 @@ func (d *deployment) ask(user, method, path string, body any, want int) []byte {
 	return got
 }
 
-// newTask makes a task in which ada may submit, and returns its path and its dataset.
+// newTask makes a task in which ada may submit. It returns its path and its dataset.
 func (d *deployment) newTask() (task, dataset string) {
 	var made struct{ URL, ID string }
 	get := func(b []byte) {
@@ -67,7 +67,7 @@ func (d *deployment) newTask() (task, dataset string) {
 	return task, made.ID
 }
 
-// submit returns the run of a submission of ada's.
+// submit makes a submission of ada's and returns its run.
 func (d *deployment) submit(task, dataset string) string {
 	var made struct{ RunIDs []string }
 	upload := servertest.Upload(dataset, servertest.Inline("run.csv", "id,label\n1,a\n"))
@@ -86,8 +86,9 @@ func (d *deployment) awaitCompleted(run string) record.RunItem {
 	})
 }
 
-// TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that can never be handled is tried as often as Lambda tries, set aside for
-// people to look at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
+// TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that cannot be handled is retried as often as Lambda retries. Then
+// it is set aside for people to look at, and delays no other change. The function also schedules itself, in case the fault was
+// temporary.
 func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.newTask()
@@ -111,8 +112,8 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d.awaitCompleted(d.submit(task, dataset))
 }
 
-// A function that crashes leaves a lease, which expires; the instant is in the table, and the change that wrote it made a schedule
-// for it.
+// A function that crashes leaves a lease that expires. The table has the instant of its expiry, and the change that wrote the
+// lease made a schedule for that instant.
 func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.newTask()
@@ -128,7 +129,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	}
 	waittest.Until(t, "a schedule wakes the function when the lease expires", func() bool { return len(d.schedules.Created()) > 0 })
 	stored := recordtest.Get[record.RunItem](t, d.table, r.Key())
-	stored.Lease.Until = record.At(now.Add(-time.Second)) // as if the time had passed
+	stored.Lease.Until = record.At(now.Add(-time.Second)) // simulates the passing of time
 	if err := new(records.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}

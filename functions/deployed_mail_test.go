@@ -15,14 +15,14 @@ import (
 	"assay/shared/waittest"
 )
 
-// sentMail is an e-mail as Amazon SES is asked to send it.
+// sentMail is a request to Amazon SES to send an e-mail.
 type sentMail struct {
 	FromEmailAddress string
 	Destination      struct{ ToAddresses []string }
 	Content          struct{ Raw struct{ Data []byte } }
 }
 
-// receiveMails serves as SES does, and returns the URL. What is sent is in d.mails.
+// receiveMails starts a server in place of SES and returns its URL. The e-mails are in d.mails.
 func (d *deployment) receiveMails() string {
 	d.mails = make(chan sentMail, 1000)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func (d *deployment) receiveMails() string {
 	return s.URL
 }
 
-// What is put into the outbox reaches SES by the stream, and what is due later by a schedule.
+// The stream sends e-mails of the outbox to SES at once. A schedule sends those that are due later.
 func TestDeployed_SendsMail(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, _ := d.newTask()

@@ -20,8 +20,8 @@ import (
 	"assay/shared/waittest"
 )
 
-// mirror is a way to the deployment that asks the handlers in this process the same, wherever that changes nothing, and
-// compares the answers byte for byte. What is never the same twice is masked: dates, and signatures made from them.
+// mirror is a transport to the deployment. It sends each request that changes nothing also to the handlers in this process, and
+// compares the answers byte for byte. It masks dates and the signatures made from them, because they differ each time.
 type mirror struct {
 	t        *testing.T
 	prefix   string
@@ -41,14 +41,15 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	r = r.Clone(r.Context())
-	// http.Transport asks for compressed content by itself; here, both servers must be asked for it in the same way.
+	// http.Transport requests compressed content on its own. Here, both servers must get the same request.
 	decode := r.Header.Get("Accept-Encoding") == "" && r.Method != http.MethodHead
 	if decode {
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
 	var res *http.Response
 	var err error
-	// The evaluator may change the resource between the two requests, so requests whose answers differ are repeated, except a POST.
+	// The evaluator may change the resource between the two requests. Requests whose answers differ are therefore repeated,
+	// except a POST.
 	statement := fmt.Sprintf("the function and the handler answer alike to %s %s", r.Method, r.URL)
 	waittest.Value(m.t, statement, func() (difference string, expected bool) {
 		var first reply
@@ -78,7 +79,7 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// changes reports whether a request changes something, or waits for another that does, so that it cannot be asked again.
+// changes reports whether the request cannot be repeated, because it changes something or waits for another request that does.
 func changes(r *http.Request, answered reply) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -88,13 +89,13 @@ func changes(r *http.Request, answered reply) bool {
 	}
 }
 
-// ask asks the handler in this process.
+// ask sends the request to the handler in this process.
 func (m *mirror) ask(r *http.Request, body []byte, decode bool) reply {
 	again := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.RequestURI(), bytes.NewReader(body))
 	again.Header = r.Header
 	again.Host = r.URL.Host
 	again.ContentLength = int64(len(body))
-	again.URL.Scheme = "https" // as the gateway gives it
+	again.URL.Scheme = "https" // like the gateway
 	w := httptest.NewRecorder()
 	m.handler.ServeHTTP(w, again)
 	out, err := read(w.Result(), decode)
@@ -107,14 +108,14 @@ func (m *mirror) ask(r *http.Request, body []byte, decode bool) reply {
 	return out
 }
 
-// reply is an answer, read to its end.
+// reply is an answer with its whole body.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// read reads an answer, and decodes its content where asked to. The entity tag still says whether it was coded.
+// read reads an answer, and decodes its content if decode is true. The entity tag still shows whether the content was encoded.
 func read(res *http.Response, decode bool) (reply, error) {
 	defer func() { _ = res.Body.Close() }()
 	content := io.Reader(res.Body)
@@ -125,7 +126,7 @@ func read(res *http.Response, decode bool) (reply, error) {
 		}
 		content = decoded
 		res.Header.Del("Content-Encoding")
-		res.Header.Del("Content-Length") // of the coded content
+		res.Header.Del("Content-Length") // length of the encoded content
 	}
 	body, err := io.ReadAll(content)
 	return reply{res.StatusCode, res.Header, body}, err
@@ -135,14 +136,14 @@ var (
 	signed = regexp.MustCompile(`X-Amz-(Date|Signature|Expires)=[0-9A-Za-z]+`)
 	ids    = regexp.MustCompile(`"requestId":"[^"]*"`)
 	etag   = regexp.MustCompile(`"[0-9a-z]+-[0-9A-Za-z_-]+"`)
-	// aside are headers that are of each request, or added by the server of HTTP, whichever it is.
+	// aside lists headers that differ for each request, or that the HTTP server adds.
 	aside = []string{"Date", "Content-Length", "Connection", "X-Request-Id"}
 )
 
-// masked is a body without what is never the same twice.
+// masked returns a body without the parts that differ each time.
 func masked(body []byte) []byte { return ids.ReplaceAll(signed.ReplaceAll(body, nil), nil) }
 
-// differs says where two replies differ, or nothing.
+// differs describes a difference between two replies. It returns an empty text if they are equal.
 func (a reply) differs(b reply) string {
 	if a.status != b.status {
 		return http.StatusText(a.status) + " and " + http.StatusText(b.status) + ": " + string(a.body) + " and " + string(b.body)
@@ -164,7 +165,7 @@ func (a reply) differs(b reply) string {
 		}
 		x, y := strings.Join(a.header[name], ","), strings.Join(b.header[name], ",")
 		if name == "Etag" && links {
-			x, y = etag.ReplaceAllString(x, ""), etag.ReplaceAllString(y, "") // it is of the body, signatures and all
+			x, y = etag.ReplaceAllString(x, ""), etag.ReplaceAllString(y, "") // the tag depends on the body, including signatures
 		}
 		if x != y {
 			return name + " is " + x + " and " + y

@@ -1,7 +1,7 @@
 //go:build s3
 
-// The deployment, function by function, as compiled for Lambda. It needs an S3-compatible server that enforces signatures,
-// which is slow to build: make test-s3 does it.
+// Tests of the deployment with all functions compiled for Lambda. They need an S3-compatible server that enforces signatures and
+// is slow to build. make test-s3 runs them.
 
 package functions_test
 
@@ -47,9 +47,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, over DynamoDB and S3,
-// and compares the answers with those of the handlers in this process. For each change, the scenario runs in
-// TestEmulator_RunsEveryFunction, which compares too.
+// TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, with DynamoDB and
+// S3. It compares the answers with those of the handlers in this process. For each change, TestEmulator_RunsEveryFunction runs
+// the scenario and also compares.
 func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	folder := build(t)
 	suites := map[string]func(*testing.T, acceptancetest.Setup){"HiddenIsMissing": acceptancetest.HiddenIsMissing}
@@ -65,8 +65,8 @@ func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	}
 }
 
-// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions that can do what their deployment facts allow, and
-// nothing else: their roles are made of the same facts.
+// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions with only the rights of their Deployment. Their roles
+// on AWS are made from the same Deployment.
 func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	d := deploy(t, build(t), true)
 	s := d.setup()
@@ -79,8 +79,8 @@ func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	}
 }
 
-// build compiles the bootstraps, each under the name of its function, when the first test needs them, and returns their folder. Linking
-// them takes longer than many a test.
+// build compiles the functions when the first test needs them and returns their folder. Each file has the name of its function.
+// Linking takes longer than many tests.
 func build(t *testing.T) string {
 	t.Helper()
 	folder, err := compileBootstraps()
@@ -110,7 +110,7 @@ var compileBootstraps = sync.OnceValues(func() (string, error) {
 	return folder, nil
 })
 
-// deployment is all functions with what is around them.
+// deployment is all functions with the services around them.
 type deployment struct {
 	t   *testing.T
 	url string
@@ -127,7 +127,7 @@ type deployment struct {
 
 const deployedAudience = "assay"
 
-// deploy deploys everything, with guards that hold each function to its rights or without, and each function prepared.
+// deploy deploys all functions. With guards, each function has only its rights. prepare changes each function before its start.
 func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
 	d := &deployment{t: t, issuer: issuertest.Start(t, deployedAudience), functions: map[string]*lambdatest.Function{}}
 	db, table := dynamotest.Start(t), dynamotest.TableName()
@@ -200,28 +200,28 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	return d
 }
 
-// scheduleTargets are the functions that schedule themselves; those of others are for the evaluator.
+// scheduleTargets maps to functions that schedule themselves. Schedules of other functions start the evaluator.
 var scheduleTargets = map[string]string{functions.Notifier: functions.Notifier}
 
 func arnOf(function string) string {
 	return "arn:aws:lambda:us-east-1:000000000000:function:" + function
 }
 
-// outboxed is the filter of the stream of the notifier.
+// outboxed is the filter of the notifier's stream.
 func outboxed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
 	return ok && strings.HasPrefix(v.String(), record.OutboxPartition)
 }
 
-// streamed is the filter of the stream: what waits in a queue, and what is due at an instant.
+// streamed is the filter of the evaluator's stream: records that wait in a queue, or that are due at an instant.
 func streamed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
 	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || v.String() == record.DuePartition)
 }
 
-// arrived hands a notification of the bucket, in S3's own words, to its function; twice more when it fails, as S3 does.
+// arrived passes a notification of the bucket, in the format of S3, to its function. Like S3, it retries twice.
 func (d *deployment) arrived(event []byte) {
 	var from struct {
 		Records []struct {
@@ -258,7 +258,7 @@ func (d *deployment) arrived(event []byte) {
 	d.t.Errorf("a notification was not handled: %v", err)
 }
 
-// setup is the deployment as the acceptance tests reach it.
+// setup returns the deployment for the acceptance tests.
 func (d *deployment) setup() acceptancetest.Setup {
 	d.mirror.prefix = d.url + "/"
 	return acceptancetest.Setup{
@@ -274,7 +274,7 @@ func (d *deployment) setup() acceptancetest.Setup {
 	}
 }
 
-// report fails the test for warnings and errors in the logs of the functions, and logs what was compared.
+// report fails the test for warnings and errors in the logs of the functions, and logs the number of comparisons.
 func (d *deployment) report() {
 	for name, f := range d.functions {
 		for line := range strings.Lines(f.Log()) {

@@ -10,40 +10,41 @@ import (
 	"assay/shared/record"
 )
 
-// Service is the family that answers for what no route matches.
+// Service is the family that answers requests without a route.
 const Service = "service"
 
 // Console is the family that signs people in with a browser.
 const Console = "console"
 
-// The functions that events call, not requests.
+// The functions that events call instead of requests.
 const (
 	Evaluator = "evaluator" // behind the queue
 	Uploads   = "uploads"   // behind the bucket
 	Notifier  = "notifier"  // behind the outbox
 )
 
-// Deployment has the rights and settings of a function where families are deployed as functions of their own. A function has no
-// others, but that to read the table.
+// Deployment has the rights and settings of a function that serves a family, or that events call. A function has no other rights,
+// except to read the table.
 type Deployment struct {
 	Name       string
-	Operations []api.Operation // none: the function is woken by events, not by requests
-	Charges    bool            // counts in the quotas of its callers what it stores for them, in the table
+	Operations []api.Operation // empty: events call the function, not requests
+	Charges    bool            // counts the files that it stores for its callers in their quotas, in the table
 	Files      []FileRights
-	ListsFiles bool // may learn which files there are: list them, or be answered that one is missing
-	ReadsClaim bool // may read whose table's the files are
+	ListsFiles bool // may list the files, or learn that a file is missing
+	ReadsClaim bool // may read which table the files belong to
 	SendsMail  bool
-	MemoryMB   int           // which decides the share of a processor too
-	Timeout    time.Duration // zero: none
+	MemoryMB   int           // also decides the share of a processor
+	Timeout    time.Duration // zero: no timeout
 }
 
-// FileRights says what a function may do to the files of a holder. A right to sign a link is the right to what the link does.
+// FileRights says what a function may do with the files of a holder. The right to sign a link is the right to do what the link
+// allows.
 type FileRights struct {
 	Holder           record.Holder
 	Get, Put, Delete bool
 }
 
-// ByEvents reports whether the function is called by events.
+// ByEvents reports whether events call the function.
 func (d Deployment) ByEvents() bool {
 	return d.Name == Evaluator || d.Name == Uploads || d.Name == Notifier
 }
@@ -54,24 +55,24 @@ func (d Deployment) Writes() bool {
 }
 
 const (
-	// answerTime lets a request end by api.RequestTime and do what follows it, and still answer before API Gateway gives it up
-	// after 30 seconds.
+	// answerTime lets a request end within api.RequestTime, plus the work after the request. API Gateway gives up after 30
+	// seconds.
 	answerTime = api.RequestTime + 4*time.Second
-	// evaluationTime is the longest that AWS Lambda lets a function run.
+	// evaluationTime is the longest timeout of AWS Lambda.
 	evaluationTime = 15 * time.Minute
-	// deliveryTime lets the e-mails of one batch be sent.
+	// deliveryTime is enough to send the e-mails of one batch.
 	deliveryTime = 5 * time.Minute
-	// notificationTime is far more than a few transactions take.
+	// notificationTime is much longer than a few transactions take.
 	notificationTime = time.Minute
 )
 
 const (
-	smallMB  = 512  // answers come from the table
-	mediumMB = 1024 // reads the files that come with a request, and checks each line
-	largeMB  = 3008 // holds a truth and the lines of a run; a new AWS account allows no more
+	smallMB  = 512  // answers from the table
+	mediumMB = 1024 // reads the files of a request and checks each line
+	largeMB  = 3008 // holds a truth and the lines of a run; the limit of a new AWS account
 )
 
-// files are the rights by function; the others have no files.
+// files has the rights to files by function. Other functions have none.
 var files = map[string][]FileRights{
 	"datasets": {
 		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},
@@ -104,10 +105,10 @@ var files = map[string][]FileRights{
 
 var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tools": largeMB}
 
-// GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
-// Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it
-// writes as the evaluator does, and deletes what it could not finish. It asks for outputs that have not come yet and for
-// logs that have been replaced, and must be answered that they are missing.
+// GRPC returns the deployment of the gRPC server, which is a container and not a function. Workers get inputs, truths and runs
+// through links that the server signs, and upload the files of runs. The server stores their results like the evaluator, and
+// deletes results that it could not finish. It looks for outputs that may not exist yet and for logs that may have been replaced,
+// so it must learn that a file is missing.
 func GRPC() Deployment {
 	return Deployment{Name: "grpc", ListsFiles: true, ReadsClaim: true, MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
@@ -118,7 +119,7 @@ func GRPC() Deployment {
 	}}
 }
 
-// Deployments lists what is deployed: each family of Families in its order, then what events call.
+// Deployments lists all deployed functions: the families in the order of Families, then the functions that events call.
 func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
@@ -133,11 +134,11 @@ func Deployments() []Deployment {
 		Deployment{Name: Notifier, SendsMail: true, MemoryMB: smallMB, Timeout: deliveryTime})
 }
 
-// DefaultRoute is the key of the route that takes what no other route takes.
+// DefaultRoute is the key of the route for requests without another route.
 const DefaultRoute = "$default"
 
-// Routes lists the keys of the routes to the function, as API Gateway has them: one for each address of its operations, whatever the
-// method, so that the function answers OPTIONS and methods that are not possible as well. What has no address goes to the service.
+// Routes lists the keys of the routes to the function in API Gateway: one for each address of its operations, with all methods.
+// The function can therefore answer OPTIONS and unsupported methods. Requests to other addresses go to the service.
 func (d Deployment) Routes() []string {
 	var all []string
 	for _, o := range d.Operations {

@@ -32,8 +32,8 @@ func TestDeployments_HaveEachFamily(t *testing.T) {
 	}
 }
 
-// TestDeployments_TimeOutBeforeTheGateway holds the order of the limits: the operation's own, the shutdown after it, the
-// function's, and API Gateway's.
+// TestDeployments_TimeOutBeforeTheGateway checks the order of the limits: the operation's own limit, the shutdown after it, the
+// limit of the function, and the limit of API Gateway.
 func TestDeployments_TimeOutBeforeTheGateway(t *testing.T) {
 	const shutdown, gateway = 3 * time.Second, 30 * time.Second
 	compared := 0
@@ -53,8 +53,8 @@ func TestDeployments_TimeOutBeforeTheGateway(t *testing.T) {
 
 var holders = regexp.MustCompile(`record\.Holder([A-Z]\w+)`)
 
-// TestDeployments_MayAccessFilesThatTheirCodeNames catches a family that takes up files of a holder on which it has no rights: it would
-// work locally and be refused on AWS.
+// TestDeployments_MayAccessFilesThatTheirCodeNames finds a family whose code uses files of a holder to which it has no rights.
+// Such code would work locally and be refused on AWS.
 func TestDeployments_MayAccessFilesThatTheirCodeNames(t *testing.T) {
 	named := 0
 	server := GRPC()
@@ -64,7 +64,7 @@ func TestDeployments_MayAccessFilesThatTheirCodeNames(t *testing.T) {
 			folder = filepath.Join("..", d.Name, "server")
 		}
 		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if d.Name == Uploads { // which is its program alone
+		if d.Name == Uploads { // it has only its program
 			paths, err = filepath.Glob(filepath.Join(folder, "lambda", "*.go"))
 		}
 		if err != nil || len(paths) == 0 {

@@ -22,7 +22,8 @@ func document(t *testing.T) []byte {
 	return b
 }
 
-// TestDocument_SaysHowLongLinksWork: wherever a link is described, for upload or download, its life is that which links have.
+// TestDocument_SaysHowLongLinksWork checks each description of a link for upload or download: it must state the lifetime of
+// links.
 func TestDocument_SaysHowLongLinksWork(t *testing.T) {
 	content := document(t)
 	said := regexp.MustCompile(`\d+ to \d+ minutes`).FindAllString(string(content), -1)
@@ -37,7 +38,7 @@ func TestDocument_SaysHowLongLinksWork(t *testing.T) {
 	}
 }
 
-// Generators of clients need these parts of the document; without them, people would have to add code to the clients by hand.
+// Generators of clients need these parts of the document. Without them, people would have to add code to the generated clients.
 func TestDocument_HasWhatClientsNeed(t *testing.T) {
 	content := document(t)
 	var doc struct {
@@ -140,7 +141,7 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 	}
 }
 
-// Pages render all members that the document says are Markdown.
+// Pages render as Markdown all members that are Markdown by the document.
 func TestDocument_PagesRenderMarkdown(t *testing.T) {
 	var doc struct {
 		Components struct {

@@ -1,6 +1,6 @@
 //go:build s3 && emulator
 
-// The functions as compiled for Lambda in AWS's own runtime interface emulator, which make test-lambda installs.
+// Tests of the functions compiled for Lambda in AWS's own runtime interface emulator, which make test-lambda installs.
 
 package functions_test
 
@@ -31,8 +31,8 @@ import (
 
 func emulate(f *lambdatest.Function) { f.EmulateWith(os.Getenv("ASSAY_LAMBDA_RIE")) }
 
-// TestEmulator_RunsEveryFunction runs the scenario against the functions: requests of the API, changes of the table, files that arrive
-// and schedules. The answers are those of the handlers in this process, also coded in base64.
+// TestEmulator_RunsEveryFunction runs the scenario against the functions, with requests, changes of the table, uploaded files and
+// schedules. The answers must equal those of the handlers in this process, also when they are encoded in base64.
 func TestEmulator_RunsEveryFunction(t *testing.T) {
 	d := deploy(t, build(t), false, emulate)
 	acceptancetest.Scenario(t, d.setup())
@@ -61,7 +61,8 @@ func TestEmulator_RunsEveryFunction(t *testing.T) {
 	d.checkLargeAnswer()
 }
 
-// checkLargeAnswer checks that an answer larger than Lambda takes is a problem that says so, and a coded one that fits arrives.
+// checkLargeAnswer checks that an answer too large for Lambda becomes a problem that says so. A compressed answer that fits must
+// arrive.
 func (d *deployment) checkLargeAnswer() {
 	d.t.Helper()
 	line := "1 Q0 " + strings.Repeat("<", 250) + "%d 1 1.0 x\n"
@@ -96,7 +97,7 @@ func (d *deployment) checkLargeAnswer() {
 	}
 }
 
-// TestEmulator_OutageOfTheTable: a function answers before Lambda ends it, and works again when the table does.
+// TestEmulator_OutageOfTheTable: a function answers before Lambda ends it, and works again as soon as the table does.
 func TestEmulator_OutageOfTheTable(t *testing.T) {
 	db, table := dynamotest.Start(t), dynamotest.TableName()
 	if err := dynamo.New(db, table).CreateTable(t.Context()); err != nil {
@@ -106,7 +107,7 @@ func TestEmulator_OutageOfTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	silence := make(chan struct{}) // until it is closed the table does not answer
+	silence := make(chan struct{}) // the table does not answer until the channel is closed
 	proxy := httputil.NewSingleHostReverseProxy(backend)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-silence

@@ -13,7 +13,7 @@ import (
 	"assay/shared/store"
 )
 
-// takeEvents returns the kinds and subjects of the events in the outbox, in order, and takes them out.
+// takeEvents returns the kinds and subjects of the events in the outbox, in order, and removes the events.
 func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 	t.Helper()
 	items, err := s.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: store.MaxKeys})
@@ -40,7 +40,7 @@ func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 	return found
 }
 
-// Each change that others are notified of puts an event into the outbox, and a change that tells them nothing puts none there.
+// Each change of which others are notified puts an event into the outbox. Other changes put none there.
 func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -92,7 +92,7 @@ func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 	}
 }
 
-// What is due later is delivered then.
+// Events that are due later are delivered when they are due.
 func TestEvents_WaitForTheirTime(t *testing.T) {
 	s := newServer(t)
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": s.Records().Organizer("olga").ID, "name": "Lakes",

@@ -15,7 +15,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// TestFinalRuns_AreMarkedUntilTheClose races marks, and shows boards with the marked runs and, of teams that marked none, the last ones.
+// TestFinalRuns_AreMarkedUntilTheClose races marks. Boards then show the marked runs and, for teams without marks, the last runs.
 func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 2 })
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
@@ -89,7 +89,7 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
-	for user, status := range map[string]int{"ada": http.StatusForbidden, "bob": http.StatusNoContent} { // or it would choose again
+	for user, status := range map[string]int{"ada": http.StatusForbidden, "bob": http.StatusNoContent} { // else it could choose again
 		f.patch(http.StatusOK, olga, path(user, 3)+"/review", map[string]any{"published": false})
 		submission := f.task.Path() + "/submissions/" + runs[user][3].SubmissionID
 		f.Want(status, nil, user, http.MethodDelete, path(user, 3), nil)
@@ -100,7 +100,7 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	check("", "final=true", "1b0 2a4")
 }
 
-// TestBoardPage_ChoosesRunsAndTellsOfTheClose reads the page of the leaderboard.
+// TestBoardPage_ChoosesRunsAndTellsOfTheClose checks the page of the leaderboard.
 func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	page := func(query string) string {

@@ -1,5 +1,4 @@
-// Package functions lists the families of resources: what a program serves and what is deployed, each as a function of
-// its own.
+// Package functions lists the families of resources. A program serves them all, and a deployment has a function for each family.
 package functions
 
 import (
@@ -21,7 +20,7 @@ import (
 	"assay/shared/api"
 )
 
-// Families lists the families, in the order of the documentation.
+// Families lists the families in the order of the documentation.
 func Families() []api.Family {
 	return []api.Family{
 		{Name: Service, About: "What the server says of itself.", Operations: service.Operations},

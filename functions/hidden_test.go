@@ -13,10 +13,10 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// outsiders may not know of what the tests below ask for. The rival has grants of its own, for something else.
+// outsiders are callers from whom the resources of these tests are hidden. The rival has grants for other resources.
 var outsiders = []string{"", "unrelated", "rival"}
 
-// hiddenFixture serves a private task, and ids of what outsiders may not know of, by parameter.
+// hiddenFixture serves a private task. It has the ids of resources that are hidden from outsiders, by parameter.
 type hiddenFixture struct {
 	*servertest.Server
 	meter  *meter
@@ -50,12 +50,13 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 		"runId":          {in.ID, below.ID},
 		"evaluationId":   {in.EvaluationID, below.EvaluationID},
 		"userId":         {recordtest.UserID("owner")},
-		"organizerId":    nil, // no organizer is hidden
+		"organizerId":    nil, // organizers are public
 	}
 	return h
 }
 
-// The time that an answer takes must not reveal what the answer withholds, so both cost the store the same.
+// The duration of an answer must not reveal hidden resources. Requests for hidden and for missing resources therefore cost the
+// store the same.
 func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 	h := newHiddenFixture(t)
 	compared := 0
@@ -71,7 +72,7 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 			}
 		}
 		if strings.Contains(op.Path, "{organizerId}") {
-			continue // no organizer is hidden, nor are its members
+			continue // organizers and their members are public
 		}
 		for _, id := range h.hidden[last] {
 			hiddenPath, missingPath := op.Path, op.Path
@@ -130,7 +131,7 @@ func TestCost_OfHiddenIDsInBodiesIsThatOfMissing(t *testing.T) {
 	h.sameCostOf(t, http.MethodPost, "/v1/datasets", "/v1/datasets", newDatasetBody(h.hidden["taskId"][0]), newDatasetBody(missing))
 }
 
-// sameCost asks for both as every outsider.
+// sameCost sends both requests as every outsider and compares their costs.
 func (h *hiddenFixture) sameCost(t *testing.T, method, hidden, missing string) {
 	t.Helper()
 	var body any

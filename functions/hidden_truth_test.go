@@ -18,15 +18,15 @@ import (
 	"assay/shared/store"
 )
 
-// modelTruth is a truth of a blinded split in two forms, which are equal in what of it is public and differ in the rest, and
-// the runs that are evaluated against each. Against both they end in the same state.
+// modelTruth is a truth of a blinded split in two forms. Their public parts are equal, and the rest differs. Its runs are
+// evaluated against both forms, and end in the same state against both.
 type modelTruth struct {
 	name                    string
 	kind, measure           string
 	idsPublic, labelsPublic bool
 	contents                [2]string
 	runs                    []string
-	says                    string // in a diagnostic for the owner of one of the runs
+	says                    string // in a diagnostic for the owner of a run
 }
 
 var modelTruths = []modelTruth{
@@ -54,10 +54,11 @@ var modelTruths = []modelTruth{
 		"Your runs have failed 5 times"},
 }
 
-// manyFailures names the truth whose runs are bob's, of which so many have failed that no other one does.
+// manyFailures names the truth whose runs have failed so often that their diagnostics say only that. These runs are bob's, so that ada's
+// keep their diagnostics.
 const manyFailures = "more failures than are shown"
 
-// set gives the dataset the truth, or the truth's other form when it is to be withheld.
+// set gives the dataset the truth, or the other form of the truth if withhold is true.
 func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	d.IDsPublic = t.idsPublic
 	d.LabelsPublic = t.labelsPublic
@@ -74,8 +75,9 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	}
 }
 
-// TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same runs, blinded or under embargo, against pairs of truths: whatever
-// operation is asked, their owner and others get equal answers byte for byte, except for what the organizers declared public.
+// TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same runs, blinded or under embargo, against pairs of truths. For
+// every operation, their owner and others must get answers that are equal byte for byte, except for data that the organizers
+// declared public.
 func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
@@ -83,7 +85,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	for _, user := range []string{"ada", "bob"} {
 		m.members = append(m.members, modelRegistration{user: user, state: record.Accepted})
 	}
-	said := map[string]string{} // what runs must say, by their path
+	said := map[string]string{} // required texts of runs, by path
 	for i, truth := range modelTruths {
 		for n, run := range truth.runs {
 			said[fmt.Sprint("/v1/runs/", modelID("run", len(m.entries)))] = truth.name

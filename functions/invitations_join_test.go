@@ -54,13 +54,13 @@ func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {
 		t.Errorf("an expired one is listed: %s", a.Body)
 	}
 	twice := f.Invite("olga", f.organizer, map[string]any{"uses": 2})
-	f.refuse(http.StatusUnprocessableEntity, "tom", twice) // with a registration, to an organizer
+	f.refuse(http.StatusUnprocessableEntity, "tom", twice) // with a registration, although the parent is an organizer
 	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": twice})
 	f.Join("wil", twice, nil)
-	f.Join("xia", twice, nil) // for which the refusals counted nothing
+	f.Join("xia", twice, nil) // the refused requests did not count as uses
 }
 
-// An invitation works for as long as who made it may invite: one who was removed cannot come back by an own one.
+// An invitation works only while its maker has the right to invite. A removed member cannot come back by an own invitation.
 func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
 	f := newInviting(t)
 	f.Join("otto", f.Invite("olga", f.organizer, map[string]any{"role": "owner"}), nil)
@@ -83,7 +83,7 @@ func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
 	}
 }
 
-// Who was removed does not come back by a link that was known before, and neither does anybody else; who leaves ends nothing.
+// After a removal, the removed user and others can no longer join by links from before. If a member leaves, links still work.
 func TestJoin_EndsWithARemoval(t *testing.T) {
 	f := newInviting(t)
 	many := map[string]any{"uses": 500}
@@ -110,14 +110,14 @@ func TestJoin_EndsWithARemoval(t *testing.T) {
 			join(http.StatusUnprocessableEntity, user, c.secret)
 		}
 		f.Want(http.StatusNoContent, nil, c.owner, http.MethodGet, c.parent+"/invitations", nil)
-		join(http.StatusCreated, "tom", f.Invite(c.owner, c.parent, nil)) // which takes the place of those that ended
+		join(http.StatusCreated, "tom", f.Invite(c.owner, c.parent, nil)) // replaces the invitations that ended
 	}
 	last := f.Invite("olga", f.organizer, many)
 	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.organizer, map[string]any{"members": []string{recordtest.UserID("olga")}})
 	join(http.StatusUnprocessableEntity, "tom", last)
 }
 
-// Where registration is closed organizers alone add members to teams, by invitations too.
+// If registration is closed, only organizers add members to teams, also by invitations.
 func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	f := newInviting(t)
 	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
@@ -147,7 +147,8 @@ func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	}
 }
 
-// A task's terms are accepted by those who join it by an invitation, who are shown them before, with what they would join.
+// A user who joins by an invitation accepts the task's terms. The invitation shows them before, and names what the user would
+// join.
 func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
 	f := newInviting(t)
 	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"terms": map[string]any{"text": "Be *kind*."}})
@@ -181,7 +182,7 @@ func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
 	}
 }
 
-// What is hidden from one who is invited stays hidden until that user has joined.
+// Resources that are hidden from an invited user stay hidden until the user has joined.
 func TestJoin_OpensAPrivateTask(t *testing.T) {
 	f := newInviting(t)
 	secret := f.Invite("eddy", f.task, nil)

@@ -17,10 +17,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// useOfInvitation is a request that uses an invitation, or withdraws it; the output is whether it was granted.
+// useOfInvitation is a request that uses an invitation or withdraws it. The output is whether the request succeeded.
 type useOfInvitation struct{ withdraws bool }
 
-// invitationOf is an invitation that works so many times, until it is withdrawn.
+// invitationOf is an invitation with the given number of uses, until it is withdrawn.
 func invitationOf(uses int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return uses },
@@ -39,8 +39,8 @@ func invitationOf(uses int) porcupine.Model {
 	}
 }
 
-// TestJoin_IsLinearizable has many users join by one invitation at the same time, while it is withdrawn: no more than its uses join,
-// nobody is refused before, and nobody joins once it was withdrawn.
+// TestJoin_IsLinearizable lets many users join by one invitation at the same time while it is withdrawn. No more users join than
+// it has uses. Nobody is refused before the uses are used up, and nobody joins after the withdrawal.
 func TestJoin_IsLinearizable(t *testing.T) {
 	eachSlowStore(t, func(t *testing.T, slow store.Store) {
 		for round := range 6 {
@@ -69,7 +69,7 @@ func raceToJoin(t *testing.T, slow store.Store, withdrawn bool) {
 			if status == granted && !in.withdraws {
 				joined.Add(1)
 			}
-			return status == granted, status != http.StatusServiceUnavailable // which changed nothing
+			return status == granted, status != http.StatusServiceUnavailable // a 503 changed nothing
 		})
 	}
 	for i := range users {
@@ -92,8 +92,8 @@ func raceToJoin(t *testing.T, slow store.Store, withdrawn bool) {
 	}
 }
 
-// TestDeleteUser_KeepsAnOwnerInARace: of two owners who are deleted at the same moment, or one of whom is deleted while the other leaves,
-// one stays; and nobody is made an owner while being deleted.
+// TestDeleteUser_KeepsAnOwnerInARace: two owners are deleted at the same moment, or one is deleted while the other leaves. One
+// owner must remain, and nobody becomes an owner while being deleted.
 func TestDeleteUser_KeepsAnOwnerInARace(t *testing.T) {
 	olga, bob := recordtest.UserID("olga"), recordtest.UserID("bob")
 	for round := range 9 {

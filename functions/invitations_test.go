@@ -15,7 +15,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// inviting serves an organizer of olga, who owns it, and of eddy, who edits, with a private task.
+// inviting serves an organizer with a private task. olga is its owner and eddy an editor.
 type inviting struct {
 	*servertest.Server
 	organizer, task string // paths
@@ -29,7 +29,7 @@ func newInviting(t *testing.T) *inviting {
 	return f
 }
 
-// refuse requires that the user cannot join by the secret, and returns what the answer says.
+// refuse requires that the user cannot join by the secret. It returns the body of the answer.
 func (f *inviting) refuse(status int, user, secret string) string {
 	return string(f.Want(status, nil, user, http.MethodPost, "/v1/user/memberships",
 		map[string]any{"secret": secret, "registration": map[string]any{"team": user}}).Body)
@@ -112,9 +112,9 @@ func TestInvitations_ToAddressesOfADayAreBounded(t *testing.T) {
 	for i := range record.MaxAddressesPerDay - 2 {
 		address(http.StatusCreated, "olga", f.organizer, fmt.Sprint(i))
 	}
-	address(http.StatusCreated, "olga", f.organizer, "tom") // who has an account: no difference is shown
+	address(http.StatusCreated, "olga", f.organizer, "tom") // tom has an account; the answer does not show it
 	address(http.StatusCreated, "eddy", f.task, "x")
-	for i := range record.MaxAddressesPerDay { // which are uma's own
+	for i := range record.MaxAddressesPerDay { // uma's own limit
 		address(http.StatusCreated, "uma", team, fmt.Sprint(i))
 	}
 	for _, name := range []string{"z", "tom"} {

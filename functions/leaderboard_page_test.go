@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-// The page marks entries that others are not shown, counts them, and links to the page that others see.
+// The page marks and counts entries that others do not see, and links to the page that others see.
 func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, bob := l.enter("ada", "1,a\n2,b\n"), l.enter("bob", "1,a\n2,a\n")
@@ -37,14 +37,14 @@ func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 		path := html.UnescapeString(link[1])
 		public := l.page(user, path[strings.Index(path, "?")+1:])
 		has(public, true, "All published runs", "As you see it", registration.Alias, "limit=7", "view=public")
-		has(public, true, "limit=200") // the command for a table of text
+		has(public, true, "limit=200") // the command that gets a table of text
 		has(public, false, "Not public:", "Team of", "not published", ada)
 	}
 	has(l.page("", "best=false"), true, "All published runs")
 	has(l.page("", "best=false"), false, "As the public sees it", "Team of", "Not public:")
 }
 
-// Every leaderboard has what distinguishes the runs of a team, as it is now, and withholds it with the name of a team.
+// Every leaderboard shows the present label of each run of a team, and hides it together with the name of the team.
 func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	l := newLeaderboards(t)
 	l.newDataset(map[string]any{

@@ -14,10 +14,10 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// leaderboards is a platform with a dataset for validation, and three teams whose runs are evaluated when they are submitted.
+// leaderboards is a platform with a validation dataset and three teams. Their runs are evaluated when they are submitted.
 type leaderboards struct {
 	*platform
-	runs map[string]string // that are listed, by user
+	runs map[string]string // listed runs, by user
 }
 
 func newLeaderboards(t *testing.T) *leaderboards {
@@ -30,7 +30,7 @@ func newLeaderboards(t *testing.T) *leaderboards {
 	return l
 }
 
-// enter submits a run of the user's with the lines, and evaluates it.
+// enter submits a run of the user with these lines, and evaluates it.
 func (l *leaderboards) enter(user, lines string) (runID string) {
 	l.t.Helper()
 	body := servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", "id,label\n"+lines))
@@ -40,7 +40,7 @@ func (l *leaderboards) enter(user, lines string) (runID string) {
 	return runID
 }
 
-// enterPublished enters runs of ada and bob, and publishes them.
+// enterPublished enters runs of ada and bob and publishes them.
 func (l *leaderboards) enterPublished() (ada, bob string) {
 	l.t.Helper()
 	ada, bob = l.enter("ada", "1,a\n2,b\n"), l.enter("bob", "1,a\n2,a\n")
@@ -55,21 +55,21 @@ func (l *leaderboards) review(runID string, published, blinded bool) {
 	l.change("olga", "/v1/runs/"+runID+"/review", map[string]any{"published": published, "blinded": blinded})
 }
 
-// nextMinute does what is due a minute later.
+// nextMinute advances the clock by a minute and does the due work.
 func (l *leaderboards) nextMinute() {
 	l.t.Helper()
 	l.advance(time.Minute)
 	l.runDue()
 }
 
-// changeTruth stores another truth, which has the runs wait to be evaluated again.
+// changeTruth stores another truth. The runs then wait to be evaluated again.
 func (l *leaderboards) changeTruth(lines string) {
 	l.t.Helper()
 	l.change("olga", l.dataset, map[string]any{"truths": []any{servertest.Inline("truth.csv", "id,label\n"+lines)}})
 	l.nextMinute()
 }
 
-// page is that of the leaderboard as the user sees it.
+// page returns the page of the leaderboard as the user sees it.
 func (l *leaderboards) page(user, query string) string {
 	l.t.Helper()
 	return string(l.Want(http.StatusOK, nil, user, http.MethodGet, l.task+"/evaluations?"+query, nil, "Accept", "text/html").Body)
@@ -80,7 +80,7 @@ func (l *leaderboards) shown(user string) record.Dataset {
 	return servertest.Get[record.Dataset](l.Server, user, l.dataset)
 }
 
-// progress is how far the evaluation against a new truth has come; nil where that is not said.
+// progress returns the progress of the evaluation against a new truth, or nil if the dataset does not show it.
 func progress(d record.Dataset) *record.Progress {
 	if d.Reevaluation == nil {
 		return nil
@@ -88,7 +88,8 @@ func progress(d record.Dataset) *record.Progress {
 	return d.Reevaluation.Progress
 }
 
-// listed requires that every list, as the user sees it, has these runs, each evaluated against the version of the truth.
+// listed requires that every list, as the user sees it, has these runs, and that each was evaluated against the version of the
+// truth.
 func (l *leaderboards) listed(user string, version int64, ranked ...string) {
 	l.t.Helper()
 	dataset := "filter[datasetId]=" + servertest.ID(l.dataset)
@@ -134,7 +135,7 @@ func (l *leaderboards) same(where, user string, got, want []string, sorted bool)
 	}
 }
 
-// against returns the runs of a list, whose results must all be against the version of the truth.
+// against returns the runs of a list. All results must be against the version of the truth.
 func (l *leaderboards) against(user string, version int64, path string) (runs []string) {
 	l.t.Helper()
 	for _, e := range servertest.List[record.Evaluation](l.Server, user, path) {
@@ -146,7 +147,8 @@ func (l *leaderboards) against(user string, version int64, path string) (runs []
 	return runs
 }
 
-// While runs are evaluated against a changed truth, every list shows the results against the one before, and then all change.
+// While runs are evaluated against a changed truth, every list shows the results against the version before. Then all lists
+// change.
 func TestLeaderboard_ShowsTheLastCompleteVersion(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, bob := l.enterPublished()
@@ -161,7 +163,7 @@ func TestLeaderboard_ShowsTheLastCompleteVersion(t *testing.T) {
 	l.changeTruth("1,b\n2,a\n")
 	l.listed("", 1, ada, bob)
 	l.evaluate(ada)
-	late := l.enter("ada", "1,a\n2,a\n") // which has no result against the first truth
+	late := l.enter("ada", "1,a\n2,a\n") // it has no result against the first truth
 	l.review(late, true, false)
 	l.listed("", 1, ada, bob)
 	l.listed("cid", 1, ada, bob, cid)
@@ -213,7 +215,7 @@ func TestLeaderboard_OrganizersReleaseAVersion(t *testing.T) {
 	}
 	l.nextMinute()
 	l.same("the leaderboard", "", l.against("", 2, l.task+"/evaluations?sort=rank"), []string{bob}, true)
-	for range 3 { // the progress stays until the last run is evaluated
+	for range 3 { // the progress is shown until the last run is evaluated
 		l.nextMinute()
 		if d := l.shown(""); !reflect.DeepEqual(progress(d), &record.Progress{Runs: 2, Waiting: 1}) {
 			t.Errorf("after the release everyone is shown %+v", d.Reevaluation)
@@ -241,7 +243,7 @@ func TestLeaderboard_OrganizersReleaseAVersion(t *testing.T) {
 	}
 }
 
-// Before the runs have been counted no answer says 0 of 0, also when the new version is released at once.
+// Until the runs have been counted, no answer says 0 of 0, even if the new version is released at once.
 func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 	l := newLeaderboards(t)
 	ada := l.enter("ada", "1,a\n2,b\n")
@@ -274,7 +276,7 @@ func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 	says("olga", "evaluated against version 3: 0 of 2 have.")
 }
 
-// The earlier result of a run that failed against a changed truth is shown as long as the earlier version is, and its review says so.
+// If a run failed against a changed truth, its earlier result is shown as long as the earlier version is. Its review says so.
 func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, cid := l.enter("ada", "1,a\n2,b\n"), l.enter("cid", "1,b\n2,b\n")
@@ -283,7 +285,7 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 		l.review(run, true, false)
 	}
 	l.changeTruth("1,a\n2,c\n")
-	l.evaluate(cid) // which fails: none of its labels is in the truth
+	l.evaluate(cid) // fails: the truth has none of its labels
 	l.listed("", 1, ada, cid)
 	notice := func(want string) {
 		t.Helper()
@@ -300,7 +302,7 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 	notice("the run is failed, so leaderboards show nothing of it")
 }
 
-// A truth that changes again while runs wait leaves the board as it is until the newest is evaluated.
+// If a truth changes again while runs wait, the leaderboard does not change until the newest truth is evaluated.
 func TestLeaderboard_WaitsForTheNewestTruth(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, bob := l.enterPublished()
@@ -310,7 +312,7 @@ func TestLeaderboard_WaitsForTheNewestTruth(t *testing.T) {
 	l.evaluate(ada)
 	l.listed("", 1, ada, bob)
 	l.listed("ada", 1, ada, bob)
-	l.evaluate(bob) // which fails: none of its labels is in the truth
+	l.evaluate(bob) // fails: the truth has none of its labels
 	l.nextMinute()
 	l.listed("", 3, ada)
 	l.listed("bob", 3, ada)

@@ -19,7 +19,7 @@ import (
 	"assay/shared/record"
 )
 
-// limited serves all families with low limits. Its clock is stopped, so that no token is added.
+// limited serves all families with low limits. Its clock stands still, so that no token is added.
 func limited(t *testing.T, l ratelimit.Rates) *servertest.Server {
 	s := servertest.New(t, functions.Operations()...)
 	now := time.Now()
@@ -41,8 +41,8 @@ func refused(t *testing.T, a servertest.Answer, class string) {
 	}
 }
 
-// TestRates_LimitEachCallerByClass has one user use a limit up: others have theirs, reads have none, and what is
-// refused is refused before the body is read.
+// TestRates_LimitEachCallerByClass lets one user use up a limit. Other users have their own limits, and reads have none. Requests
+// are refused before their body is read.
 func TestRates_LimitEachCallerByClass(t *testing.T) {
 	s := limited(t, ratelimit.Rates{Write: ratelimit.Policy{PerSecond: 1, Burst: 3}, Tool: ratelimit.Policy{PerSecond: 1, Burst: 2}})
 	lab := map[string]any{"name": "Lab"}
@@ -70,7 +70,7 @@ func TestRates_LimitEachCallerByClass(t *testing.T) {
 	}
 	refused(t, s.Do("", http.MethodPost, "/v1/tools/validator", tool, "X-Real-Ip", "2001:db8::2"), "tool")
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tools/validator", tool)
-	const preview = "/v1/organizers?preview=true" // which computes and changes nothing, like a tool
+	const preview = "/v1/organizers?preview=true" // a preview computes and changes nothing, like a tool
 	s.Want(http.StatusOK, nil, "olga", http.MethodPost, preview, lab)
 	refused(t, s.Do("olga", http.MethodPost, preview, lab), "tool")
 	refused(t, s.Do("olga", http.MethodPatch, at+"?preview=true", lab), "tool")
@@ -97,7 +97,8 @@ func TestRates_LimitUploadsByAddress(t *testing.T) {
 	}
 }
 
-// TestDocuments_HaveTheLimitsOfInfo compares the table of limits in local/operate.md with GET /info of a server with the defaults.
+// TestDocuments_HaveTheLimitsOfInfo compares the table of limits in local/operate.md with GET /info of a server with default
+// settings.
 func TestDocuments_HaveTheLimitsOfInfo(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Quotas.Quotas = record.DefaultQuotas()
@@ -131,7 +132,7 @@ func TestDocuments_HaveTheLimitsOfInfo(t *testing.T) {
 	}
 }
 
-// flatten collects the numbers of an object under their paths.
+// flatten collects the numbers of an object by their paths.
 func flatten(prefix string, members map[string]any, into map[string]float64) {
 	for name, v := range members {
 		switch v := v.(type) {

@@ -9,7 +9,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestPages_WorkInABrowser opens every page in Chromium, with names and texts on it that try to be more than text.
+// TestPages_WorkInABrowser opens every page in Chromium, with names and texts that attack the page.
 func TestPages_WorkInABrowser(t *testing.T) {
 	f := newPagesFixture(t)
 	f.Info.Issuer = "https://issuer.example.org"
@@ -36,7 +36,7 @@ func TestPages_WorkInABrowser(t *testing.T) {
 	}
 }
 
-// TestReference_IsSearched types words into the search of the page of the API.
+// TestReference_IsSearched types words into the search of the API's page.
 func TestReference_IsSearched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -65,6 +65,6 @@ func TestReference_IsSearched(t *testing.T) {
 	p.Visit("#createTask")
 	p.Await(`document.getElementById("createTask").open`)
 	browsertest.Evaluate[any](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
-	p.Check() // with all that was folded
+	p.Check() // with all folded parts open
 	p.Screenshot("docs-open-390-dark")
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxPage is how many bytes a page may have.
+// maxPage is the largest size of a page in bytes.
 const maxPage = 450_000
 
-// hostile are texts that try to be more than text.
+// hostile are texts that try to become markup or script.
 var hostile = []string{
 	`<script>window.intruded = 1</script>`,
 	`"><img src=x onerror="window.intruded=1" data-intruder>`,
@@ -32,7 +32,7 @@ var hostile = []string{
 	"\u202Egnol dna " + strings.Repeat("unbroken", 20),
 }
 
-// pagesFixture serves records whose texts are hostile, with all that pages show.
+// pagesFixture serves records with hostile texts, and of every kind that pages show.
 type pagesFixture struct {
 	*servertest.Server
 	meter     *meter
@@ -47,7 +47,7 @@ func newPagesFixture(t testing.TB) *pagesFixture {
 	b := recordtest.New(t, f.meter.Store)
 	b.Batch(func() {
 		for i, text := range hostile {
-			f.organizer = b.Organizer("olga") // each its own: the landing page shows few tasks of one organizer
+			f.organizer = b.Organizer("olga") // a new one for each task: the landing page shows few tasks of the same organizer
 			f.organizer.Name = "Organizer of olga"
 			task := b.Task(recordtest.OwnedBy(f.organizer), func(t *record.TaskItem) {
 				closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
@@ -74,7 +74,7 @@ func newPagesFixture(t testing.TB) *pagesFixture {
 	return f
 }
 
-// page gets the page at the path as a browser does.
+// page gets the page at the path like a browser.
 func (f *pagesFixture) page(path string) string {
 	return htmlPage(f.Server, path)
 }
@@ -83,7 +83,7 @@ func htmlPage(s *servertest.Server, path string) string {
 	return string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
 }
 
-// pages are the addresses of all pages, by name.
+// pages returns the addresses of all pages by name.
 func (f *pagesFixture) pages() map[string]string {
 	board := f.dataset.Board()
 	return map[string]string{
@@ -100,7 +100,7 @@ func (f *pagesFixture) pages() map[string]string {
 	}
 }
 
-// Pages load nothing else, can be cached, and run no script that a user wrote.
+// Pages load nothing else, can be cached, and run no script of a user.
 func TestPages_AreSelfContained(t *testing.T) {
 	f := newPagesFixture(t)
 	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
@@ -132,7 +132,7 @@ func TestPages_AreSelfContained(t *testing.T) {
 	}
 }
 
-// Every GET of JSON and every problem has a page for browsers: no link leads a person to JSON.
+// Every GET of JSON and every problem has a page for browsers, so that no link leads a person to JSON.
 func TestPages_ExistForEachGet(t *testing.T) {
 	f := newPagesFixture(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -163,7 +163,7 @@ func TestPages_ExistForEachGet(t *testing.T) {
 	}
 }
 
-// Descriptions are Markdown, and a page has their HTML.
+// Descriptions are Markdown, and pages show them as HTML.
 func TestPages_RenderMarkdown(t *testing.T) {
 	s := newServer(t)
 	d := s.Records().Task(func(t *record.TaskItem) {
@@ -185,8 +185,8 @@ func TestPages_RenderMarkdown(t *testing.T) {
 	}
 }
 
-// The landing page reads the featured tasks, at most six pages of the newest, their organizers, and whether a task has a
-// dataset, however many tasks there are. A leaderboard costs three reads: the task, its datasets, the board.
+// The landing page reads the featured tasks, at most six pages of the newest tasks, their organizers, and whether a task has a
+// dataset, for any number of tasks. A leaderboard takes three reads: the task, its datasets and the leaderboard.
 func TestCost_OfPagesIsBounded(t *testing.T) {
 	f := newPagesFixture(t)
 	b := recordtest.New(t, f.meter.Store)
@@ -204,7 +204,7 @@ func TestCost_OfPagesIsBounded(t *testing.T) {
 	}
 }
 
-// Featured tasks come first, and a task without a published result has an empty leaderboard and no error.
+// Featured tasks come first. A task without a published result has an empty leaderboard and no error.
 func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 	f := newPagesFixture(t)
 	page := f.page("/")
@@ -236,7 +236,7 @@ func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
 	}
 }
 
-// Who copies the body of an example from the page of the API sends one that the operation takes.
+// The example bodies on the API's page are valid bodies of their operations.
 func TestExamples_MatchTheirSchemas(t *testing.T) {
 	s := newServer(t)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
@@ -283,7 +283,7 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 	}
 }
 
-// However many tasks one organizer publishes, the page shows two of them, and the featured tasks before all others.
+// However many tasks an organizer publishes, the page shows only two of them. Featured tasks come before all others.
 func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -323,7 +323,7 @@ func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 	}
 }
 
-// Pages that the console has a screen of lead to it; the others lead to where it begins.
+// Pages for which the console has a screen lead to that screen. Other pages lead to the start of the console.
 func TestPages_LeadToTheConsole(t *testing.T) {
 	f := newPagesFixture(t)
 	task := strings.TrimPrefix(f.dataset.Task.Path(), "/v1")

@@ -10,8 +10,8 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// TestPayer_IsTheUserWhoMadeTheOrganizer has a user make two organizers: runs of tasks of both have
-// turns of the same payer, which no answer names, and those of another user's task have another one.
+// TestPayer_IsTheUserWhoMadeTheOrganizer lets a user make two organizers. Runs of tasks of both have the same payer in the queue,
+// whom no answer names. Runs of another user's task have another payer.
 func TestPayer_IsTheUserWhoMadeTheOrganizer(t *testing.T) {
 	p := newPlatform(t, nil)
 	p.register("ada", nil)

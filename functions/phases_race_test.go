@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	racedRuns  = 4 // that the team has before the race
+	racedRuns  = 4 // runs of the team before the race
 	finalRuns  = 2
-	raceTotal  = 6 // of the dataset's quota
+	raceTotal  = 6 // the dataset's quota
 	racers     = 5
 	raceCalls  = 5
 	raceRounds = 8
 )
 
-// raced is a request about the quota or the final runs of a team, some about one of its first runs.
+// raced is a request about the quota or the final runs of a team. Some requests concern one of its first runs.
 type raced struct {
 	kind string // submit, grant, refund, cancel, mark, unmark or see
 	run  int
@@ -39,7 +39,7 @@ type used struct {
 	refunded, cancelled, final [racedRuns]bool
 }
 
-// raceAnswer is what a request comes to: whether it was done and, of "see", how many runs are left.
+// raceAnswer is the result of a request: whether it succeeded and, for "see", how many runs are left.
 type raceAnswer struct {
 	done bool
 	left int
@@ -68,7 +68,7 @@ func (u used) step(r raced) (raceAnswer, used) {
 		u.used--
 	case "cancel":
 		if u.cancelled[r.run] {
-			return done, u // as it is
+			return done, u // without change
 		}
 		u.cancelled[r.run] = true
 		if !u.refunded[r.run] {
@@ -96,7 +96,7 @@ var quotaModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// eachSlowStore runs a test over each of the stores, with slow writes.
+// eachSlowStore runs a test with each of the stores, with slow writes.
 func eachSlowStore(t *testing.T, test func(t *testing.T, slow store.Store)) {
 	t.Helper()
 	for name, open := range map[string]func(*testing.T) store.Store{
@@ -107,8 +107,9 @@ func eachSlowStore(t *testing.T, test func(t *testing.T, slow store.Store)) {
 	}
 }
 
-// TestPhases_AreLinearizable has a team submit up to the quota of a dataset, cancel runs and mark final ones, while organizers grant more
-// runs and refund some: what each is answered is what one after the other could have been, and what is marked is what the runs say.
+// TestPhases_AreLinearizable lets a team submit up to the quota of a dataset, cancel runs and mark final runs, while organizers
+// grant and refund runs. The answers must equal those to the same requests in some sequence, and the runs must have the marks of
+// that sequence.
 func TestPhases_AreLinearizable(t *testing.T) {
 	eachSlowStore(t, func(t *testing.T, slow store.Store) {
 		for round := range raceRounds {
@@ -138,7 +139,7 @@ func (f *phases) race(seed uint64) {
 				history.Call(client, r, func() (any, bool) {
 					answer, status := f.ask(r, runs[r.run])
 					switch status {
-					case http.StatusServiceUnavailable: // which changed nothing
+					case http.StatusServiceUnavailable: // changed nothing
 						return answer, false
 					case http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusUnprocessableEntity:
 					default:
@@ -163,7 +164,7 @@ func (f *phases) race(seed uint64) {
 	}
 }
 
-// ask sends the request, which may be about the run.
+// ask sends the request, which may concern the run.
 func (f *phases) ask(r raced, run string) (raceAnswer, int) {
 	var a servertest.Answer
 	change := func(member string, value any) { a = f.Do("ada", http.MethodPatch, run, map[string]any{member: value}) }

@@ -20,7 +20,7 @@ import (
 
 const olga = recordtest.OrganizerUser
 
-// phases is a task of olga's with the teams of ada and bob, on a clock that the test moves.
+// phases is a task of olga's with the teams of ada and bob. The test sets its clock.
 type phases struct {
 	*servertest.Server
 	t        *testing.T
@@ -35,7 +35,7 @@ func newPhases(t *testing.T, options ...func(*record.DatasetItem)) *phases {
 	return newPhasesIn(t, nil, options...)
 }
 
-// newPhasesIn is newPhases in the store, or one of its own for nil.
+// newPhasesIn is newPhases with the given store. A nil store stands for a new one.
 func newPhasesIn(t *testing.T, in store.Store, options ...func(*record.DatasetItem)) *phases {
 	t.Helper()
 	f := &phases{t: t, Server: servertest.New(t, functions.Operations()...)}
@@ -51,12 +51,12 @@ func newPhasesIn(t *testing.T, in store.Store, options ...func(*record.DatasetIt
 	return f
 }
 
-// in is the instant so much later than the test began.
+// in returns the instant at this duration after the start of the test.
 func (f *phases) in(d time.Duration) record.Instant {
 	return record.At(f.Now().Add(d - time.Duration(f.ahead.Load())))
 }
 
-// runDue does the pending work that is due, as the evaluator does.
+// runDue does the due pending work, like the evaluator.
 func (f *phases) runDue() {
 	f.t.Helper()
 	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
@@ -65,7 +65,7 @@ func (f *phases) runDue() {
 	}
 }
 
-// patch has the user change the resource.
+// patch changes the resource as the user.
 func (f *phases) patch(status int, user, path string, body any) problem.Document {
 	f.t.Helper()
 	var p problem.Document
@@ -77,7 +77,7 @@ func (f *phases) patch(status int, user, path string, body any) problem.Document
 	return p
 }
 
-// submit has the user submit a run, and returns it, or the problem.
+// submit submits a run as the user. It returns the submission or the problem.
 func (f *phases) submit(status int, user string) (made record.Submission, p problem.Document) {
 	f.t.Helper()
 	file := servertest.Inline("run.txt", "q1 Q0 d1 1 2.0 tag\n")
@@ -110,8 +110,8 @@ func (f *phases) close(path string, in time.Duration) func() {
 	}
 }
 
-// TestEmbargo_ShowsScoresAfterTheLastClose: lists, boards, tables and single resources tell nobody but the organizers a score before the
-// window of the last team has closed; then single resources do at once, and lists once the pending work is done.
+// TestEmbargo_ShowsScoresAfterTheLastClose: until the window of the last team has closed, lists, leaderboards, tables and single
+// resources show scores only to organizers. Then single resources show them at once, and lists after the pending work.
 func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 	f := newPhases(t, recordtest.Measures("nDCG@10"))
 	run := f.dataset.Run("ada", recordtest.Published, recordtest.Public, recordtest.Value("nDCG@10", 0.4321))
@@ -167,7 +167,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 	all(true, true)
 	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(4 * time.Hour)}})
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": nil}})
-	f.runDue() // before the first pass was confirmed
+	f.runDue() // before the first pass is confirmed
 	all(false, false)
 	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.bob)+"/"+later.ID, nil)
 	f.ahead.Store(int64(4 * time.Hour))
@@ -182,7 +182,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 		{f.closeDataset(5 * time.Hour), f.closeDataset(4 * time.Hour)},
 	} {
 		closesLater.begin()
-		all(false, false) // before pending work was done, and after
+		all(false, false) // before and after the pending work
 		f.runDue()
 		all(false, false)
 		closesLater.end()
@@ -204,8 +204,8 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 	}
 }
 
-// TestDataset_HasItsOwnWindowAndQuota: both quotas count, each instant of the dataset stands in place of the task's, and exceptions extend
-// them for one team.
+// TestDataset_HasItsOwnWindowAndQuota: both quotas count. Each instant of the dataset's window replaces that of the task.
+// Exceptions extend both for one team.
 func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	f := newPhases(t)
 	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour), "total": 9}})
@@ -234,9 +234,9 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 		draft map[string]any
 	}{
 		{f.ada, map[string]any{"runId": first.RunIDs[0]}}, // again
-		{f.bob, map[string]any{"runId": first.RunIDs[0]}}, // another team's
+		{f.bob, map[string]any{"runId": first.RunIDs[0]}}, // a run of another team
 		{f.bob, map[string]any{}},
-		{f.bob, map[string]any{"closesAt": f.in(time.Hour)}}, // which has passed
+		{f.bob, map[string]any{"closesAt": f.in(time.Hour)}}, // in the past
 		{f.bob, map[string]any{"total": 1, "datasetId": f.task.ID}},
 	} {
 		refused.draft["reason"] = "A reason"
@@ -265,7 +265,7 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	}
 }
 
-// TestException_RefundIsCountedOnce: a run that an exception refunds stays uncounted, whatever becomes of it.
+// TestException_RefundIsCountedOnce: a refunded run does not count, whatever happens to the run afterwards.
 func TestException_RefundIsCountedOnce(t *testing.T) {
 	f := newPhases(t)
 	made, _ := f.submit(http.StatusCreated, "ada")
@@ -280,7 +280,7 @@ func TestException_RefundIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestException_WithdrawnRefundCounts: a run counts again whose refund is withdrawn, once, also while it lies in the trash.
+// TestException_WithdrawnRefundCounts: if a refund is withdrawn, its run counts again, once, even if it is in the trash.
 func TestException_WithdrawnRefundCounts(t *testing.T) {
 	f := newPhases(t)
 	made, _ := f.submit(http.StatusCreated, "ada")
@@ -306,13 +306,13 @@ func TestException_WithdrawnRefundCounts(t *testing.T) {
 	}
 }
 
-// TestQuota_OfADatasetIsNotOvershot has members race for the last runs.
+// TestQuota_OfADatasetIsNotOvershot lets members race for the last runs.
 func TestQuota_OfADatasetIsNotOvershot(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Submissions.Total = 3 })
 	body := servertest.Image(f.dataset.ID)
 	submit := func(int) servertest.Answer { return f.Do("ada", http.MethodPost, f.task.Path()+"/submissions", body) }
 	made := servertest.Concurrently(12, submit)[http.StatusCreated]
-	for range 6 { // what conflicts left of the quota
+	for range 6 { // uses up the quota that conflicts left
 		made += map[int]int{http.StatusCreated: 1}[submit(0).Status]
 	}
 	a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))

@@ -21,8 +21,8 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// platform serves every family for an organizer of olga's with a task. Its evaluator works when a test has it work, and its clock is
-// as far ahead as a test sets it.
+// platform serves every family, with an organizer of olga's and a task. Its evaluator works only when a test calls it. A test
+// sets how far its clock is ahead.
 type platform struct {
 	*servertest.Server
 	t         *testing.T
@@ -30,26 +30,26 @@ type platform struct {
 	ahead     atomic.Int64 // nanoseconds
 	organizer string       // path
 	task      string       // path
-	dataset   string       // path of the last one that was made
+	dataset   string       // path of the newest dataset
 }
 
-// newServer serves every family over an empty store.
+// newServer serves every family with an empty store.
 func newServer(t testing.TB) *servertest.Server {
 	t.Helper()
 	return servertest.New(t, functions.Operations()...)
 }
 
-// meter is a store that counts what is asked of it.
+// meter is a store that counts calls.
 type meter struct {
 	store.Store
 	reading, writing store.Usage
-	units            dynamotest.Units // of reads and writes; an embedded store has none
+	units            dynamotest.Units // units of reads and writes; zero for an embedded store
 }
 
-// Revision has leaderboards read from the store each time, as on DynamoDB, whose costs these are.
+// Revision makes leaderboards read from the store each time, as with DynamoDB, whose costs the tests measure.
 func (*meter) Revision(store.Index, string) uint64 { return 0 }
 
-// Lag leaves confirming passes to the evaluator, as on DynamoDB.
+// Lag leaves confirming passes to the evaluator, as with DynamoDB.
 func (*meter) Lag() time.Duration { return new(dynamo.Store).Lag() }
 
 func (m *meter) count(ctx context.Context, u *store.Usage) context.Context {
@@ -68,7 +68,7 @@ func (m *meter) Write(ctx context.Context, writes ...store.Write) error {
 	return m.Store.Write(m.count(ctx, &m.writing), writes...)
 }
 
-// cost counts calls that read, the items that they read, and calls that wrote.
+// cost counts read calls, the items that they read, and write calls.
 type cost struct{ reads, items, writes int64 }
 
 func (c cost) String() string {
@@ -79,7 +79,7 @@ func (m *meter) total() cost {
 	return cost{m.reading.Calls.Load(), m.reading.Read.Load(), m.writing.Calls.Load()}
 }
 
-// of returns what do costs.
+// of returns the cost of do.
 func (m *meter) of(do func()) cost {
 	before := m.total()
 	do()
@@ -87,7 +87,7 @@ func (m *meter) of(do func()) cost {
 	return cost{after.reads - before.reads, after.items - before.items, after.writes - before.writes}
 }
 
-// newMetered serves every family over a store whose calls are counted: the table, or an embedded one if that is nil.
+// newMetered serves every family with a store that counts calls. The store is the table, or an embedded one if table is nil.
 func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
 	t.Helper()
 	s := newServer(t)
@@ -99,13 +99,13 @@ func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
 	return s, m
 }
 
-// newPlatform makes the task with the members in addition to those that it needs.
+// newPlatform makes the task with these members and the required ones.
 func newPlatform(t *testing.T, task map[string]any) *platform {
 	t.Helper()
 	return newPlatformOf(t, newServer(t), task)
 }
 
-// newPlatformOf is newPlatform on a server whose store is empty.
+// newPlatformOf is newPlatform on a server with an empty store.
 func newPlatformOf(t *testing.T, s *servertest.Server, task map[string]any) *platform {
 	t.Helper()
 	p := &platform{Server: s, t: t}
@@ -123,7 +123,7 @@ func (p *platform) newTask(members map[string]any) string {
 	return p.Create("olga", "/v1/tasks", body)
 }
 
-// newDataset makes a dataset for test, whose runs label items, with the members changed.
+// newDataset makes a test dataset whose runs label items, with these members.
 func (p *platform) newDataset(members map[string]any) string {
 	p.t.Helper()
 	body := newDatasetBody(servertest.ID(p.task))
@@ -140,7 +140,7 @@ func newDatasetBody(taskID string) map[string]any {
 	}
 }
 
-// register registers the user for the task, and returns the path of the registration.
+// register registers the user for the task. It returns the path of the registration.
 func (p *platform) register(user string, members map[string]any) string {
 	p.t.Helper()
 	body := map[string]any{"team": "Team of " + user}
@@ -163,7 +163,7 @@ func (p *platform) change(user, path string, members map[string]any) {
 
 func (p *platform) advance(d time.Duration) { p.ahead.Add(int64(d)) }
 
-// runDue does what is due.
+// runDue does the due work.
 func (p *platform) runDue() {
 	p.t.Helper()
 	if err := p.evaluator.RunDue(p.t.Context()); err != nil {
@@ -171,11 +171,11 @@ func (p *platform) runDue() {
 	}
 }
 
-// evaluate evaluates the run, if it is queued, and no other.
+// evaluate evaluates the run, and no other, if it is queued.
 func (p *platform) evaluate(runID string) {
 	p.t.Helper()
 	r := new(record.RunItem)
-	r.ID = runID // without its team, no other has its turn first
+	r.ID = runID // without the team, no other run comes first
 	if _, err := p.evaluator.Evaluate(p.t.Context(), r); err != nil {
 		p.t.Fatal(err)
 	}
@@ -186,18 +186,18 @@ func (p *platform) run(user, id string) record.Run {
 	return servertest.Get[record.Run](p.Server, user, "/v1/runs/"+id)
 }
 
-// auditEntries lists those at the path, the newest first.
+// auditEntries lists the audit entries at the path, the newest first.
 func (p *platform) auditEntries(user, path string) []record.AuditEntry {
 	p.t.Helper()
 	return servertest.List[record.AuditEntry](p.Server, user, path)
 }
 
-// actions are those of the entries, the newest first.
+// actions joins the actions of the entries, the newest first.
 func actions(entries []record.AuditEntry) string {
 	return strings.Join(lists.Map(entries, func(e record.AuditEntry) string { return e.Action }), " ")
 }
 
-// withSubmission is a platform on which tom, as an anonymous team, submitted an image to a dataset for test, with a review.
+// withSubmission is a platform on which tom, as an anonymous team, submitted an image to a test dataset. The run has a review.
 type withSubmission struct {
 	*platform
 	registration, submission, runPath string
@@ -219,7 +219,7 @@ func (e *withSubmission) entries(query string) []record.AuditEntry {
 	return e.auditEntries("olga", e.organizer+"/audit-entries"+query)
 }
 
-// evaluated gives tom's run an evaluation, and returns its path.
+// evaluated adds an evaluation of tom's run and returns its path.
 func (e *withSubmission) evaluated() string {
 	e.t.Helper()
 	r := recordtest.Get[record.RunItem](e.t, e.Store, record.RunKey(servertest.ID(e.runPath)))

@@ -25,16 +25,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// previewed is a server with everything that can be changed, and a client that asks for a preview before each change.
+// previewed is a server with all resources that can be changed, and a client that requests a preview before each change.
 type previewed struct {
 	*servertest.Server
 	t       *rapid.T
 	task    *recordtest.Task
 	dataset *recordtest.Dataset
-	known   map[string]bool // ids that were there before the change
+	known   map[string]bool // ids from before the change
 }
 
-// previewAnswer is a Preview as a client reads it.
+// previewAnswer is a Preview in the form that a client reads.
 type previewAnswer struct {
 	Status   int
 	Resource json.RawMessage
@@ -44,7 +44,7 @@ type previewAnswer struct {
 	}
 }
 
-// state is everything that is stored.
+// state returns all stored items and files.
 func (p *previewed) state() (items map[store.Key]store.Item, files []string) {
 	items = map[store.Key]store.Item{}
 	var after store.Key
@@ -82,7 +82,7 @@ var (
 	linkMembers = []string{"url", "upload", "secret", "requestId", "instance"}
 )
 
-// withoutChance is a JSON document without what differs between any two requests.
+// withoutChance returns a JSON document without the parts that differ between any two requests.
 func (p *previewed) withoutChance(document []byte) string {
 	var v any
 	if err := json.Unmarshal(document, &v); err != nil {
@@ -116,7 +116,7 @@ func (p *previewed) withoutChance(document []byte) string {
 	})
 }
 
-// change asks for a preview and then for the change, and compares them.
+// change requests a preview and then the change, and compares them.
 func (p *previewed) change(user, method, path string, body any, headers ...string) {
 	before, filesBefore := p.state()
 	p.known = map[string]bool{}
@@ -149,7 +149,7 @@ func (p *previewed) change(user, method, path string, body any, headers ...strin
 	p.compareEffects(what, user, answer, before, changed)
 }
 
-// compareEffects compares the effects that a preview named with what is stored before and after the change.
+// compareEffects compares the effects in a preview with the stored state before and after the change.
 func (p *previewed) compareEffects(what, user string, answer previewAnswer, before, after map[store.Key]store.Item) {
 	was, is := p.audiences(before), p.audiences(after)
 	changed := map[string]int{} // by kind and audiences
@@ -170,7 +170,7 @@ func (p *previewed) compareEffects(what, user string, answer previewAnswer, befo
 		}
 	}
 	for audience, n := range changed {
-		if n < 0 || n > 0 && !strings.Contains(what, p.task.Path()+" as") { // what is in a task follows it
+		if n < 0 || n > 0 && !strings.Contains(what, p.task.Path()+" as") { // resources in a task follow its audience
 			p.t.Fatalf("%s: %d changes of the audience %s, beyond those that the preview named: %+v", what, n, audience, answer.Effects)
 		}
 	}
@@ -185,7 +185,7 @@ func (p *previewed) compareEffects(what, user string, answer previewAnswer, befo
 	}
 }
 
-// kindOf is the path without ids.
+// kindOf returns the path without ids.
 func kindOf(path string) string { return newULID.ReplaceAllString(path, "") + ": " }
 
 func (p *previewed) storedBytes(user string, items map[store.Key]store.Item) int64 {
@@ -196,7 +196,7 @@ func (p *previewed) storedBytes(user string, items map[store.Key]store.Item) int
 	return cmp.Or(u, new(record.Usage)).Bytes
 }
 
-// audiences are those of everything that has one of its own, by path.
+// audiences returns the audience of each resource that has one, by path.
 func (p *previewed) audiences(items map[store.Key]store.Item) map[string]string {
 	all := map[string]string{}
 	add := func(path string, scope access.Scope, err error) {
@@ -227,7 +227,7 @@ func (p *previewed) audiences(items map[store.Key]store.Item) map[string]string 
 	return all
 }
 
-// A preview changes nothing, of no byte that is stored, and the change does then what the preview said.
+// A preview changes no stored byte. The change then does what the preview says.
 func TestPreview_ChangesNothingAndSaysWhatFollows(t *testing.T) {
 	nightlytest.Check(t, func(rt *rapid.T) {
 		p := &previewed{Server: servertest.New(t, functions.Operations()...), t: rt}
@@ -320,7 +320,7 @@ func (p *previewed) randomChange(runs []*recordtest.Run) {
 	}
 }
 
-// registrations are the ids of those for the task.
+// registrations returns the ids of the task's registrations.
 func (p *previewed) registrations() (ids []any) {
 	items, _ := p.state()
 	for _, k := range slices.SortedFunc(maps.Keys(items), func(a, b store.Key) int { return strings.Compare(a.Sort, b.Sort) }) {
@@ -331,7 +331,7 @@ func (p *previewed) registrations() (ids []any) {
 	return ids
 }
 
-// A preview says when scores would be shown that wait for the last close, and to whom they would be shown now.
+// A preview says when scores that wait for the last close will be shown, and to whom they would be shown now.
 func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})

@@ -15,7 +15,7 @@ import (
 
 const labTruth = "id,label\n1,a\n"
 
-// charged is a platform with a dataset, whose users have quotas.
+// charged is a platform with a dataset whose users have quotas.
 type charged struct{ *platform }
 
 func newCharged(t *testing.T) charged {
@@ -25,7 +25,7 @@ func newCharged(t *testing.T) charged {
 	return c
 }
 
-// bytesAre fails the test unless the user's files count so many bytes.
+// bytesAre fails the test unless the user's files count this number of bytes.
 func (c charged) bytesAre(user string, want int64, when string) {
 	c.t.Helper()
 	if got := recordtest.Get[record.Usage](c.t, c.Store, record.UsageKey(recordtest.UserID(user))).Bytes; got != want {
@@ -33,7 +33,7 @@ func (c charged) bytesAre(user string, want int64, when string) {
 	}
 }
 
-// refused sends a request that a quota must refuse, and returns the detail.
+// refused sends a request that a quota must refuse. It returns the detail.
 func (c charged) refused(status int, user, method, path string, body any) string {
 	c.t.Helper()
 	var p struct{ Type, Detail string }
@@ -49,7 +49,7 @@ func (c charged) refused(status int, user, method, path string, body any) string
 	return p.Detail
 }
 
-// fileOf is a file of so many bytes that is uploaded later.
+// fileOf returns a file of n bytes that is uploaded later.
 func fileOf(n int64) servertest.File {
 	f := servertest.Announced(fmt.Sprintf("%d.csv", n), fmt.Sprint(n))
 	f["size"] = n
@@ -94,7 +94,7 @@ func TestQuotas_ByDay(t *testing.T) {
 	p.Create("olga", "/v1/organizers", map[string]any{"name": "The day after"})
 }
 
-// Every way in which files go gives their bytes back once.
+// Every way of deleting files gives their bytes back exactly once.
 func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	p := newCharged(t)
 	p.register("tom", nil)
@@ -128,7 +128,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	p.bytesAre("tom", 0, "purged")
 }
 
-// The user who adds a file to a dataset is charged for all of its files; a file that was replaced counts until it is deleted.
+// The user who adds a file to a dataset is charged for all files of the dataset. A replaced file counts until it is deleted.
 func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	p := newCharged(t)
 	truth := int64(len(labTruth))
@@ -163,7 +163,7 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	p.bytesAre("olga", 0, "the task purged")
 }
 
-// Each change that is kept in an audit entry can be made again and again, and counts each time.
+// Each change that is kept in an audit entry can be repeated, and counts each time.
 func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 	p := newCharged(t)
 	p.Join("otto", p.Invite("olga", p.organizer, nil), nil)
@@ -195,7 +195,7 @@ func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 	}
 }
 
-// Organizers need no team for a baseline, and no quota or window of the task holds for it.
+// Organizers need no team for a baseline. No quota or window of the task applies to it.
 func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	s := newWithSubmission(t)
 	s.change("olga", s.task, map[string]any{"submissions": map[string]any{"perDay": 1, "total": 1, "closesAt": "2020-01-01T00:00:00Z"}})
@@ -224,7 +224,7 @@ func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, map[string]any{"baseline": false})
 	s.Want(http.StatusUnprocessableEntity, nil, "uma", http.MethodPost, s.task+"/registrations", map[string]any{"team": "BaseLine"})
 
-	// A registration of the organizer, later and under another name, has nothing to do with them.
+	// A later registration of the organizer under another name does not affect the baselines.
 	own := s.register("olga", nil)
 	s.change("olga", own, map[string]any{"team": "Renamed", "anonymous": true})
 	if shown := servertest.Get[record.Submission](s.Server, "", path); shown.Team != record.BaselineTeam {
@@ -232,7 +232,7 @@ func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	}
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, own, nil)
 
-	// Neither the dataset nor the task goes while they are there.
+	// The dataset and the task cannot be deleted while the baselines exist.
 	for _, path := range []string{s.submission, s.task + "/submissions/" + made[1].ID, s.task + "/submissions/" + made[2].ID} {
 		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 	}

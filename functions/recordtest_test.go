@@ -16,7 +16,7 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// lastWrites remembers the last form of each item that was written.
+// lastWrites remembers the last form of each written item.
 type lastWrites struct {
 	store.Store
 	mu    sync.Mutex
@@ -39,15 +39,15 @@ var (
 	anyID      = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|anonymous-[0-9a-z]{16}`)
 	anyInstant = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
 	anySecret  = regexp.MustCompile(`"Secret":"[^"]*"`)
-	pending    = regexp.MustCompile(`"pendingWork":{[^}]*},`) // the evaluator ends it
+	pending    = regexp.MustCompile(`"pendingWork":{[^}]*},`) // the evaluator removes it
 )
 
-// forms returns the items by key, where ids, instants and secrets are the same in all.
+// forms returns the items by key. It replaces ids, instants and secrets by fixed texts.
 func (s *lastWrites) forms(t *testing.T) map[string]string {
 	t.Helper()
 	forms := map[string]string{}
 	for key, item := range s.items {
-		var sorted any // members in one order
+		var sorted any // sorts the members
 		if err := json.Unmarshal(item.Data, &sorted); err != nil {
 			t.Fatal(err)
 		}

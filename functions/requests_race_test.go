@@ -20,16 +20,18 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// sent is a request: to see an organizer, to change it if it has the tag still, to create another under a key, or to revoke the token.
+// sent is a request: to read an organizer, to change it if it still has the tag, to create another one under a key, or to revoke
+// the token.
 type sent struct{ kind, given string }
 
-// received is the answer: its status, and the tag of what was seen or changed, or the id of what was created.
+// received is the answer: its status, and the tag of the organizer or the id of the created one.
 type received struct {
 	status int
 	text   string
 }
 
-// platformState is what those requests depend on: the tag of the organizer, what was created under each key, and whether the token works.
+// platformState is the state on which these requests depend: the tag of the organizer, the ids created under each key, and
+// whether the token works.
 type platformState struct {
 	tag     string
 	made    [2]string
@@ -73,13 +75,13 @@ func requestsModel(tag string) porcupine.Model {
 	}
 }
 
-// TestRequests_AreLinearizable has many send requests with If-Match, with keys of idempotency, and with a token that is revoked meanwhile:
-// what they are answered is what one after the other could have been.
+// TestRequests_AreLinearizable lets many callers send requests with If-Match, with idempotency keys, and with a token that is
+// revoked at the same time. The answers must equal those to the same requests in some sequence.
 func TestRequests_AreLinearizable(t *testing.T) {
 	eachSlowStore(t, func(t *testing.T, slow store.Store) {
 		s := newServer(t)
 		s.Store = slow
-		var asked atomic.Int64 // the clock of the authenticator, which keeps no token for as long as from one request to the next
+		var asked atomic.Int64 // the clock of the authenticator: it advances so much for each request that no token stays cached
 		now := func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Minute) }
 		s.Verify = auth.NewAuthenticator(func(_ context.Context, user string) (access.Caller, error) {
 			return access.Caller{ID: recordtest.UserID(user), Name: user}, nil
@@ -131,7 +133,7 @@ func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[
 		mu.Lock()
 		defer mu.Unlock()
 		statuses[fmt.Sprint(r.kind, " ", a.Status)]++
-		// What was not done for now changed nothing, nor what repeats a request that is under way.
+		// A request that got 503 changed nothing, and neither did the repetition of a request in progress.
 		return got, a.Status != http.StatusServiceUnavailable && (r.kind != "make" || a.Status != http.StatusConflict)
 	}
 	send := func(client int, r sent) received {

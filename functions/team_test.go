@@ -16,7 +16,7 @@ import (
 	"assay/shared/team"
 )
 
-// join has users become members of the team, as the acceptance of an invitation does.
+// join makes users members of the team, as if they had accepted an invitation.
 func (p *platform) join(registration string, users ...string) {
 	p.t.Helper()
 	at := strings.Split(registration, "/")
@@ -45,14 +45,15 @@ func (p *platform) propagate(registration store.Key) {
 	}
 }
 
-// ofTeam is a platform on which ada, bob and cyd are a team, of whom ada and bob have submitted a run that is evaluated and not public.
+// ofTeam is a platform on which ada, bob and cyd are a team. ada and bob have each submitted a run, which is evaluated and not
+// public.
 type ofTeam struct {
 	*platform
 	registration string
 	entries      []record.Submission
 }
 
-// twoLabels are the members of a dataset, and twoRuns different runs on it.
+// twoLabels has the members of a dataset, and twoRuns has different runs on it.
 var (
 	twoLabels = map[string]any{"split": "validation", "truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n")}}
 	twoRuns   = []string{"id,label\n1,a\n2,b\n", "id,label\n1,b\n2,b\n"}
@@ -94,7 +95,7 @@ func (p *ofTeam) singles() (paths []string) {
 	return paths
 }
 
-// What one member submits is every member's, as long as they are members.
+// All members share the submissions of each member, as long as they are members.
 func TestTeam_SharesWhatItSubmits(t *testing.T) {
 	p := newOfTeam(t, nil)
 	shows := func(users ...string) {
@@ -133,7 +134,8 @@ func TestTeam_SharesWhatItSubmits(t *testing.T) {
 	shows("ada", "cyd")
 }
 
-// A public list by user has what that user submitted, also for a team that the user left, and says nothing of teams otherwise.
+// A public list by user has the user's submissions, also those for a team that the user left. It reveals nothing else about
+// teams.
 func TestTeam_ListsByUserHaveWhatTheUserSubmitted(t *testing.T) {
 	p := newOfTeam(t, nil)
 	for _, s := range p.entries {
@@ -151,7 +153,7 @@ func TestTeam_ListsByUserHaveWhatTheUserSubmitted(t *testing.T) {
 			}
 		}
 	}
-	// what the team is called follows it in all that it submitted
+	// a new name of the team appears in all its submissions
 	p.change("ada", p.registration, map[string]any{"team": "Grebe"})
 	if got := p.run("", p.entries[1].RunIDs[0]).Team; got != "Grebe" {
 		t.Errorf("the run of bob, who left, is of %q", got)
@@ -162,7 +164,7 @@ func TestTeam_ListsByUserHaveWhatTheUserSubmitted(t *testing.T) {
 	}
 }
 
-// The quota of a task is the team's, however many members submit at once.
+// The team has one quota of a task, even if several members submit at once.
 func TestTeam_HasOneQuota(t *testing.T) {
 	p := newOfTeam(t, nil)
 	users := []string{"ada", "bob", "cyd"}
@@ -179,7 +181,7 @@ func TestTeam_HasOneQuota(t *testing.T) {
 	}
 }
 
-// Nothing that others are shown names a member of an anonymous team, or says that several entries are of one by anything but its alias.
+// No answer to others names a member of an anonymous team. Only the alias shows that several entries belong to the same team.
 func TestTeam_StaysAnonymous(t *testing.T) {
 	p := newOfTeam(t, map[string]any{"team": "Otters", "anonymous": true, "affiliation": "Lakeside"})
 	p.register("reg", nil)
@@ -214,7 +216,7 @@ func TestTeam_StaysAnonymous(t *testing.T) {
 	}
 }
 
-// What a user who is deleted submitted for a team stays the team's, also when the user has left it, without anything of the user.
+// A deleted user's submissions for a team stay with the team, even if the user had left it. They keep no data of the user.
 func TestTeam_KeepsWhatADeletedUserSubmitted(t *testing.T) {
 	s := newServer(t)
 	table := &crashingStore{Store: s.Store, keys: map[store.Key]bool{}}

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// Teams accept the terms of a task when they register, any member accepts changed ones, and until then the team submits nothing.
+// Teams accept the terms of a task when they register. Any member accepts changed terms. Until then the team cannot submit.
 func TestTerms_AreAcceptedBeforeSubmitting(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	b := s.Records()
@@ -75,7 +75,7 @@ func TestTerms_AreAcceptedBeforeSubmitting(t *testing.T) {
 	patch(http.StatusOK, "olga", task.Path(), map[string]any{"name": "Renamed"})
 	submit(http.StatusCreated, "friend")
 
-	terms("Be fair, and quick.") // and back to the first text, which is another version all the same
+	terms("Be fair, and quick.") // the first text again, which is still another version
 	terms("Be *fair*.")
 	for _, user := range []string{"late", "early"} {
 		if got := submit(http.StatusForbidden, user); !strings.Contains(got, "version 3") {
@@ -99,7 +99,7 @@ func TestTerms_AreAcceptedBeforeSubmitting(t *testing.T) {
 	}
 }
 
-// csvLine is the line that begins with the cell.
+// csvLine returns the line that begins with the cell.
 func csvLine(table, cell string) string {
 	for line := range strings.Lines(table) {
 		if strings.HasPrefix(line, cell+",") {

@@ -15,10 +15,10 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// withTodos is a platform with a task, for which registrations wait for approval, and a dataset whose runs label two items.
+// withTodos is a platform with a task whose registrations wait for approval, and a dataset whose runs label two items.
 type withTodos struct{ *platform }
 
-// onBothStores runs the test on a platform over each of the stores.
+// onBothStores runs the test on a platform with each of the stores.
 func onBothStores(t *testing.T, test func(*testing.T, withTodos)) {
 	t.Helper()
 	for name, open := range map[string]func(*testing.T, store.Store) store.Store{
@@ -61,7 +61,7 @@ func (w withTodos) team(user string) {
 	w.change("olga", w.register(user, nil), map[string]any{"state": "accepted"})
 }
 
-// entry submits a run of the user, which is evaluated, and returns its id.
+// entry submits a run of the user, waits for its evaluation, and returns its id.
 func (w withTodos) entry(user string) string {
 	w.t.Helper()
 	s := w.submit(user, servertest.Upload(servertest.ID(w.dataset), servertest.Inline("run.csv", twoRuns[0])))
@@ -69,7 +69,7 @@ func (w withTodos) entry(user string) string {
 	return s.RunIDs[0]
 }
 
-// dueSoon does what is due, also what is due seconds later.
+// dueSoon does the due work and the work that is due a few seconds later.
 func (w withTodos) dueSoon() {
 	w.t.Helper()
 	for range 4 {
@@ -153,7 +153,7 @@ func TestTodos_HaveRunsUntilTheyAreReviewed(t *testing.T) {
 	})
 }
 
-// A run that was reviewed and fails against a changed truth is found without opening any run: in this list, and in that of runs.
+// Organizers find a reviewed run that fails against a changed truth without opening runs: in this list and in the list of runs.
 func TestTodos_HaveRunsThatFailUntilTheyAreReviewed(t *testing.T) {
 	onBothStores(t, func(t *testing.T, w withTodos) {
 		w.team("tom")

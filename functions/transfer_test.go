@@ -21,8 +21,9 @@ import (
 	"assay/shared/transfer"
 )
 
-// TestAnswers_AreEqualAfterAMove asks one server over a store, over one in DynamoDB that it was moved to, and over an embedded one
-// that this was moved to: for each kind of caller, every GET is answered with the same bytes, headers included.
+// TestAnswers_AreEqualAfterAMove sends requests to a server with a store, with a DynamoDB store to which the first was moved, and
+// with an embedded store to which the second was moved. For each kind of caller, every GET must get the same bytes, including
+// headers.
 func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	m := newModel(*firstSeed)
@@ -42,11 +43,11 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	callers := []string{"", "ada", "olga", "root"} // nobody, a participant, an organizer and an administrator
 	for i, caller := range callers {
 		for n, r := range requests {
-			if !nightlytest.Enabled && n%len(callers) != i { // each of them asks a part
+			if !nightlytest.Enabled && n%len(callers) != i { // each caller sends a part of the requests
 				continue
 			}
 			if r.method != http.MethodGet || strings.Contains(r.path, "/invitations") || strings.Contains(r.path, "/deletions") {
-				continue // invitations and the trash stay
+				continue // invitations and the trash are not moved
 			}
 			want := r.ask(s, origin, caller)
 			asked++

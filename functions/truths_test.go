@@ -12,7 +12,7 @@ import (
 	"assay/shared/records"
 )
 
-// newRanking makes a dataset of retrieval with the truth file, for which ada is registered.
+// newRanking makes a dataset of retrieval with the truth file. ada is registered for its task.
 func newRanking(t *testing.T, truth servertest.File) *platform {
 	t.Helper()
 	p := newPlatform(t, nil)
@@ -36,7 +36,7 @@ func TestUploads_AreReevaluatedWhenTheTruthChanges(t *testing.T) {
 		d := servertest.Get[record.Dataset](p.Server, "olga", p.dataset)
 		p.Upload(d.Truths[0].Upload, []byte(content))
 	}
-	runDue := func() { // also what is due once more, seconds later
+	runDue := func() { // includes work that becomes due seconds later
 		t.Helper()
 		for range 3 {
 			p.runDue()
@@ -70,7 +70,7 @@ func TestUploads_AreReevaluatedWhenTheTruthChanges(t *testing.T) {
 	p.Upload(one.Files[0].Upload, []byte(run))
 	evaluated(one.RunIDs[0], 1, 1)
 
-	// A truth that is announced, but has not come, changes nothing: runs and their files stay as they are, however late.
+	// An announced truth that has not been uploaded changes nothing: runs and their files stay the same, for any time.
 	p.change("olga", p.dataset, map[string]any{"truths": []any{servertest.Announced("new.txt", second)}})
 	runDue()
 	p.advance(72 * time.Hour)
@@ -91,7 +91,7 @@ func TestRun_FailsWithoutItsDataset(t *testing.T) {
 	p := newRanking(t, servertest.Inline("qrels.txt", "q1 0 d1 1\n"))
 	id := servertest.ID(p.dataset)
 	s := p.submit("ada", servertest.Upload(id, servertest.Inline("run.txt", "q1 Q0 d1 1 2.0 tag\n")))
-	// As when the dataset is deleted in the same instant as the run is made.
+	// Simulates that the dataset is deleted at the moment when the run is made.
 	if err := new(records.Tx).DeleteKeys(record.DatasetKey(id)).DeleteKeys(record.TruthKey(id)).Commit(t.Context(), p.Store); err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +103,14 @@ func TestRun_FailsWithoutItsDataset(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, p.task+"/submissions/"+s.ID, nil)
 }
 
-// announce has a dataset whose truth the organizers upload later, and returns where to.
+// announce changes the dataset to a truth that is uploaded later. It returns the upload.
 func (l *leaderboards) announce(content string) *record.Upload {
 	l.t.Helper()
 	l.newDataset(map[string]any{"truths": []any{servertest.Announced("truth.csv", content)}})
 	return l.shown("olga").Truths[0].Upload
 }
 
-// A submission is taken as soon as the truth is announced, and waits until it was uploaded and read.
+// A submission is accepted as soon as the truth is announced. It waits until the truth has been uploaded and read.
 func TestSubmission_WaitsForTheTruth(t *testing.T) {
 	l := newLeaderboards(t)
 	const truth = "id,label\n1,a\n2,b\n"
@@ -122,8 +122,8 @@ func TestSubmission_WaitsForTheTruth(t *testing.T) {
 	}
 	l.Upload(link, []byte(truth))
 	late := l.enter("bob", "1,b\n2,b\n")
-	l.nextMinute() // the truth is read
-	l.nextMinute() // the runs are queued
+	l.nextMinute() // reads the truth
+	l.nextMinute() // queues the runs
 	for user, id := range map[string]string{"ada": early, "bob": late} {
 		l.evaluate(id)
 		if r := l.run(user, id); r.State != record.Completed || r.Attempts != 1 || len(r.Diagnostics) != 0 {
@@ -144,7 +144,7 @@ func TestSubmission_WaitsForATruthNoLongerThanADay(t *testing.T) {
 	}
 }
 
-// A truth that was refused is none that could be waited for.
+// Submissions do not wait for a refused truth.
 func TestSubmission_DoesNotWaitForARefusedTruth(t *testing.T) {
 	l := newLeaderboards(t)
 	const truth = "id,label\n1,a\n1,b\n"
@@ -191,11 +191,11 @@ func TestDataset_TrainingTruthCanBePublic(t *testing.T) {
 		!strings.Contains(string(e[0].Before), `"truthsPublic":false`) || !strings.Contains(string(e[0].After), `"truthsPublic":true`) {
 		t.Errorf("%+v", e)
 	}
-	// What everyone may have does not become hidden again, and so not the truth of a test.
+	// Public files cannot be hidden again, and therefore cannot become the truth of a test split.
 	for _, patch := range []map[string]any{{"truthsPublic": false}, {"split": "test"}, {"split": "test", "truthsPublic": false}} {
 		p.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, patch)
 	}
-	// While a new truth is on its way, the one in use was never public.
+	// While a new truth is pending, the truth in use was never public.
 	hidden := p.newDataset(withTruth("training", false, others))
 	p.change("olga", hidden, map[string]any{"truthsPublic": true, "truths": []any{servertest.Announced("labels.csv", labels)}})
 	evaluate["truth"] = map[string]any{"datasetId": servertest.ID(hidden)}

@@ -15,8 +15,8 @@ import (
 	"assay/shared/store"
 )
 
-// crashingStore knows the keys of all that was written. Once a test sets how many writes are left, those beyond fail, as if the
-// process had died before them.
+// crashingStore knows the keys of all written items. If a test sets the number of remaining writes, later writes fail, as if the
+// process had crashed before them.
 type crashingStore struct {
 	store.Store
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ func (s *crashingStore) Write(ctx context.Context, writes ...store.Write) error 
 	return s.Store.Write(ctx, writes...)
 }
 
-// items reads everything that is stored.
+// items reads all stored items.
 func (s *crashingStore) items(t *testing.T) (all []store.Item) {
 	t.Helper()
 	for keys := range slices.Chunk(slices.Collect(maps.Keys(s.keys)), store.MaxKeys) {
@@ -53,10 +53,10 @@ func (s *crashingStore) items(t *testing.T) (all []store.Item) {
 	return all
 }
 
-// zebra is the person who is deleted: all that she writes has her name in it.
+// zebra is the deleted person. All her texts contain her name.
 const zebra = "zebra"
 
-// withPerson is a platform on which zebra did all that a user can do.
+// withPerson is a platform on which zebra did everything that a user can do.
 type withPerson struct {
 	*platform
 	table                *crashingStore
@@ -121,7 +121,7 @@ func newWithPerson(t *testing.T, table store.Store) *withPerson {
 
 const tokensPath = "/v1/user/tokens"
 
-// retrieval makes a dataset whose runs rank documents, and returns its id.
+// retrieval makes a dataset whose runs rank documents. It returns its id.
 func (p *withPerson) retrieval() string {
 	return servertest.ID(p.newDataset(map[string]any{
 		"split": "validation", "runFormat": map[string]any{"kind": "trec-run"},
@@ -130,7 +130,7 @@ func (p *withPerson) retrieval() string {
 	}))
 }
 
-// entry submits and evaluates a run of zebra's, whose file has her name and a tag.
+// entry submits and evaluates a run of zebra's. Its file has her name and a tag.
 func (p *withPerson) entry(datasetID string) record.Submission {
 	p.t.Helper()
 	body := servertest.Upload(datasetID, servertest.Inline("zebra.txt", "1 Q0 d1 1 0.5 zebra-tag\n"))
@@ -157,7 +157,8 @@ func (p *withPerson) registrationID(user string) string {
 	return ""
 }
 
-// delete has zebra deleted by the user, in processes that die before every write but one, and returns how many there were.
+// delete deletes zebra as the user. It uses several processes, which crash at the second write. It returns the number of
+// processes.
 func (p *withPerson) delete(by string) (processes int) {
 	p.t.Helper()
 	user := "/v1/users/" + recordtest.UserID(zebra)

@@ -16,7 +16,7 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// TestDeleteUser_LeavesNothing searches all that is stored, and all that anybody is shown, for what the user said.
+// TestDeleteUser_LeavesNothing searches all stored data, and all answers to anybody, for texts of the user.
 func TestDeleteUser_LeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		by   string
@@ -50,7 +50,7 @@ func TestDeleteUser_LeavesNothing(t *testing.T) {
 	}
 }
 
-// checkNothingIsLeft searches all that is stored. Only answers to requests with an Idempotency-Key stay for their day.
+// checkNothingIsLeft searches all stored data. Only answers to requests with an Idempotency-Key remain, for one day.
 func (p *withPerson) checkNothingIsLeft() {
 	p.t.Helper()
 	for _, it := range p.table.items(p.t) {
@@ -67,7 +67,7 @@ func holds(text string) bool {
 	return strings.Contains(strings.ToLower(text), zebra) || strings.Contains(text, recordtest.UserID(zebra))
 }
 
-// eachAnswer calls do with what different users are shown of everything, as data, pages and tables.
+// eachAnswer calls do with each answer to different users, for all resources as data, pages and tables.
 func (p *withPerson) eachAnswer(do func(user, path, accept, body string)) {
 	p.t.Helper()
 	paths := []string{"/", "/v1/organizers", p.organizer, p.organizer + "/members", p.organizer + "/audit-entries?limit=200",
@@ -91,7 +91,7 @@ func (p *withPerson) eachAnswer(do func(user, path, accept, body string)) {
 	}
 }
 
-// Published results stay in their places, under the alias; nothing else of the user does.
+// Published results keep their places under the alias. No other data of the user remains.
 func TestDeleteUser_KeepsPublishedResults(t *testing.T) {
 	p := newWithPerson(t, nil)
 	type place struct {
@@ -124,7 +124,7 @@ func TestDeleteUser_KeepsPublishedResults(t *testing.T) {
 		t.Error("the file of a deleted run is left")
 	}
 
-	// A new truth does not bring back what was removed, and the organizers can delete what stayed.
+	// A new truth does not restore removed data, and the organizers can delete the remaining data.
 	p.change("olga", "/v1/datasets/"+e.DatasetID, map[string]any{"truths": []any{servertest.Inline("qrels.txt", "1 0 d1 2\n1 0 d2 1\n")}})
 	p.runDue()
 	p.advance(time.Minute)
@@ -142,7 +142,7 @@ func TestDeleteUser_KeepsPublishedResults(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.hidden, nil)
 }
 
-// The user has no rights from the first answer on, and who signs in afterwards is a new user who can take part again.
+// The user loses all rights with the first answer. A person who signs in afterwards is a new user who can take part again.
 func TestDeleteUser_EndsRightsAtOnce(t *testing.T) {
 	p := newWithPerson(t, nil)
 	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID(zebra), nil)
@@ -177,7 +177,7 @@ func TestDeleteUser_EndsRightsAtOnce(t *testing.T) {
 	p.register(zebra, map[string]any{"team": "Zebra Quartet"})
 }
 
-// Nobody but administrators deletes users, and an organizer keeps an owner.
+// Only administrators delete other users, and an organizer keeps an owner.
 func TestDeleteUser_Refusals(t *testing.T) {
 	p := newPlatform(t, nil)
 	olga := "/v1/users/" + recordtest.UserID("olga")
@@ -200,7 +200,7 @@ func TestDeleteUser_Refusals(t *testing.T) {
 	p.Want(http.StatusUnauthorized, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("zoe"), nil)
 }
 
-// A request that was under way when the deletion began can still write what the first pass does not find.
+// A request that was in progress when the deletion began can still write data that the first pass does not find.
 func TestDeleteUser_AwaitsRequestsUnderWay(t *testing.T) {
 	p := newWithPerson(t, nil)
 	user := "/v1/users/" + recordtest.UserID(zebra)

@@ -48,7 +48,7 @@ func TestUserQuota_ReplacesTheDefaults(t *testing.T) {
 			t.Errorf("%s sees %+v with %+v of %+v", user, u.Quota, u.Taken, u.Limits)
 		}
 	}
-	p.advance(26 * time.Hour) // when everything that a day counts is forgotten
+	p.advance(26 * time.Hour) // all counts of a day have expired
 	p.change("root", tom, map[string]any{"quota": map[string]any{"storedBytes": nil}})
 	p.refused(http.StatusForbidden, "tom", http.MethodPost, p.task+"/submissions", upload)
 	if u := servertest.Get[users.Profile](p.Server, "tom", tom); u.Limits.StoredBytes != 100 || u.Limits.PerDay[record.MadeRuns] != 2 {
@@ -119,7 +119,7 @@ func TestUserQuota_IsPatchedByAdministratorsAlone(t *testing.T) {
 	}
 }
 
-// The deletion of a user takes the quota and the place in the list, and refuses a quota meanwhile.
+// The deletion of a user removes the quota and the place in the list. No quota can be set during the deletion.
 func TestUserQuota_GoesWithTheUser(t *testing.T) {
 	p := newWithPerson(t, nil)
 	user, id := pathOfUser(zebra), recordtest.UserID(zebra)
@@ -139,8 +139,8 @@ func TestUserQuota_GoesWithTheUser(t *testing.T) {
 	}
 }
 
-// TestListUsersByStorage_HasThoseWithMostFirst: users come once, in pages of any length, and of two whose bytes differ by a factor of two
-// the one with more comes first.
+// TestListUsersByStorage_HasThoseWithMostFirst: each user occurs once, in pages of any length. If the bytes of two users differ
+// by a factor of two, the user with more comes first.
 func TestListUsersByStorage_HasThoseWithMostFirst(t *testing.T) {
 	const list = "/v1/platform/storage/users"
 	s := newServer(t)
@@ -189,7 +189,7 @@ func TestListUsersByStorage_HasThoseWithMostFirst(t *testing.T) {
 	}
 }
 
-// storeMore has the user store so many bytes more.
+// storeMore stores a number of bytes as the user.
 func storeMore(t *testing.T, s *servertest.Server, user string, bytes int64) {
 	t.Helper()
 	tx := new(records.Tx)
@@ -200,7 +200,7 @@ func storeMore(t *testing.T, s *servertest.Server, user string, bytes int64) {
 	recordtest.New(t, s.Store).Commit(tx)
 }
 
-// madeOf is the state of a user who makes organizers: the quota, and how many were made.
+// madeOf is the state of a user who makes organizers: the quota and the number of organizers.
 type madeOf struct{ limit, made int64 }
 
 var userQuotaModel = porcupine.Model{
@@ -212,7 +212,7 @@ var userQuotaModel = porcupine.Model{
 		switch {
 		case set > 0:
 			return true, madeOf{set, l.made}
-		case set < 0: // the user is looked at
+		case set < 0: // a read of the user
 			return was == l, l
 		case was.made > 0:
 			return l.made < l.limit, madeOf{l.limit, l.made + 1}
@@ -223,8 +223,8 @@ var userQuotaModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v: %+v", input, output) },
 }
 
-// TestUserQuota_IsLinearizable has users create up to their quota while administrators change it: what each is answered is what one after
-// the other could have been.
+// TestUserQuota_IsLinearizable lets users create organizers up to their quota while administrators change it. The answers must
+// equal those to the same requests in some sequence.
 func TestUserQuota_IsLinearizable(t *testing.T) {
 	eachSlowStore(t, func(t *testing.T, slow store.Store) {
 		s := newServer(t)
@@ -263,7 +263,7 @@ func raceUserQuota(t *testing.T, s *servertest.Server, user string) {
 		if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status) {
 			t.Errorf("%d: status %d", input, status)
 		}
-		return output, status != http.StatusServiceUnavailable // which changed nothing
+		return output, status != http.StatusServiceUnavailable // a 503 changed nothing
 	}
 	for client := range racers {
 		all.Go(func() {

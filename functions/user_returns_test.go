@@ -10,7 +10,8 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// One who deletes the own account and signs in again is as far in the quota as before, and still rejected where that was so.
+// A user who deletes the own account and signs in again has the same usage of the quota as before, and is still rejected if the
+// user was.
 func TestDeleteUser_GivesNothingBack(t *testing.T) {
 	p := newPlatform(t, map[string]any{"submissions": map[string]any{"total": 3}})
 	first := servertest.ID(p.newDataset(nil))
@@ -48,7 +49,7 @@ func TestDeleteUser_GivesNothingBack(t *testing.T) {
 	p.submit("una", servertest.Image(first))
 }
 
-// newest returns the id of the registration that the user has.
+// newest returns the id of the user's newest registration.
 func (p *platform) newest(user string) string {
 	p.t.Helper()
 	return servertest.Get[users.Current](p.Server, user, "/v1/user").Registrations[0].RegistrationID

@@ -35,8 +35,8 @@ func TestUpdateTask_PropagatesVisibility(t *testing.T) {
 	}
 }
 
-// An anonymous team shows its alias everywhere from the answer on, to everyone but itself and the organizers, and its name
-// again when it has changed its mind.
+// A team that becomes anonymous shows its alias everywhere at once, except to itself and the organizers. If it is no
+// longer anonymous, it shows its name again.
 func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	s := newServer(t)
 	task := s.Records().Task()
@@ -75,7 +75,7 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	}
 }
 
-// Organizers see name and address of a user next to every id; no other caller does, not even tom in answers about himself.
+// Organizers see the name and address of a user next to every id. Other callers do not, not even tom in answers about himself.
 func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	s := newWithSubmission(t)
 	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})
@@ -109,7 +109,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 			}
 		}
 	}
-	// What was shown can be sent back as it is, with the change.
+	// The representation of a resource can be sent back unchanged, except for the change.
 	var shown map[string]any
 	s.Want(http.StatusOK, &shown, "olga", http.MethodGet, s.registration, nil)
 	shown["state"] = "rejected"
@@ -119,7 +119,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	}
 }
 
-// An address that nobody confirmed is shown to nobody.
+// Unconfirmed addresses are shown to nobody.
 func TestPeople_HaveConfirmedAddressesOnly(t *testing.T) {
 	s := newWithSubmission(t)
 	tom := recordtest.Get[record.User](t, s.Store, record.UserKey(recordtest.UserID("tom")))
@@ -132,8 +132,8 @@ func TestPeople_HaveConfirmedAddressesOnly(t *testing.T) {
 	}
 }
 
-// TestPrivateTask_IsForbiddenToApplicants asks as users whose registration waits or was rejected: the task, its
-// datasets and the lists below it answer 403, nothing else of it is shown, and their own submissions are there still.
+// TestPrivateTask_IsForbiddenToApplicants sends requests as users whose registration is pending or rejected. The task, its
+// datasets and the lists below it answer 403. Nothing else of the task is shown, but the users still see their own submissions.
 func TestPrivateTask_IsForbiddenToApplicants(t *testing.T) {
 	s := newServer(t)
 	private := s.Records().Task(recordtest.Private)

@@ -17,17 +17,17 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// modelTime is the clock of the model: one instant, so that two answers differ in nothing that time makes. It is about now, for
-// links are not signed for the past.
+// modelTime is the clock of the model. It is a single instant, so that time makes no difference between answers. It is close to
+// the present, because links are not signed for the past.
 var modelTime = time.Now()
 
-// model is everything that a platform holds, by attributes. It makes the records of two stores for one caller: in full, and
-// with all that the caller may not see left out or replaced. The rules are those of the design, written once more.
+// model describes all data of a platform by attributes. It makes the records of two stores for one caller. One store has all
+// records. In the other, data that the caller may not see is missing or replaced. The model repeats the rules of the design.
 type model struct {
 	tasks   []modelTask
 	members []modelRegistration
 	entries []modelEntry
-	truths  []modelTruth // of the datasets of the only task, whose runs wait to be evaluated; nil in a model without
+	truths  []modelTruth // truths of the datasets of the only task, whose runs wait for evaluation; nil in other models
 }
 
 type modelTask struct {
@@ -48,17 +48,17 @@ type modelEntry struct {
 	user                       string
 	task, dataset              int
 	public, published, blinded bool
-	embargoed                  bool // until the last close of the dataset, which has none
+	embargoed                  bool // until the last close of the dataset, which never comes
 	baseline                   bool
 	state                      record.RunState
 	ap                         float64
-	run                        string // the file of one that waits to be evaluated
+	run                        string // the file of a run that waits for evaluation
 }
 
-// dark reports whether nobody but the organizers is shown results of the entry.
+// dark reports whether only the organizers see results of the entry.
 func (e *modelEntry) dark() bool { return e.blinded || e.embargoed }
 
-// The callers: participants, organizers, owners, a worker, an administrator and unrelated ones.
+// modelCallers are participants, organizers, owners, a worker, an administrator and unrelated callers.
 var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
 
 func newModel(seed uint64) *model {
@@ -125,7 +125,8 @@ func (m *model) sees(caller string, task int) bool {
 	return !m.tasks[task].private || m.organizes(caller, task) || ok && r.state == record.Accepted
 }
 
-// modelID is the id of the name, whatever else there is: those made later have later names. Kinds are apart by a thousand.
+// modelID returns the id with this number. It does not depend on other resources. Higher numbers have later ids. Kinds differ by
+// a thousand.
 func modelID(kind string, n int) string {
 	at := map[string]int{"organizer": 0, "task": 1, "dataset": 2, "registration": 3, "submission": 4, "run": 5, "review": 6, "evaluation": 7,
 		"audit": 8, "secret": 9}[kind]*1000 + n
@@ -157,7 +158,7 @@ func modelFile(name, content string) record.File {
 		State: record.FileStored}
 }
 
-// objects are the files of the model that somebody may read, by key.
+// objects returns, by key, the files of the model that some caller may read.
 func (m *model) objects() map[string]string {
 	all := map[string]string{}
 	put := func(h record.Holder, kind string, n int, content string) {

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// records makes those of a store. Without withhold they are all there; with it, what the caller may not see is not.
+// records makes the records of a store. With withhold, it leaves out or replaces all that the caller may not see.
 func (m *model) records(caller string, withhold bool) []record.Record {
 	b := &modelBuilder{model: m, caller: caller, withhold: withhold}
 	for i, user := range []string{"olga", "rival"} {
@@ -48,10 +48,10 @@ type modelBuilder struct {
 	all      []record.Record
 }
 
-// hides reports whether what the caller sees or not is to be withheld.
+// hides reports whether the store lacks data. sees says whether the caller may see the data.
 func (b *modelBuilder) hides(sees bool) bool { return b.withhold && !sees }
 
-// other is the text, or another one where it is withheld.
+// other returns the text, or another text if it is withheld.
 func (b *modelBuilder) other(sees bool, text string) string {
 	if b.hides(sees) {
 		return "withheld, and of another length than what it replaces"
@@ -114,7 +114,7 @@ func (b *modelBuilder) task(i int) {
 	}
 }
 
-// ofOrganizers are the records of a task that nobody else is shown.
+// ofOrganizers makes the records of a task that only its organizers see.
 func (b *modelBuilder) ofOrganizers(i int, task *record.TaskItem) {
 	organizer, path := recordtest.UserID(b.tasks[i].organizer), "/v1/tasks/"+task.ID
 	a := record.NewAudit(modelTime, task.Scope(), organizer, "review.updated", path, nil, nil)
@@ -138,7 +138,7 @@ func (b *modelBuilder) invitation(n int, task *record.TaskItem, registrationID, 
 	return i
 }
 
-// deletion is an entry of the trash of something that was in the scope.
+// deletion makes an entry of the trash for a deleted resource in the scope.
 func (b *modelBuilder) deletion(kind string, n int, of access.Scope, by string, byOwner bool) record.Record {
 	id := modelID("deleted "+kind, n)
 	d := record.NewDeletion(modelTime, record.DeletedKind(kind), id, "/v1/"+kind+"s/"+id, "Deleted", of, by, byOwner)
@@ -179,7 +179,7 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 	})
 }
 
-// enter makes a submission with its run, review and evaluation, each as far as the caller sees it.
+// enter makes a submission with its run, review and evaluation, as far as the caller may see each.
 func (b *modelBuilder) enter(i int, e modelEntry) {
 	organizes := b.organizes(b.caller, e.task)
 	owns := b.caller == e.user
@@ -220,7 +220,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		modelID("dataset", number)}
 	s.RunIDs = []string{modelID("run", i)}
 	s.Baseline = e.baseline
-	s.Notes = b.other(owns, "notes") // which organizers are not shown
+	s.Notes = b.other(owns, "notes") // organizers do not see them
 	s.Visibility = record.Private
 	if e.public {
 		s.Visibility = record.Public

@@ -29,13 +29,13 @@ type modelRequest struct {
 	headers      []string
 }
 
-// ask returns the answer from the store as it was sent, except for what differs in each request.
+// ask returns the answer of a server with the store from, without the parts that differ for each request.
 func (r *modelRequest) ask(s *servertest.Server, from store.Store, caller string) []byte {
 	s.Store = from
 	a := s.Do(caller, r.method, r.path, r.body, r.headers...)
 	var b bytes.Buffer
 	_, _ = fmt.Fprintln(&b, a.Status)
-	requestID := []byte(a.Header.Get("X-Request-Id")) // which problems have too, as JSON and as pages
+	requestID := []byte(a.Header.Get("X-Request-Id")) // problems have it in JSON and in pages
 	for _, name := range []string{"Date", "X-Request-Id", "Ratelimit", "Ratelimit-Policy"} {
 		a.Header.Del(name)
 	}
@@ -51,8 +51,8 @@ func statusOf(answer []byte) (status int) {
 
 func (m *model) requests(s *servertest.Server) []modelRequest { return requestsFor(s, m.ids()) }
 
-// requestsFor returns requests of all operations: with the id of each resource and with an unknown one, each filter, order, page
-// and media type. Requests that would change a resource have a body that cannot be read, which is checked last.
+// requestsFor returns requests of all operations: with the id of each resource and with an unknown id, and with each filter,
+// order, page and media type. Requests that would change a resource have an invalid body, which is checked last.
 func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 	var tools, components struct {
 		Data []struct{ Name, ID string }
@@ -87,7 +87,7 @@ func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 				for _, query := range queries(op, ids) {
 					all = append(all, modelRequest{method: op.Method, path: path + query})
 				}
-				for _, media := range append([]string{"text/html"}, op.Media...) { // every answer is a page too
+				for _, media := range append([]string{"text/html"}, op.Media...) { // every answer is available as a page
 					all = append(all, modelRequest{
 						method:  op.Method,
 						path:    path,
@@ -100,8 +100,8 @@ func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 	return all
 }
 
-// sampled returns all requests at night, and otherwise every third one from a random place on. Requests of one operation stand together,
-// so that most operations are still asked.
+// sampled returns all requests at night. Otherwise it returns every third request, from a random start. Requests of one operation
+// are neighbours, so most operations are included.
 func sampled(t *testing.T, all []modelRequest) []modelRequest {
 	t.Helper()
 	if nightlytest.Enabled {
@@ -115,7 +115,8 @@ func sampled(t *testing.T, all []modelRequest) []modelRequest {
 	return some
 }
 
-// ids are those of everything in the model, and one of nothing, by the name of their parameter. Those of a task are by its id too.
+// ids returns the ids of all resources in the model and an unknown id, by the name of their parameter, and also by the task that
+// they belong to.
 func (m *model) ids() map[string][]string {
 	nothing := modelID("secret", 999)
 	ids := map[string][]string{"organizerId": {modelID("organizer", 0), modelID("organizer", 1), nothing}}
@@ -157,7 +158,8 @@ func (m *model) ids() map[string][]string {
 	return ids
 }
 
-// paths are those of the pattern with each id of its parameters; below a task only those of the task, and of nothing.
+// paths returns the paths of the pattern with each id of its parameters. Below a task, it uses only ids of the task and the
+// unknown id.
 func paths(pattern string, ids map[string][]string) []string {
 	all := []string{strings.TrimSuffix(pattern, "{$}")}
 	for _, p := range parameters.FindAllStringSubmatch(pattern, -1) {
@@ -178,14 +180,14 @@ func paths(pattern string, ids map[string][]string) []string {
 
 var parameters = regexp.MustCompile(`\{([a-zA-Z]+)\}`)
 
-// queries are those that the list or resource takes.
+// queries returns the queries that the list or resource accepts.
 func queries(op api.Operation, ids map[string][]string) []string {
 	all := []string{""}
 	if len(op.Query.Fields) > 0 {
 		all = append(all, "?fields="+op.Query.Fields[0])
 	}
 	if slices.Contains(op.Query.Custom, "input") {
-		for _, input := range toolInputs(ids)[:4] { // as a POST, which has them all
+		for _, input := range toolInputs(ids)[:4] { // a POST has all inputs
 			b, _ := json.Marshal(input)
 			all = append(all, "?"+url.Values{"input": {string(b)}}.Encode())
 		}
@@ -220,7 +222,7 @@ func queries(op api.Operation, ids map[string][]string) []string {
 	return all
 }
 
-// toolInputs name each dataset and each run, and runs in pairs, in all the shapes that inputs of tools have.
+// toolInputs returns inputs that name each dataset, each run and pairs of runs, in all shapes of tool inputs.
 func toolInputs(ids map[string][]string) []any {
 	var all []any
 	type object = map[string]any

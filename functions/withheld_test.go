@@ -23,9 +23,10 @@ var (
 	seeds     = flag.Uint64("seeds", 1, "how many models of what is withheld are tried, each with a seed of its own")
 )
 
-// TestAnswers_AreEqualWhateverIsWithheld asks one server over pairs of stores that differ only in what the caller may not see:
-// status, headers and body of each answer are equal byte for byte, and with them counts, order, ranks, pages, cursors, links and
-// entity tags. The requests come from the table of operations, so that an operation is covered by being declared.
+// TestAnswers_AreEqualWhateverIsWithheld sends requests to one server with pairs of stores. The stores differ only in data that
+// the caller may not see. Status, headers and body of each answer must be equal byte for byte. That covers counts, order, ranks,
+// pages, cursors, links and entity tags. The requests come from the table of operations, so a new operation is covered
+// automatically.
 func TestAnswers_AreEqualWhateverIsWithheld(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }

@@ -6,7 +6,7 @@ package components
 var catalogue = []*entry{
 	{Component{
 		ID: "01M8FXR50DEVAT6TXB58ZEXQ3B", Kind: "recipe", Name: "Rebuild a task with several labels",
-		Description: "From published files to a leaderboard: SemEval-2018 task 1 E-c gives each tweet any of eleven emotions, as a table with 0 or 1 in a column for each. The snippet converts gold standard and run into JSON lines with the labels of each tweet, and measures as the task does: Jaccard over the tweets, in which a tweet without any emotion counts as right where none is predicted, and F1 over all decisions and over the emotions.",
+		Description: "From published files to a leaderboard: SemEval-2018 task 1 E-c gives each tweet any of eleven emotions, in a table with a column of 0 or 1 for each emotion. The snippet converts gold standard and run to JSON lines with the labels of each tweet. It uses the measures of the task: Jaccard over the tweets, in which an empty prediction is right for a tweet without emotions, and F1 over all decisions and over the emotions.",
 		Links: []Link{
 			{"Mohammad et al.: SemEval-2018 task 1: Affect in tweets (2018)", "https://aclanthology.org/S18-1001/"},
 			{"The API of this server", "/docs"},
@@ -19,7 +19,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-multilabel/python.py"}},
 	{Component{
 		ID: "01M8FXR50D1NP602R66NX5MTF1", Kind: "evaluator", Name: "Scores and probabilities",
-		Description: "Compares scores with true labels: area under the ROC curve, average precision, log loss and Brier score, and the measures of PAN's authorship verification, in which a score of exactly 0.5 leaves an item unanswered. A run has one score for each item, of the positive label, or one for each label: JSON lines have an object of them, CSV has a column for each. The truth has the label in the field in which runs have the score.",
+		Description: "Compares scores with true labels: area under the ROC curve, average precision, log loss and Brier score, and the measures of PAN's authorship verification, for which a score of exactly 0.5 leaves an item unanswered. For each item a run has one score of the positive label, or a score for each label: in JSON lines an object, in CSV a column for each label. The field that has the score in runs has the label in the truth.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"Authorship verification at PAN 2023", "https://pan.webis.de/clef23/pan23-web/author-identification.html"},
@@ -33,7 +33,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-probabilities/python.py"}},
 	{Component{
 		ID: "01M8FVYXPJP14AGHXC7ZWGJ33V", Kind: "evaluator", Name: "Several labels for each item",
-		Description: "Compares predicted sets of labels with true ones: F1, precision and recall (over labels, over items, or of one label), Jaccard, exact match and Hamming loss. JSON lines have an array of labels, empty where there are none; CSV has one column, in which a vertical bar, or the `separator` of the format, separates them. Order says nothing.",
+		Description: "Compares predicted sets of labels with true sets: F1, precision and recall (over labels, over items, or of one label), Jaccard, exact match and Hamming loss. JSON lines have an array of labels, which may be empty. CSV has one column, in which a vertical bar, or the `separator` of the format, separates the labels. Their order does not matter.",
 		Links: []Link{
 			{"scikit-learn's measures of several labels", "https://scikit-learn.org/stable/modules/model_evaluation.html#multiclass-and-multilabel-classification"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -46,7 +46,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-multilabel/python.py"}},
 	{Component{
 		ID: "01M8FVW6S0ST80D25JKTEKE0SK", Kind: "recipe", Name: "Run a task on toxic spans",
-		Description: "SemEval-2021 task 5 from its published file to the board: the numbers of toxic characters of each post become spans as JSON lines, and runs are measured as the task did, by `DocumentF1`, the mean over the posts of F1 of their characters. A run that marks nothing is right about posts that have nothing toxic.",
+		Description: "SemEval-2021 task 5 from its published file to the leaderboard. The numbers of the toxic characters of each post become spans in JSON lines. The measure is that of the task, `DocumentF1`: the mean over the posts of F1 of their characters. A run without spans is right for posts without toxic characters.",
 		Links: []Link{
 			{"SemEval-2021 task 5: toxic spans detection", "https://aclanthology.org/2021.semeval-1.6/"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -73,7 +73,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-spans/python.py"}},
 	{Component{
 		ID: "01M8FRA3J6W1Q5Z8N2V7K4YDTB", Kind: "recipe", Name: "A task of text generation",
-		Description: "The E2E NLG Challenge from its files to a leaderboard: a CSV file of meaning representations (`mr`), each in as many rows as it has references (`ref`), becomes JSON lines with an array of references, and the output of a system, one text in each line in the order of the meaning representations, becomes a run. Inputs are the meaning representations by themselves. The measures are those of the challenge that need no other program, and chrF++. The data in the snippet are made up in the published format.",
+		Description: "The E2E NLG Challenge from its files to a leaderboard. A CSV file of meaning representations (`mr`), with one row for each reference (`ref`), becomes JSON lines with an array of references. The output of a system, one text in each line in the order of the meaning representations, becomes a run. Inputs are only the meaning representations. The measures are chrF++ and those of the challenge that need no other program. The data in the snippet are made up in the published format.",
 		Links: []Link{
 			{"The E2E NLG Challenge", "https://www.macs.hw.ac.uk/InteractionLab/E2E/"},
 			{"Its evaluation", "https://github.com/tuetschek/e2e-metrics"},
@@ -87,7 +87,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-generation/python.py"}},
 	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
-		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too, for all who see the evaluation. Where there are few answers, such as yes and no, exact match by item tells them, and nothing hides it: evaluate such answers by `classification`, of which only the organizers are shown values by item, or have scores shown after the close (`scores: afterClose`).",
+		Description: "Compares answers, summaries or translations with references: exact match and token F1 as in SQuAD 2.0, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of references. An empty array means that there is no answer. BLEU and chrF have one value for all texts, with the signatures of sacrebleu that their definitions name. The other measures are means, and everybody who sees the evaluation also sees their values for each item. If there are few possible answers, such as yes and no, exact match by item reveals them. For such answers use `classification`, whose values by item only the organizers see, or show scores after the close (`scores: afterClose`).",
 		Links: []Link{
 			{"sacrebleu, and its signatures", "https://github.com/mjpost/sacrebleu"},
 			{"rouge-score", "https://github.com/google-research/google-research/tree/master/rouge"},
@@ -102,7 +102,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-text/python.py"}},
 	{Component{
 		ID: "01M8FMWXWCBYB6WK952SWA0432", Kind: "tool", Name: "pool",
-		Description: "A judgment pool out of up to 100 runs, as TREC makes them: of each topic the first documents of each run, by id, so that nothing tells where a document comes from. Answers with JSON that counts what each run contributes and how much runs overlap, with a page or a chart of the overlap, or with the pool as a file (`Accept: text/plain`), also as qrels to fill in. The files of stored runs are for those who may download them.",
+		Description: "Makes a judgment pool from up to 100 runs, like TREC: the first documents of each run and topic. They are ordered by id, so their order does not reveal the runs. Answers with JSON that counts the contributions of the runs and their overlap, with a page or a chart of the overlap, or with the pool as a file (`Accept: text/plain`), also as qrels to fill in. You may pool stored runs that you may download.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/pool"},
 			{"Voorhees: The philosophy of information retrieval evaluation (2001)", "https://doi.org/10.1007/3-540-45691-0_34"},
@@ -115,7 +115,7 @@ var catalogue = []*entry{
 	}, []string{"tool-pool/curl.sh"}},
 	{Component{
 		ID: "01M8FMM9S346Q3D25VT4F5V37E", Kind: "evaluator", Name: "Diversity",
-		Description: "Compares rankings with diversity qrels, in which topics have subtopics (intents, aspects): alpha-nDCG, ERR-IA, subtopic recall and the other measures of ndeval, the program of the TREC Web tracks; per topic as well. Runs are those of retrieval.",
+		Description: "Compares rankings with diversity qrels, in which topics have subtopics (intents, aspects), overall and per topic: alpha-nDCG, ERR-IA, subtopic recall and the other measures of ndeval, the program of the TREC Web tracks. Runs have the same format as for retrieval.",
 		Links: []Link{
 			{"The diversity task of the TREC 2013 Web track", "https://trec.nist.gov/data/web2013.html"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -129,7 +129,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-diversity/python.py"}},
 	{Component{
 		ID: "01M8FM74SM0QW6G7D7N1198Q6Z", Kind: "evaluator", Name: "Clustering",
-		Description: "Compares predicted clusters with true ones, whatever their names: V-measure, adjusted Rand index, NMI, BCubed and purity. Runs and truth are CSV or JSON lines with the cluster of each item.",
+		Description: "Compares predicted clusters with true clusters, independent of their names: V-measure, adjusted Rand index, NMI, BCubed and purity. Runs and truth are CSV or JSON lines with the cluster of each item.",
 		Links: []Link{
 			{"scikit-learn's measures of clusterings", "https://scikit-learn.org/stable/modules/clustering.html#clustering-performance-evaluation"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -155,7 +155,7 @@ var catalogue = []*entry{
 	}, []string{"measure-diversity/python.py"}},
 	{Component{
 		ID: "01M838DTQCB2NWRZ24TJ052T7V", Kind: "recipe", Name: "Receive webhooks",
-		Description: "What happens in a task is sent to a program at once, signed by the specification of Standard Webhooks, whose libraries check signatures in many languages. An event names its resource by a path and says nothing else of it. It can arrive twice with the same `webhook-id`, and late: what does not arrive is sent again for three days. Receivers have https and a public address; this one is on the machine of a server of your own, started with `-webhook-networks 127.0.0.1/32`.",
+		Description: "A webhook sends the events of a task to a program at once. Events are signed by the specification of Standard Webhooks, whose libraries check signatures in many languages. An event has the path of its resource and no other data of it. It can arrive twice with the same `webhook-id`, and late: failed deliveries are repeated for three days. Receivers need https and a public address. The receiver of the snippet is on the machine of your own server, started with `-webhook-networks 127.0.0.1/32`.",
 		Links: []Link{
 			{"Standard Webhooks", "https://www.standardwebhooks.com/"},
 			{"The API of this server", "/docs"},
@@ -168,7 +168,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-webhook/python.py"}},
 	{Component{
 		ID: "01M838DSR4SHE7BTXQ9SQ77EBR", Kind: "recipe", Name: "Undo a deletion",
-		Description: "Deleted tasks, datasets, submissions and runs are gone for everyone, and can be restored for 30 days with everything in them, by those who may delete them: `/v1/deletions` lists them. A task with submissions is deleted with `with=submissions` and its name.",
+		Description: "Deleted tasks, datasets, submissions and runs disappear for everyone. For 30 days, users with the right to delete them can restore them with all their content: `/v1/deletions` lists them. Deleting a task with submissions requires `with=submissions` and the name of the task.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -180,7 +180,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-undo/curl.sh"}},
 	{Component{
 		ID: "01M838DRRWTTQ9MT4X6TBGD312", Kind: "recipe", Name: "Publish many runs at once",
-		Description: "One request reviews up to 100 runs, by ids or by a filter; the answer has a result for each, and with more runs a `cursor` to go on with. With `preview=true` this and every other POST and PATCH changes nothing, and answers what would follow: who would see what, what people are told, and what is charged.",
+		Description: "One request reviews up to 100 runs, chosen by ids or by a filter. The answer has a result for each run, and a `cursor` to continue if there are more. With `preview=true`, this and every other POST and PATCH changes nothing and describes the effects: who would see what, who would be notified, and what would be charged.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -192,7 +192,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-batch-review/python.py"}},
 	{Component{
 		ID: "01M838DQSMDYQT90H65DF40FMR", Kind: "recipe", Name: "Run a test phase",
-		Description: "A dataset can have a window and a quota of its own. With `scores` set to `afterClose` nobody but the organizers sees values until the window of the last team has closed, and with `finalRuns` leaderboards can show those runs alone that each team marked (`final=true`), or its last ones. An exception grants one team a later close or more runs, or refunds a run, for a reason that the team reads.",
+		Description: "A dataset can have its own window and quota. With `scores` set to `afterClose`, only the organizers see scores until the window of the last team has closed. With `finalRuns`, leaderboards can show only the runs that each team marked as final (`final=true`), or its last runs if it marked none. An exception grants a team a later close or more runs, or refunds a run, for a reason that the team can read.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -204,7 +204,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-phases/python.py"}},
 	{Component{
 		ID: "01M838DPTCC6WXYDGACCHX9FDF", Kind: "recipe", Name: "Take part as a team",
-		Description: "What one member of a team submits belongs to all, and the quota is the team's. Nobody is made a member by others: an organizer of a task invites teams, also to a private task, and the owner of a team invites its members, as organizers can, each by a link that works once or `uses` times, expires, and can be withdrawn. Those who open the link sign in and join; a program sends its secret. A team with the link of a task waits for no approval.",
+		Description: "All members share the submissions and the quota of a team. Users become members only by joining. An organizer of a task invites teams, also to a private task. The owner of a team, or an organizer, invites its members. An invitation is a link that works once or `uses` times, expires, and can be withdrawn. People open the link, sign in and join. A program sends the secret of the link. A team that joins a task by a link needs no approval.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -216,7 +216,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-team/curl.sh"}},
 	{Component{
 		ID: "01M7Z3PHN0RNKDFTPSMKT6N95M", Kind: "recipe", Name: "Fuse two runs and submit the result",
-		Description: "Two runs that fail on different topics make a better one together. `fusion` takes runs that the platform holds, yours or such as may be downloaded, by their ids, and answers with a run file, which is submitted like any other.",
+		Description: "Two runs that fail on different topics make a better run together. `fusion` takes the ids of stored runs, yours or runs that you may download, and answers with a run file, which you submit like any other.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/fusion"},
 			{"Cormack, Clarke and Buettcher: Reciprocal rank fusion outperforms Condorcet and individual rank learning methods (2009)", "https://doi.org/10.1145/1571941.1572114"},
@@ -229,7 +229,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-fuse/python.py"}},
 	{Component{
 		ID: "01M7Z3MQ20T5V5213S0N20J3ZH", Kind: "recipe", Name: "Check a run before submitting it",
-		Description: "Submissions count against the quota; checks do not. `validator` reads a run as the dataset's evaluator would, and lists its faults by line; what is valid is submitted then. It knows nothing of the truth: a valid run still fails when it lacks a prediction for an item there, so predict every item of the inputs. A script that makes runs should do so, as should CI.",
+		Description: "Submissions count against the quota, checks do not. `validator` reads a run like the dataset's evaluator and lists its errors by line. Submit the run once it is valid. The check does not know the truth: a valid run still fails if it lacks a prediction for an item of the truth, so predict every item of the inputs. Scripts that make runs, and CI, should check them.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/validator"},
 			{"The API of this server", "/docs"},
@@ -242,7 +242,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-validate/python.py"}},
 	{Component{
 		ID: "01M7Z3H1W0E0E152NA44AX63G3", Kind: "tool", Name: "converter",
-		Description: "A run or relevance judgments in another format: runs as `trec-run`, `jsonl` or `csv`, judgments as `trec-qrels`, `jsonl`, `csv` or `beir`. Lines keep their order and scores their digits, and what the other format cannot hold is reported. Answers with JSON, or with the file (`Accept: text/plain`); a large one stands behind a link, for those who log in. The files of a stored run are for those who may download them, the judgments of a dataset for its organizers.",
+		Description: "Converts a run or relevance judgments to another format: runs to `trec-run`, `jsonl` or `csv`, judgments to `trec-qrels`, `jsonl`, `csv` or `beir`. Lines keep their order and scores their digits. A warning reports data that the target format cannot hold. Answers with JSON, or with the file (`Accept: text/plain`). A large file is behind a link, which requires a login. You may convert stored runs that you may download. Only organizers may convert the judgments of a dataset.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/converter"},
 			{"BEIR, a benchmark whose format of judgments others use too", "https://github.com/beir-cellar/beir"},
@@ -256,7 +256,7 @@ var catalogue = []*entry{
 	}, []string{"tool-converter/curl.sh"}},
 	{Component{
 		ID: "01M7Z3F7902505DBQXB7N5CM8A", Kind: "tool", Name: "fusion",
-		Description: "One run out of two to ten: by reciprocal rank fusion, which looks at ranks alone, or by CombSUM or CombMNZ over scores that are normalized first. Often better than the best of them. Answers with JSON, or with the run file (`Accept: text/plain`), ready to be submitted; a large one stands behind a link, for those who log in. The files of stored runs are for those who may download them.",
+		Description: "Makes one run out of two to ten: by reciprocal rank fusion, which looks only at ranks, or by CombSUM or CombMNZ over normalized scores. The result is often better than the best of the runs. Answers with JSON, or with the run file (`Accept: text/plain`), ready to be submitted. A large file is behind a link, which requires a login. You may fuse stored runs that you may download.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/fusion"},
 			{"Cormack, Clarke and Buettcher: Reciprocal rank fusion outperforms Condorcet and individual rank learning methods (2009)", "https://doi.org/10.1145/1571941.1572114"},
@@ -271,7 +271,7 @@ var catalogue = []*entry{
 	}, []string{"tool-fusion/curl.sh", "tool-fusion/main.go"}},
 	{Component{
 		ID: "01M7Z3DCP0THZRCH220JDJHWMM", Kind: "tool", Name: "topics",
-		Description: "How runs do on each topic: the values of a measure, their mean and spread, which topics are hard, and which runs stand out on one. Answers with JSON, a page with a heat map (`Accept: text/html`), or the heat map as a chart (`image/svg+xml`). What a GET asks for has an address, which can be opened in a browser and sent to others: they get what they may see. Stored runs have the values of their evaluations.",
+		Description: "Shows how runs do on each topic: the values of a measure, their mean and spread, which topics are hard, and which runs are outliers on a topic. Answers with JSON, a page with a heat map (`Accept: text/html`), or the heat map as a chart (`image/svg+xml`). The answer has an address, which a browser can open and which you can send to others: they see what they may see. Stored runs have the values of their evaluations.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/topics"},
 		},
@@ -283,7 +283,7 @@ var catalogue = []*entry{
 	}, []string{"tool-topics/curl.sh"}},
 	{Component{
 		ID: "01M7Z3BJ30JB468TG9H6PETZGA", Kind: "tool", Name: "significance",
-		Description: "Whether runs differ by more than chance: for each pair the paired t-test, Wilcoxon's signed-rank test and Fisher's randomization test over the topics that all runs have, Cohen's d, McNemar's exact test of labels that are right or wrong, the paired bootstrap of measures of all examples together, such as macro F1, BLEU and F1 of spans, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs. The same seed gives the same answer. Answers with JSON, a page (`Accept: text/html`), or the matrix of pairs as a chart (`image/svg+xml`). Stored runs are compared by the values of their evaluations, for everybody who sees those; where values of single examples tell the truth, as of labels and numbers, p is rounded up for others than the organizers.",
+		Description: "Tests whether runs differ by more than chance. For each pair it computes the paired t-test, Wilcoxon's signed-rank test and Fisher's randomization test over the topics that all runs have, and Cohen's d. It computes McNemar's exact test for labels that are right or wrong, and the paired bootstrap for measures of all examples together, such as macro F1, BLEU and F1 of spans. It corrects p by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs. The same seed gives the same answer. Answers with JSON, a page (`Accept: text/html`), or the matrix of pairs as a chart (`image/svg+xml`). Stored runs are compared by the values of their evaluations, for everybody who sees the evaluations. Values of single labels and numbers reveal the truth, so p is rounded up for callers other than the organizers.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/significance"},
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
@@ -297,7 +297,7 @@ var catalogue = []*entry{
 	}, []string{"tool-significance/python.py"}},
 	{Component{
 		ID: "01M7Z39QG0R48QE9W348HYXNVN", Kind: "tool", Name: "leaderboard",
-		Description: "The evaluations of a dataset, best first, with 95 % bootstrap intervals, with letters that entries share which cannot be distinguished, and, `against` another version of the truth, with how ranks changed. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). It has the entries that the list of the task's evaluations has: what is published for everybody, one's own results for their owners, all for organizers. The `audience` of each entry says which; `\"view\": \"public\"` leaves out what others do not see.",
+		Description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that connect entries that cannot be distinguished. With `against`, it shows how ranks changed from another version of the truth. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). The entries are the same as in the list of the task's evaluations: everybody sees published results, owners also see their own, and organizers see all. The `audience` of an entry says who sees it. `\"view\": \"public\"` leaves out results that others do not see.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/leaderboard"},
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
@@ -311,7 +311,7 @@ var catalogue = []*entry{
 	}, []string{"tool-leaderboard/python.py"}},
 	{Component{
 		ID: "01M7Z37WX0DK2WWAXJWDAZ5VTX", Kind: "tool", Name: "serp",
-		Description: "What a run retrieved for a topic, as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked. The quickest way to see whether a ranking makes sense. Answers with JSON, or with a page (`Accept: text/html`) that leads on to the other topics. The files of a stored run are for those who may download them; judgments are shown to organizers and to those who send some.",
+		Description: "Shows the documents that a run retrieved for a topic like a search engine: rank, score, judgment, title and a passage with the words of the query marked. It is the quickest way to see whether a ranking makes sense. Answers with JSON, or with a page (`Accept: text/html`) that links to the other topics. You may show stored runs that you may download. Only organizers see the judgments of a dataset. You can also send judgments.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/serp"},
 		},
@@ -323,7 +323,7 @@ var catalogue = []*entry{
 	}, []string{"tool-serp/curl.sh"}},
 	{Component{
 		ID: "01M7Z362A04PGF267MYJTBB718", Kind: "tool", Name: "diffir",
-		Description: "Two to five runs side by side: the documents that moved, came and went, coloured by their judgments and with their texts, the topics first on which the runs differ most, by rank-biased overlap, Kendall's tau or a measure. Answers with JSON, or with a page that needs nothing else (`Accept: text/html`). The files of stored runs are for those who may download them; judgments are shown to organizers and to those who send some; texts are those of the dataset's inputs, or sent along.",
+		Description: "Shows two to five runs side by side: the documents that moved, came and went, coloured by their judgments and with their texts. The topics on which the runs differ most come first, by rank-biased overlap, Kendall's tau or a measure. Answers with JSON, or with a page that loads nothing else (`Accept: text/html`). You may compare stored runs that you may download. Only organizers see the judgments of a dataset. You can also send judgments. Texts come from the dataset's inputs, or from files that you send.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/diffir"},
 			{"Webber, Moffat and Zobel: A similarity measure for indefinite rankings (2010)", "https://doi.org/10.1145/1852102.1852106"},
@@ -337,7 +337,7 @@ var catalogue = []*entry{
 	}, []string{"tool-diffir/python.py"}},
 	{Component{
 		ID: "01M7Z347Q0GW5ZN4RNYHS7H2CH", Kind: "tool", Name: "validator",
-		Description: "What is wrong with the files of a run or of a truth, by file and line, as the evaluation would find it, without submitting anything. With `datasetId`, a run is checked for the kind and the format of that dataset, which everybody may do who sees it; nothing is ever compared with its truth. Files with errors are an answer with `valid` false. Answers with JSON.",
+		Description: "Lists the errors in the files of a run or of a truth, by file and line, like the evaluation, without a submission. With `datasetId`, everybody who sees a dataset can check a run for its kind and format. The run is never compared with the truth. For files with errors the answer has `valid` false. Answers with JSON.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/validator"},
 		},
@@ -349,7 +349,7 @@ var catalogue = []*entry{
 	}, []string{"tool-validator/curl.sh"}},
 	{Component{
 		ID: "01M7Z32D40G9ZYSSQ1NVPR3MMD", Kind: "tool", Name: "evaluator",
-		Description: "Measures of up to ten runs, overall and per topic, with 95 % bootstrap intervals over topics. Send files, or name what the platform holds: a run by `runId`, a truth by `datasetId`. Without a truth, runs of the platform have the values of their evaluations, which everybody may have who sees those; the truth of a dataset takes one of its organizers. Answers with JSON, which has the confusion matrix of labels, or with a chart (`image/svg+xml`): that matrix of one run, or else bars. Nothing is recorded.",
+		Description: "Computes measures of up to ten runs, overall and per topic, with 95 % bootstrap intervals over topics. Send files, or name stored resources: a run by `runId`, a truth by `datasetId`. Without a truth, stored runs have the values of their evaluations, for everybody who sees the evaluations. Only organizers may use the truth of a dataset. Answers with JSON, which has the confusion matrix of labels, or with a chart (`image/svg+xml`): the confusion matrix of a single run, otherwise bars. Nothing is recorded.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/evaluator"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -365,7 +365,7 @@ var catalogue = []*entry{
 	}, []string{"tool-evaluator/python.py", "tool-evaluator/main.go"}},
 	{Component{
 		ID: "01M7YW30P041C5WA6GSBMPH93W", Kind: "recipe", Name: "Check that the server is up",
-		Description: "`/health` asks the store and answers 503 when that does not; `/info` tells version, limits, formats and measures. For monitoring, and for containers that wait for each other.",
+		Description: "`/health` checks the store, and answers 503 if the store does not respond. `/info` has version, limits, formats and measures. Use them for monitoring, and for containers that wait for each other.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -377,7 +377,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-health/curl.sh"}},
 	{Component{
 		ID: "01M7YW16302M6QGG45MHEDRNJ2", Kind: "recipe", Name: "Find out how to sign in",
-		Description: "Who may do what is decided by a token of an OpenID Connect issuer, which the server names. Its discovery document says where to get one. On a laptop the server is its own issuer, and gives a token to all who ask at `/dev/token`.",
+		Description: "A token of an OpenID Connect issuer decides what a caller may do. The server names its issuer, whose discovery document says where to get a token. On a laptop the server is its own issuer, and `/dev/token` gives a token to everybody.",
 		Links: []Link{
 			{"OpenID Connect Discovery", "https://openid.net/specs/openid-connect-discovery-1_0.html"},
 			{"The API of this server", "/docs"},
@@ -390,7 +390,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-sign-in/curl.sh"}},
 	{Component{
 		ID: "01M7YVZBG0PPKPMRK9SNGQG87Z", Kind: "recipe", Name: "Archive a task",
-		Description: "Everything that one may see of a task as one JSON document: the task, its datasets, registrations, submissions and evaluations. For data management plans, and for moving on.",
+		Description: "Everything of a task that you may see as one JSON document: the task, its datasets, registrations, submissions and evaluations. Use it for data management plans and for moving a task.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -402,7 +402,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-archive/python.py"}},
 	{Component{
 		ID: "01M7YVXGX0J582PSEZ0P8FQJ9N", Kind: "recipe", Name: "Read who changed what",
-		Description: "What organizers did that others rely on is on record and can't be changed: creations and deletions, reviews, truths, evaluators, decisions on registrations, quotas and windows, members. Organizers see it with names, as JSON or CSV; `/v1/organizers/{organizerId}/audit-entries` has it after a task was deleted too.",
+		Description: "Audit entries record the actions of organizers that others rely on: creations and deletions, reviews, truths, evaluators, decisions on registrations, quotas and windows, members. Nobody can change an entry. Organizers read the entries with names, as JSON or CSV. `/v1/organizers/{organizerId}/audit-entries` keeps them after a task is deleted.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -414,7 +414,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-audit/curl.sh"}},
 	{Component{
 		ID: "01M7YVVPA0KHRKVTVGVP42T7ND", Kind: "recipe", Name: "Cancel a run",
-		Description: "A run that is not wanted any more is cancelled by a PATCH of its state, whether it waits or is at work; its worker learns of it with the next heartbeat. It does not count against the quota. A run that was evaluated can't be cancelled.",
+		Description: "A PATCH of its state cancels a run that waits or is being executed. Its worker learns of it with the next heartbeat. A cancelled run does not count against the quota. An evaluated run cannot be cancelled.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -426,7 +426,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-cancel/curl.sh"}},
 	{Component{
 		ID: "01M7YVSVQ0943CDSTAQ0K7MQYG", Kind: "recipe", Name: "Take part anonymously",
-		Description: "A team that registers with `anonymous` is shown under an alias, on every page and in every list, to everyone but itself and the organizers. It can give its name later, when the paper is accepted, say, or never.",
+		Description: "A team that registers with `anonymous` appears under an alias on every page and in every list, except to itself and the organizers. It can show its name later, for example when the paper is accepted, or never.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -438,7 +438,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-anonymous/python.py"}},
 	{Component{
 		ID: "01M7YVR140KF1Z037H2RHGNWJ5", Kind: "recipe", Name: "Decide who takes part",
-		Description: "With `registration.mode` set to `approval`, those who register are pending until an organizer accepts or rejects them; with `closed`, teams join by an invitation (`POST /v1/tasks/{taskId}/invitations`). The list of registrations is there as CSV too.",
+		Description: "With `registration.mode` set to `approval`, registrations are pending until an organizer accepts or rejects them. With `closed`, teams join by an invitation (`POST /v1/tasks/{taskId}/invitations`). The list of registrations is also available as CSV.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -450,7 +450,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-approve/python.py"}},
 	{Component{
 		ID: "01M7YVP6H0VQW74G00TJEY9GZA", Kind: "recipe", Name: "Move a deadline",
-		Description: "`submissions.closesAt` and `registration.closesAt` of a task are instants, with a time zone, and the server's clock decides. After that, submissions are refused with the instant. An audit entry has each change.",
+		Description: "`submissions.closesAt` and `registration.closesAt` of a task are instants with a time zone, and the server's clock decides. Later submissions are refused, and the problem names the instant. An audit entry records each change.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -462,7 +462,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-deadline/curl.sh"}},
 	{Component{
 		ID: "01M7YVMBY0C4AD1ZVYYRH2MBBF", Kind: "recipe", Name: "Keep to the quota",
-		Description: "A task can limit the runs of each team, in a sliding 24 hours and in all. The answer to a submission says what is left, and so does the registration at any time; over the limit it is 429 with `Retry-After`, in seconds. Runs that failed or were cancelled do not count.",
+		Description: "A task can limit the runs of each team, in a sliding 24 hours and in total. The answer to a submission has the remaining runs, and so has the registration at any time. Over the limit, the status is 429, with `Retry-After` in seconds. Failed and cancelled runs do not count.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -474,7 +474,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-quota/python.py"}},
 	{Component{
 		ID: "01M7YVJHB0JJ8NMGNQ6V656592", Kind: "recipe", Name: "Change without overwriting others",
-		Description: "A GET answers with an `ETag`, and a PATCH that sends it back in `If-Match` is refused with 412 when somebody was faster. Without it, a PATCH changes the members that it names and no others, also when others change it at the same time.",
+		Description: "A GET answers with an `ETag`. A PATCH that sends it in `If-Match` is refused with 412 if somebody else has changed the resource meanwhile. Without `If-Match`, a PATCH changes only the members that it names, even if others change the resource at the same time.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -486,7 +486,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-lost-update/python.py"}},
 	{Component{
 		ID: "01M7YVGPR0K4WDP0PFZK0DZXXR", Kind: "recipe", Name: "Repeat a request safely",
-		Description: "When an answer is lost, nobody knows whether the request was carried out. With an `Idempotency-Key`, sending it again is safe: for 24 hours, the same key and body give the first answer once more, and nothing is made twice.",
+		Description: "If an answer is lost, the client does not know whether the server has processed the request. With an `Idempotency-Key`, the client can safely send it again: for 24 hours, the same key and body get the first answer again, and nothing is created twice.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -498,7 +498,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-safe-retry/curl.sh"}},
 	{Component{
 		ID: "01M7YVEW50MXFVW38P8KC5202T", Kind: "recipe", Name: "Read a whole list",
-		Description: "Lists come in pages, the newest first. `links.next` leads to the next one and is absent on the last; an empty list is 204 without a body. `fields` asks for a few members of each resource, which makes large lists small.",
+		Description: "Lists come in pages, the newest first. `links.next` leads to the next page and is absent on the last one. An empty list is answered with 204 and no body. `fields` selects a few members of each resource, which makes large lists small.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -511,7 +511,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-pages/python.py", "recipe-pages/main.go"}},
 	{Component{
 		ID: "01M7YVD1J0SE0RQVSYTXG8M8J1", Kind: "recipe", Name: "Read a leaderboard",
-		Description: "The evaluations of a dataset, best first by its primary measure, or by any other with `sort=AP`. `best=true` keeps the best run of each team, and `Accept: text/csv` gives a table. Organizers and owners also get what is not published, as its `audience` says, unless they add `view=public`. Public leaderboards need no token.",
+		Description: "The evaluations of a dataset, best first by its primary measure, or by any other with `sort=AP`. `best=true` keeps only the best run of each team, and `Accept: text/csv` returns a table. Organizers and owners also get unpublished entries, marked by `audience`, unless they add `view=public`. Public leaderboards need no token.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -523,7 +523,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-leaderboard/curl.sh"}},
 	{Component{
 		ID: "01M7YVB6Z0Q7ZQ95XEQ1H8W7G1", Kind: "recipe", Name: "Compare two runs",
-		Description: "Did a change help, and by more than chance? And which topics did it help, which did it hurt? Two runs on one dataset: `significance` tests the difference of a measure over the topics, `diffir` orders them by how much they differ, and shows on a page (`Accept: text/html`) what moved.",
+		Description: "Did a change help, and by more than chance? Which topics did it help, and which did it hurt? For two runs on one dataset, `significance` tests the difference of a measure over the topics. `diffir` orders the topics by how much the rankings differ, and shows on a page (`Accept: text/html`) which documents moved.",
 		Links: []Link{
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
 			{"The API of this server", "/docs"},
@@ -536,7 +536,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-compare/python.py"}},
 	{Component{
 		ID: "01M7YV9CC0QDNKQCWWQEG6WB9S", Kind: "recipe", Name: "Values per topic",
-		Description: "Means hide which topics a system fails on. `topics` has the values of several runs side by side, the hardest topic first, also as a heat map (`Accept: image/svg+xml`); the snippet writes them as CSV, for a spreadsheet or R. Only measures with a value for each topic have any.",
+		Description: "Means hide the topics on which a system fails. `topics` has the values of several runs side by side, the hardest topic first, also as a heat map (`Accept: image/svg+xml`). The snippet writes them as CSV, for a spreadsheet or R. Only measures with a value for each topic are possible.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -548,7 +548,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-per-topic/python.py"}},
 	{Component{
 		ID: "01M7YV7HS0FWVT75SZZGWWD196", Kind: "recipe", Name: "Read what is wrong with a file",
-		Description: "A file that does not validate is refused with everything that is wrong with it, up to a hundred faults: which file, which line, what was expected. Nothing is recorded and nothing is charged to the quota.",
+		Description: "The server refuses an invalid file and lists up to a hundred errors: the file, the line and what was expected. It records nothing, and nothing counts in the quota.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -560,7 +560,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-diagnostics/python.py"}},
 	{Component{
 		ID: "01M7YV5Q60PDCHEQGX5ZPACT50", Kind: "recipe", Name: "Upload a large file",
-		Description: "A file beyond 3 MiB does not travel in the request: it is named with its size and SHA-256, and the answer says where to send its bytes, straight to the object store. It counts once size and digest match; what is missing after a day is given up.",
+		Description: "The request cannot contain a file of more than 3 MiB. It declares the file with its size and SHA-256, and the answer has the address in the object store to upload the bytes to. The file counts once size and digest match. Files that are missing after a day are given up.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -572,7 +572,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-upload-large/python.py"}},
 	{Component{
 		ID: "01M7YV3WK0DFXM19BHASFBC8A9", Kind: "recipe", Name: "Submit a repository",
-		Description: "A worker clones the repository at the ref, builds its Dockerfile, and runs it as it runs images. The dataset must have `builds` set, and `/info` lists the pools of the platform in which repositories are built. Name a commit rather than a branch, so that what runs is what was meant.",
+		Description: "A worker clones the repository at the ref, builds its Dockerfile, and runs it like an image. The dataset must have `builds` set, and `/info` lists the pools of the platform that build repositories. Name a commit and not a branch, so that the software cannot change after the submission.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -584,7 +584,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-submit-repository/curl.sh"}},
 	{Component{
 		ID: "01M7YV2200MXS1J7W5MW73HDZN", Kind: "recipe", Name: "Submit a container image",
-		Description: "Where the test inputs are secret, participants submit software. A worker runs the image without a network: the inputs are in the folder `$ASSAY_INPUT`, and the run is what stands in `$ASSAY_OUTPUT` at the end. Name the image by its digest, so that what runs is what was meant.",
+		Description: "If the test inputs are secret, participants submit software. A worker runs the image without a network: the inputs are in the folder `$ASSAY_INPUT`, and the run is the content of `$ASSAY_OUTPUT` at the end. Name the image by its digest, so that the image cannot change after the submission.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -596,7 +596,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-submit-image/curl.sh"}},
 	{Component{
 		ID: "01M7YV07D0MEDYJFBBDXHK4B4E", Kind: "recipe", Name: "Re-evaluate after a changed truth",
-		Description: "Judgments that turn out to be wrong are corrected by a PATCH of the dataset. Its truth version grows, and every run is evaluated again by itself; evaluations against the old version remain on record, and leaderboards never mix the two.",
+		Description: "A PATCH of the dataset corrects wrong judgments. The version of the truth increases, and the server evaluates every run again. Evaluations against the old version stay available, and leaderboards never mix the two versions.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -608,7 +608,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-change-truth/python.py"}},
 	{Component{
 		ID: "01M7YTYCT0B54KN1B5V7Q6HSS8", Kind: "recipe", Name: "Review and publish",
-		Description: "On a test split a run starts blinded: not even its owner sees what it is worth. The organizers look at it, write down what they find, and publish it; then it is on the leaderboard for everyone who sees the task.",
+		Description: "On a test split a run is blinded from the start: not even its owner sees its scores. The organizers look at the run, write a review, and publish it. Then everyone who sees the task sees the run on the leaderboard.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -620,7 +620,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-review/curl.sh"}},
 	{Component{
 		ID: "01M7YTWJ702XNPTCKYQ9VKJBH0", Kind: "recipe", Name: "Watch a run",
-		Description: "Ask for the state of a run until it has ended, and see each change. Programs that watch many runs, or want the lines that a run writes as they come, use `assay.v1.RunService/WatchRun` of the gRPC server, which tells by itself.",
+		Description: "Request the state of a run until it has ended, and print each change. Programs that watch many runs, or read the log of a run while it is written, use `assay.v1.RunService/WatchRun` of the gRPC server, which sends changes on its own.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -632,7 +632,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-watch/python.py"}},
 	{Component{
 		ID: "01M7YTTQM004WKAJQE95B3Q9XQ", Kind: "recipe", Name: "Export for a paper",
-		Description: "A leaderboard as everyone sees it who sees the task (`view` is `public`: also organizers export nothing unpublished and no name of an anonymous team) as a table for LaTeX, best first, three decimals, names escaped, with 95 % intervals and with letters that entries share which cannot be distinguished; and the same as a chart for the figure. `significance` has the tests to report of few runs, its matrix as SVG. Cite the truth version with the values: it says what exactly was measured.",
+		Description: "A leaderboard as a table for LaTeX and as a chart for the figure. The table is ordered best first, with three decimals, escaped names, 95 % intervals, and letters that connect entries that cannot be distinguished. With `view` set to `public`, it has only what everyone who sees the task may see: even organizers export no unpublished results and no names of anonymous teams. `significance` has the tests of a few runs to report, and its matrix as SVG. Cite the truth version with the values, because it identifies what was measured.",
 		Links: []Link{
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
 			{"The API of this server", "/docs"},
@@ -645,7 +645,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-paper/python.py"}},
 	{Component{
 		ID: "01M7YTRX10THS4QSA4HAWG2GX1", Kind: "recipe", Name: "Move from another platform",
-		Description: "Bring truth and runs of a task that was held elsewhere: one submission for each run file, with the system's name as its title, and the leaderboard comes out as it was there. `SYSTEMS` stands for a folder of run files. An organizer can also register participants, by the id in the answer to the `PATCH /v1/user` with `{}` that each sends first.",
+		Description: "Move truth and runs of a task from another platform: one submission for each run file, with the system's name as its title. The leaderboard is then the same as before. `SYSTEMS` stands for a folder of run files. An organizer can also register participants by their user ids: each participant first sends `PATCH /v1/user` with `{}`, and the answer has the id.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -657,7 +657,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-move/python.py"}},
 	{Component{
 		ID: "01M7YTQ2E0ZBV4JNZ9BZRZH9W8", Kind: "recipe", Name: "Run a baseline",
-		Description: "Make a run from the inputs that participants get, here by counting the words that topic and document share, and submit it as an organizer, marked as a baseline: that takes no registration and no quota. Every leaderboard needs one.",
+		Description: "Makes a run from the inputs that participants get, here by counting the words that topic and document share. An organizer submits it, marked as a baseline. Baselines need no registration and count in no quota. Every leaderboard needs one.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -669,7 +669,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-baseline/python.py"}},
 	{Component{
 		ID: "01M7YTN7V0P9Z9SKKQF2YGT21A", Kind: "recipe", Name: "Join and submit from CI",
-		Description: "What stands in a CI job: submit a run file, wait for its evaluation, show the measures, and fail when the run failed, with what is wrong and where. The first lines make a task to try it on; in CI, `TASK` and `DATASET` are variables of the job, the file is a product of the build, and the token is a secret.",
+		Description: "A CI job that submits a run file, waits for its evaluation and shows the measures. If the run fails, the job fails and shows the errors and their places. The first lines make a task to try the job on. In CI, `TASK` and `DATASET` are variables of the job, the file is a product of the build, and the token is a secret.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -682,7 +682,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-submit-ci/curl.sh", "recipe-submit-ci/python.py"}},
 	{Component{
 		ID: "01M7YTKD806VYWN8EHC1HAXHX6", Kind: "recipe", Name: "Organize a task",
-		Description: "Found an organizer, open a task with a quota and a deadline, and give it a dataset for practice and one for the test, whose runs start blinded. Leave `visibility` out when the task may be seen by everyone.",
+		Description: "Create an organizer, open a task with a quota and a deadline, and add two datasets: one for practice, and one for the test, whose runs are blinded from the start. Leave `visibility` out if everyone may see the task.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -694,7 +694,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-organize/python.py"}},
 	{Component{
 		ID: "01M7YTHJN06GE4DG7216JEF9ZV", Kind: "client", Name: "A gRPC worker",
-		Description: "A worker leases runs from the gRPC server, sends a heartbeat every few seconds, and brings the output. `assay-worker` is one that runs images with Podman. The snippet shows what it does underneath, with Go's standard library alone: it makes a run in a pool of its own, leases it, says that it is at work, and gives the run back; real workers are easier to write with code generated from the protocol. It needs a token with the role worker, and `ASSAY_GRPC` without TLS.",
+		Description: "A worker leases runs from the gRPC server, sends a heartbeat every few seconds, and uploads the output. `assay-worker` is a worker that runs images with Podman. The snippet shows the protocol underneath with only Go's standard library: it makes a run in its own pool, leases the run, sends a heartbeat, and gives the run back. Real workers are easier to write with code generated from the protocol. The snippet needs a token with the role worker, and `ASSAY_GRPC` without TLS.",
 		Links: []Link{
 			{"gRPC over HTTP/2", "https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md"},
 			{"The encoding of protocol buffers", "https://protobuf.dev/programming-guides/encoding/"},
@@ -708,7 +708,7 @@ var catalogue = []*entry{
 	}, []string{"client-grpc-worker/main.go"}},
 	{Component{
 		ID: "01M7YTFR207WM7WZ377BBTDBMF", Kind: "client", Name: "A client from the API's description",
-		Description: "The server describes exactly what it serves in OpenAPI 3.1, from which generators make clients for most languages. The description is the same for all callers, and is made from what the server runs on.",
+		Description: "The server describes its API in OpenAPI 3.1. Generators make clients for most languages from this description. The description is generated from the program that serves it, and is the same for all callers.",
 		Links: []Link{
 			{"OpenAPI 3.1", "https://spec.openapis.org/oas/v3.1.0"},
 			{"The description as a page", "/docs"},
@@ -722,8 +722,8 @@ var catalogue = []*entry{
 		Prints: "createSubmission",
 	}, []string{"client-openapi/curl.sh", "client-openapi/python.py"}},
 	{Component{
-		ID: "01M7YTDXF0PWVCX77ZX21SQM2V", Kind: "client", Name: "Go, with its standard library alone",
-		Description: "A client in one function. Structs need only the members that one wants to read; what the server adds later is passed over.",
+		ID: "01M7YTDXF0PWVCX77ZX21SQM2V", Kind: "client", Name: "Go, with only its standard library",
+		Description: "A client in one function. Structs need only the members that you read. The decoder ignores members that the server adds later.",
 		Links: []Link{
 			{"net/http", "https://pkg.go.dev/net/http"},
 			{"The API of this server", "/docs"},
@@ -735,8 +735,8 @@ var catalogue = []*entry{
 		Prints: "My lab has 1 member",
 	}, []string{"client-go/main.go"}},
 	{Component{
-		ID: "01M7YTC2W0FG0TPJD6J36WK625", Kind: "client", Name: "Python, with its standard library alone",
-		Description: "A client in a dozen lines for Python 3.9 or newer, without anything to install. Errors are problem documents, whose `detail` says what to do next; `errors` points to the members that are wrong.",
+		ID: "01M7YTC2W0FG0TPJD6J36WK625", Kind: "client", Name: "Python, with only its standard library",
+		Description: "A client in a dozen lines for Python 3.9 or newer, without anything to install. Errors are problem documents: `detail` says what to do next, and `errors` points to the members with errors.",
 		Links: []Link{
 			{"urllib.request", "https://docs.python.org/3/library/urllib.request.html"},
 			{"RFC 9457, problem documents", "https://www.rfc-editor.org/rfc/rfc9457"},
@@ -750,7 +750,7 @@ var catalogue = []*entry{
 	}, []string{"client-python/python.py"}},
 	{Component{
 		ID: "01M7YTA890GJ1NXBM1TQR2GZ13", Kind: "client", Name: "curl",
-		Description: "Everything can be done with curl and a shell: `--json` sends JSON, `%header{location}` tells where a new resource is, `--fail-with-body` ends with an error when the server refuses and shows why. The token goes by standard input, so that no list of processes shows it. Needs curl 7.84 or newer.",
+		Description: "curl and a shell suffice for all operations: `--json` sends JSON, `%header{location}` prints the address of a new resource, and `--fail-with-body` fails and shows the problem when the server refuses. curl reads the token from standard input, so that no list of processes shows it. Needs curl 7.84 or newer.",
 		Links: []Link{
 			{"curl's manual", "https://curl.se/docs/manpage.html"},
 			{"The API of this server", "/docs"},
@@ -763,7 +763,7 @@ var catalogue = []*entry{
 	}, []string{"client-curl/curl.sh"}},
 	{Component{
 		ID: "01M7YT8DP00BSCTBJ6H0CZ72A6", Kind: "evaluator", Name: "An evaluator of one's own",
-		Description: "An image that an organizer brings. A worker runs it over run and truth, without a network, and reads measures from the `evaluation.json` that it writes, such as `{\"Accuracy\": 0.93}`; the `evaluation.prototext` that evaluators for other platforms write is read as well. `pool` says which workers evaluate.",
+		Description: "An image that an organizer provides. A worker runs it on run and truth, without a network, and reads the measures from the `evaluation.json` that the image writes, such as `{\"Accuracy\": 0.93}`. The worker also reads the `evaluation.prototext` of evaluators for other platforms. `pool` selects the workers that evaluate.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -775,7 +775,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-worker/curl.sh"}},
 	{Component{
 		ID: "01M7YT6K30NS53BZGX4FX2HN79", Kind: "evaluator", Name: "Regression",
-		Description: "Compares predicted numbers with true ones and computes what scikit-learn computes. Runs and truth are CSV or JSON lines. A measure that is not defined for the data, such as a correlation with a constant, is null, and the evaluation says why.",
+		Description: "Compares predicted numbers with true numbers and computes the same values as scikit-learn. Runs and truth are CSV or JSON lines. A measure that is not defined for the data, such as a correlation with a constant, is null, and the evaluation has the reason.",
 		Links: []Link{
 			{"scikit-learn's measures of regression", "https://scikit-learn.org/stable/modules/model_evaluation.html#regression-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -788,7 +788,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-regression/python.py"}},
 	{Component{
 		ID: "01M7YT4RG071VFFA284HFFNRKS", Kind: "evaluator", Name: "Classification",
-		Description: "Compares predicted labels with true ones, for any number of labels, and computes what scikit-learn computes. Runs and truth are CSV or JSON lines.",
+		Description: "Compares predicted labels with true labels, for any number of labels, and computes the same values as scikit-learn. Runs and truth are CSV or JSON lines.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -801,7 +801,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-classification/python.py"}},
 	{Component{
 		ID: "01M7YT2XX0J91C55HJB9F1K531", Kind: "evaluator", Name: "Retrieval",
-		Description: "Compares rankings with qrels and computes what trec_eval 10.0 computes with `-c`, in all decimals that it prints, and what ir-measures adds to it; per topic as well. `primaryMeasure` is the one that ranks the leaderboard, the first of `measures` unless given.",
+		Description: "Compares rankings with qrels, overall and per topic. It computes the same values as trec_eval 10.0 with `-c`, in all decimals that trec_eval prints, and the further measures of ir-measures. `primaryMeasure` ranks the leaderboard. By default it is the first of `measures`.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -828,7 +828,7 @@ var catalogue = []*entry{
 	}, []string{"measure-correlation/python.py"}},
 	{Component{
 		ID: "01M7YSZ8Q08W3Y2SDSDYDVW9C1", Kind: "measure", Name: "RMSE, MAE and R2",
-		Description: "The errors of predicted numbers: the square root of the mean squared error, the mean and the median absolute error, `MAPE`, and the share of the variance of the truth that predictions explain. Of errors less is better, which leaderboards know.",
+		Description: "The errors of predicted numbers: the square root of the mean squared error, the mean and the median absolute error, `MAPE`, and the share of the variance of the truth that predictions explain. For errors less is better, and leaderboards rank accordingly.",
 		Links: []Link{
 			{"scikit-learn's measures of regression", "https://scikit-learn.org/stable/modules/model_evaluation.html#regression-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -854,7 +854,7 @@ var catalogue = []*entry{
 	}, []string{"measure-agreement/python.py"}},
 	{Component{
 		ID: "01M7YSVKH0SCM10298G46DF153", Kind: "measure", Name: "F1, precision and recall",
-		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all: `average=macro` is the plain mean over labels, `weighted` weighs them by how often they are true, `micro` pools all decisions. `F1(average=macro,labels='cat,dog')` averages over these labels alone, and `F(beta=0.5,average=macro)` weighs precision more. `Precision` and `Recall` are asked for in the same way.",
+		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all labels: `average=macro` is the plain mean over labels, `weighted` weighs labels by their frequency in the truth, `micro` pools all decisions. `F1(average=macro,labels='cat,dog')` averages only over these labels, and `F(beta=0.5,average=macro)` gives precision more weight. `Precision` and `Recall` have the same parameters.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -894,7 +894,7 @@ var catalogue = []*entry{
 	}, []string{"measure-sets/python.py"}},
 	{Component{
 		ID: "01M7YSP3R063SFPZKJ4189J8Y6", Kind: "measure", Name: "Judged",
-		Description: "The share of judged documents among the first k. Look at it before others are believed: a run that retrieves what nobody judged looks worse than it is.",
+		Description: "The share of judged documents among the first k. Look at it before you trust other measures: a run that retrieves unjudged documents looks worse than it is.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -908,7 +908,7 @@ var catalogue = []*entry{
 	}, []string{"measure-judged/python.py"}},
 	{Component{
 		ID: "01M7YSM950Q1MA0DJ7RE7SP1EB", Kind: "measure", Name: "ERR, expected reciprocal rank",
-		Description: "The expected reciprocal rank at which a reader is satisfied who reads from the top and is satisfied by a document of grade g with chance (2^g - 1) / 16. Documents below a good one count for less.",
+		Description: "The expected reciprocal rank of the document that satisfies a reader. The reader reads from the top, and a document of grade g satisfies the reader with probability (2^g - 1) / 16. Documents below a good one count for less.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -922,7 +922,7 @@ var catalogue = []*entry{
 	}, []string{"measure-err/python.py"}},
 	{Component{
 		ID: "01M7YSJEJ0P4F1QXJH62YCCGJ5", Kind: "measure", Name: "RBP, rank-biased precision",
-		Description: "The gain that a reader meets who goes on from each document to the next with chance p, which is 0.8 unless given. Without `rel`, grades count in proportion to the highest; with `rel=1`, a document is relevant or not. It needs no knowledge of how many relevant documents there are.",
+		Description: "The gain of a reader who goes on from each document to the next with probability p, 0.8 by default. Without `rel`, grades count in proportion to the highest grade. With `rel=1`, a document is relevant or not. RBP does not depend on the number of relevant documents.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -964,7 +964,7 @@ var catalogue = []*entry{
 	}, []string{"measure-rprec/python.py"}},
 	{Component{
 		ID: "01M7YSCYS03E1DK22AJZ6RJF8S", Kind: "measure", Name: "P, R and Success at a cutoff",
-		Description: "What is among the first k: `P@k` is the share of relevant documents there, `R@k` the share of all relevant documents that stand there, and `Success@k` is 1 when there is one. Ranks that a run leaves empty count as not relevant.",
+		Description: "Measures of the first k documents: `P@k` is the share of relevant documents among them, `R@k` the share of all relevant documents that are among them, and `Success@k` is 1 if at least one of them is relevant. Ranks that a run leaves empty count as not relevant.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
@@ -1020,7 +1020,7 @@ var catalogue = []*entry{
 	}, []string{"measure-ndcg/python.py"}},
 	{Component{
 		ID: "01M7YS5MD0AARDGXY34MTBEZSY", Kind: "run-format", Name: "Predictions as JSON lines",
-		Description: "A label or a number for each item of the truth, as an object on each line that has the dataset's `idField` and `valueField`. Further members are left alone.",
+		Description: "A label or a number for each item of the truth. Each line is an object with the dataset's `idField` and `valueField`. Other members are ignored.",
 		Links: []Link{
 			{"JSON Lines", "https://jsonlines.org/"},
 			{"The API of this server", "/docs"},
@@ -1033,7 +1033,7 @@ var catalogue = []*entry{
 	}, []string{"run-jsonl/python.py"}},
 	{Component{
 		ID: "01M7YS3ST05G6Q4KYMCVF322A1", Kind: "run-format", Name: "Predictions as CSV",
-		Description: "A label or a number for each item of the truth, as CSV with a header line that has the dataset's `idField` and `valueField`. Each item of the truth stands there once.",
+		Description: "A label or a number for each item of the truth, as CSV with a header line that has the dataset's `idField` and `valueField`. Each item of the truth occurs once.",
 		Links: []Link{
 			{"RFC 4180, the format of CSV files", "https://www.rfc-editor.org/rfc/rfc4180"},
 			{"The API of this server", "/docs"},
@@ -1046,7 +1046,7 @@ var catalogue = []*entry{
 	}, []string{"run-csv/python.py"}},
 	{Component{
 		ID: "01M7YS1Z70J8VYH118ERCA2ZR4", Kind: "run-format", Name: "TREC runs",
-		Description: "A ranking for each topic: lines of topic, `Q0`, document, rank, score and tag. The score orders the documents, and of equal scores the greater document id comes first, as in trec_eval; the rank is not read, but where it contradicts the scores a diagnostic says so. Lines that begin with `#` are comments, so the id of a topic does not begin with it.",
+		Description: "A ranking for each topic: lines of topic, `Q0`, document, rank, score and tag. The score orders the documents. For equal scores the greater document id comes first, as in trec_eval. The rank is ignored, but a diagnostic reports ranks that contradict the scores. Lines that begin with `#` are comments, so the id of a topic must not begin with `#`.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"The API of this server", "/docs"},
@@ -1059,7 +1059,7 @@ var catalogue = []*entry{
 	}, []string{"run-trec/python.py"}},
 	{Component{
 		ID: "01M7YS04M0NP22QQVCQHBWAGFK", Kind: "dataset-format", Name: "Input files",
-		Description: "What participants get to work on: topics, documents, unlabelled items, in any format. The ids in them are compared with those of blinded runs, whose owners read what is missing or unknown. All who see the task get links to them; a link is signed, and stops working after a while.",
+		Description: "The files that participants work on: topics, documents or unlabelled items, in any format. The server compares their ids with those of blinded runs, and tells the owners of the runs which ids are missing or unknown. Everybody who sees the task gets links to the files. A link is signed and expires.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -1071,7 +1071,7 @@ var catalogue = []*entry{
 	}, []string{"dataset-inputs/python.py"}},
 	{Component{
 		ID: "01M7YRYA10WK974PQ57Q93VZ63", Kind: "dataset-format", Name: "Compressed files",
-		Description: "Truths and runs may be compressed with gzip, whatever their format: the server unpacks what begins like it. Digests and sizes are those of the compressed bytes.",
+		Description: "Truths and runs of every format may be compressed with gzip. The server recognizes compressed files by their first bytes and unpacks them. Digests and sizes belong to the compressed bytes.",
 		Links: []Link{
 			{"RFC 1952, the format of gzip", "https://www.rfc-editor.org/rfc/rfc1952"},
 			{"The API of this server", "/docs"},
@@ -1084,7 +1084,7 @@ var catalogue = []*entry{
 	}, []string{"dataset-gzip/python.py"}},
 	{Component{
 		ID: "01M7YRWFE0ZCTNWMX06S66JK0G", Kind: "dataset-format", Name: "Values as JSON lines",
-		Description: "The truth of a regression dataset as JSON lines: an object on each line, of which one member identifies the item and another has its number. Labels of a classification dataset can stand in the same form.",
+		Description: "The truth of a regression dataset as JSON lines: each line is an object, in which one member has the id of the item and another its number. Labels of a classification dataset can have the same form.",
 		Links: []Link{
 			{"JSON Lines", "https://jsonlines.org/"},
 			{"The API of this server", "/docs"},
@@ -1097,7 +1097,7 @@ var catalogue = []*entry{
 	}, []string{"dataset-values-jsonl/curl.sh"}},
 	{Component{
 		ID: "01M7YRTMV0D0YM65W1DSVN521D", Kind: "dataset-format", Name: "Labels as CSV",
-		Description: "The truth of a classification dataset as CSV with a header line: one column identifies the item, another has its label. The dataset's `runFormat` says how the two are called, for truth and runs alike; further columns are left alone. Tabs may separate the columns instead of commas.",
+		Description: "The truth of a classification dataset as CSV with a header line: one column has the id of the item, another has its label. The dataset's `runFormat` has the names of both columns, for truth and runs. Other columns are ignored. Tabs may separate the columns instead of commas.",
 		Links: []Link{
 			{"RFC 4180, the format of CSV files", "https://www.rfc-editor.org/rfc/rfc4180"},
 			{"The API of this server", "/docs"},
@@ -1110,7 +1110,7 @@ var catalogue = []*entry{
 	}, []string{"dataset-labels-csv/python.py"}},
 	{Component{
 		ID: "01M7YRRT8055N68TTJMB9XN6XD", Kind: "dataset-format", Name: "TREC qrels",
-		Description: "The truth of a retrieval dataset: lines of topic, iteration, document and grade, separated by blanks. A document with a grade from 1 is relevant, one with 0 or less was judged and is not; documents that no line names are unjudged. Lines that begin with # are comments, so the id of a topic does not begin with it.",
+		Description: "The truth of a retrieval dataset: lines of topic, iteration, document and grade, separated by blanks. A document with a grade from 1 is relevant. A document with 0 or less was judged and is not relevant. Documents without a line are unjudged. Lines that begin with # are comments, so the id of a topic must not begin with #.",
 		Links: []Link{
 			{"TREC qrels, as the NIST gives them out", "https://trec.nist.gov/data/qrels_eng/"},
 			{"The API of this server", "/docs"},

@@ -1,4 +1,4 @@
-# Say who one is to the server, found a lab, and see it.
+# Authenticate to the server, create an organizer, and read it.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

@@ -1,4 +1,4 @@
-// Command snippet founds a lab and reads it back.
+// Command snippet creates an organizer and reads it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-# See that the server describes itself.
+# Get the server's description of its API.
 set -eu
 
 DESCRIPTION=$(curl -sS --fail "$ASSAY_URL/openapi.json")

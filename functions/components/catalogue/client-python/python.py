@@ -26,7 +26,7 @@ try:
     call("POST", "/v1/organizers", {"name": ""})
 except HTTPError as error:
     problem = json.load(error)
-    if "errors" not in problem:  # such as the message of a gateway in front of the server
+    if "errors" not in problem:  # for example the message of a gateway in front of the server
         raise
     for fault in problem["errors"]:
         print(error.code, fault["pointer"], fault["detail"])

@@ -1,4 +1,4 @@
-# Make a dataset whose truth are TREC qrels, and see that its first version was taken.
+# Make a dataset whose truth is TREC qrels, and check that its first version was accepted.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

@@ -1,4 +1,4 @@
-# Make a dataset whose truth are numbers as JSON lines.
+# Make a dataset whose truth is numbers as JSON lines.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

@@ -81,7 +81,7 @@ measures = call("GET", "/v1/evaluations/" + run["evaluationId"])["measures"]
 for name, value in sorted(measures.items()):
     print(f"{name} = {value:.4f}")
 
-# Of more than two labels, a run has the probability of each: a column in CSV, or a member of an object in JSON lines.
+# For more than two labels, a run has the probability of each: a column in CSV, or a member of an object in JSON lines.
 several = call("POST", "/v1/tools/evaluator", {
     "runs": [{"files": [{"name": "run.csv", "text": COLUMNS}]}],
     "truth": {

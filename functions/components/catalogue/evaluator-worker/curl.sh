@@ -1,4 +1,4 @@
-# Make a dataset whose runs an image evaluates that the organizer brings.
+# Make a dataset whose runs are evaluated by an image of the organizer.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

@@ -1,4 +1,4 @@
-# Change a quota, and find that on record.
+# Change a quota, and find the change in the audit entries.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

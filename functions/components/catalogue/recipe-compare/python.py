@@ -6,7 +6,7 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-# Each topic looks for a lake, which a run has first, or below a pond.
+# Each topic asks for a lake. A run ranks the lake first, or below a pond.
 LAKE, POND = ("lake", "pond"), ("pond", "lake")
 BEFORE = [LAKE, LAKE] + 10 * [POND]
 AFTER = [POND, LAKE] + 10 * [LAKE]
@@ -71,7 +71,7 @@ for name, rankings in (("before", BEFORE), ("after", AFTER)):
     run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
     runs.append({"runId": run["id"], "name": name})
 
-# With runs of one's own, everything begins here.
+# With your own runs, begin here.
 pair = call("POST", "/v1/tools/significance", {"runs": runs, "measure": "AP"})["pairs"][0]
 print(f"AP of after less before: {-pair['difference']:+.3f}, p = {pair['p']:.4f}:", "different" if pair["different"] else "not distinguished")
 for topic in call("POST", "/v1/tools/diffir", {"runs": runs, "measure": "AP", "order": "measure", "limit": 3})["topics"]:

@@ -8,7 +8,7 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-# As in the files of the challenge: a meaning representation stands in as many rows as it has references.
+# As in the files of the challenge, a meaning representation has a row for each of its references.
 TEST = """mr,ref
 "name[The Heron], eatType[pub], near[Mill Lane]","The Heron is a pub near Mill Lane."
 "name[The Heron], eatType[pub], near[Mill Lane]","Near Mill Lane you find a pub called The Heron."
@@ -75,7 +75,7 @@ inputs = lines({"id": i, "mr": mr} for i, mr in enumerate(references, 1))
 
 def run_of(output):
     """Return the output of a system as a run."""
-    texts = output.removesuffix("\n").split("\n")  # splitlines would split at other characters too
+    texts = output.removesuffix("\n").split("\n")  # splitlines would also split at other characters
     if len(texts) != len(references):
         raise SystemExit(f"The output has {len(texts)} lines; expected one for each of {len(references)} meaning representations.")
     return lines({"id": i, "text": text} for i, text in enumerate(texts, 1))

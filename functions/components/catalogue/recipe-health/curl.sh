@@ -1,4 +1,4 @@
-# Wait until the server is up, and see what it is.
+# Wait until the server is up, and show its version.
 set -eu
 
 curl -sS --fail --retry 10 --retry-connrefused --retry-delay 1 "$ASSAY_URL/health"

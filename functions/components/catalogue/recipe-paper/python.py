@@ -6,7 +6,7 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-# Each topic looks for a lake, which a run has first, or below a pond.
+# Each topic asks for a lake. A run ranks the lake first, or below a pond.
 LAKE, POND = ("lake", "pond"), ("pond", "lake")
 OVERLAP = [LAKE, LAKE] + 10 * [POND]
 MINE = [POND, LAKE] + 10 * [LAKE]
@@ -72,8 +72,8 @@ for rankings, baseline in ((OVERLAP, True), (MINE, False)):
     run = ended(call("POST", task + "/submissions", {"type": "upload", "baseline": baseline, "files": [entry]})["runIds"][0])
     call("PATCH", "/v1/runs/" + run["id"] + "/review", {"published": True})
 
-# With a dataset of one's own, everything begins here. The public view has what is published, and
-# anonymous teams under their aliases, for every reader: "caller" would add what only you are shown.
+# With your own dataset, begin here. The public view has the published results, with the aliases of
+# anonymous teams. "caller" would add results that only you may see.
 escape = str.maketrans({c: "\\" + c for c in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}", "\\": "\\textbackslash{}"})
 wanted = {"datasetId": dataset["id"], "best": False, "view": "public", "limit": 200, "seed": 1}
 board = call("POST", "/v1/tools/leaderboard", wanted)

@@ -8,7 +8,7 @@ QRELS = "1 0 lake 1\n2 0 river 1\n"
 WORDS = "1 Q0 lake 1 2.0 words\n2 Q0 pond 1 2.0 words\n2 Q0 river 2 1.0 words\n"
 MEANING = "1 Q0 lake 1 0.9 meaning\n2 Q0 river 1 0.8 meaning\n"
 
-# Runs on the platform go by their ids, {"runId": ...}, and need no truth but a token: they have been evaluated.
+# Name stored runs by their ids, {"runId": ...}. They need a token but no truth, because they have been evaluated.
 body = {
     "runs": [
         {"name": "words", "files": [{"name": "words.txt", "text": WORDS}]},

@@ -5,7 +5,7 @@ set -eu
 # The token goes by standard input, so that no list of processes shows it.
 api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body --retry 5 -K - "$@"; }
 
-# post creates something and prints its path; what else it is given goes to curl.
+# post creates something and prints its path. It passes further arguments to curl.
 post() {
   LOCATION=$1 BODY=$2
   shift 2

@@ -1,8 +1,8 @@
 # Submit a run and wait for its evaluation.
 set -eu
 
-# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says. The key keeps what is
-# repeated from being done twice. The token goes by standard input, so that no list of processes shows it.
+# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says. The key keeps
+# repeated requests from being processed twice. The token goes by standard input, so that no list of processes shows it.
 api() {
   KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body --retry 5 -H "Idempotency-Key: $KEY" -K - "$@"
@@ -20,7 +20,7 @@ DATASET=$(post /v1/datasets '{
   "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
 }')
 
-# In CI everything begins here. A team that is registered already gets an answer that says so, and goes on.
+# A CI job begins here. If the team is registered already, the answer says so, and the job continues.
 post "$TASK/registrations" '{"team": "My team"}' > /dev/null || true
 RUN=$(printf '1 Q0 lake 1 2.0 mine\n1 Q0 pond 2 1.0 mine\n' | base64 | tr -d '\n')
 SUBMISSION=$(api --json '{"type": "upload", "files": [{"datasetId": "'"${DATASET##*/}"'", "name": "run.txt", "content": "'"$RUN"'"}]}' \

@@ -54,7 +54,7 @@ dataset = call("POST", "/v1/datasets", {
     "evaluator": {"kind": "retrieval", "measures": ["AP"]},
 })
 
-# In CI everything begins here, with the task and the dataset that one takes part in.
+# A CI job begins here, with the task and the dataset.
 call("POST", task + "/registrations", {"team": "My team"})
 entry = file("run.txt", RUN) | {"datasetId": dataset["id"]}
 submission = call("POST", task + "/submissions", {"type": "upload", "title": "build 1", "files": [entry]})

@@ -1,4 +1,4 @@
-# Submit an image, and see that its run waits for a worker.
+# Submit an image, and check that its run waits for a worker.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

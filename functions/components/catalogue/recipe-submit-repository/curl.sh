@@ -1,4 +1,4 @@
-# Submit a repository, and see what was recorded.
+# Submit a repository, and show the recorded submission.
 set -eu
 
 # api calls the server. The token goes by standard input, so that no list of processes shows it.

@@ -7,7 +7,7 @@ api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS
 # post creates something and prints its path.
 post() { api -o /dev/null -w '%header{location}' --json "$2" "$ASSAY_URL$1"; }
 
-# invite makes a link and prints its secret, which is what follows # in the link.
+# invite makes a link and prints its secret, the part of the link after #.
 invite() { api --json "$2" "$ASSAY_URL$1/invitations" | sed 's/.*"secret":"\([^"]*\)".*/\1/'; }
 
 LAB=$(post /v1/organizers '{"name": "My lab"}')

@@ -85,7 +85,7 @@ dataset = call("POST", "/v1/datasets", {
     "publish": "onCompletion",
 })
 
-# One run marks the words of a list, the other one nothing.
+# One run marks the words of a list, the other marks nothing.
 call("POST", task + "/registrations", {"team": "My team"})
 marked = [[{"start": post["text"].index(w), "end": post["text"].index(w) + len(w)} for w in TOXIC if w in post["text"]] for post in posts]
 for predicted in (marked, [[] for _ in posts]):

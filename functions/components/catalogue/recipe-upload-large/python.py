@@ -71,6 +71,6 @@ for given in submission["files"]:
         with urlopen(request, timeout=300):
             print("uploaded", given["name"])
     except HTTPError as refused:
-        if refused.code != 412:  # else an attempt before has arrived
+        if refused.code != 412:  # 412: an earlier attempt has arrived
             raise
 print(ended(submission["runIds"][0])["state"])

@@ -54,4 +54,4 @@ while seen not in ("completed", "failed", "cancelled"):
         seen, wait = run["state"], 0.1
         print(seen)
     time.sleep(wait)
-    wait = min(2 * wait, 10)  # what takes long is asked for less often
+    wait = min(2 * wait, 10)  # polls long runs less often

@@ -1,4 +1,4 @@
-# Write relevance judgments as BEIR has them.
+# Convert relevance judgments to the BEIR format.
 set -eu
 
 curl -sS --fail-with-body -H 'Accept: text/plain' --json '{

@@ -6,7 +6,7 @@ import time
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-# Each topic looks for a lake, which a run has first, or below a pond.
+# Each topic asks for a lake. A run ranks the lake first, or below a pond.
 LAKE, POND = ("lake", "pond"), ("pond", "lake")
 OVERLAP = [LAKE, LAKE] + 10 * [POND]
 MINE = [POND, LAKE] + 10 * [LAKE]
@@ -71,7 +71,7 @@ for rankings, baseline in ((OVERLAP, True), (MINE, False)):
     entry = file("run.txt", trec(rankings)) | {"datasetId": dataset["id"]}
     ended(call("POST", task + "/submissions", {"type": "upload", "baseline": baseline, "files": [entry]})["runIds"][0])
 
-# With a dataset of one's own, everything begins here. A public leaderboard needs no token.
+# With your own dataset, begin here. A public leaderboard needs no token.
 wanted = {"datasetId": dataset["id"], "best": False, "seed": 1}
 board = call("POST", "/v1/tools/leaderboard", wanted)
 for e in board["entries"]:

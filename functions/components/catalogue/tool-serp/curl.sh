@@ -1,4 +1,4 @@
-# Save a run as a page of search results, and list the words of the query that it marks.
+# Save a run as a page of search results, and list the marked words of the query.
 set -eu
 
 curl -sS --fail-with-body -H 'Accept: text/html' -o serp.html --json '{

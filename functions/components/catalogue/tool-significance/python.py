@@ -3,7 +3,7 @@ import json
 import os
 from urllib.request import Request, urlopen
 
-# How each run ranks a lake, which is best, a pond and a road, for eight topics.
+# The ranking of each run for eight topics: a lake, which is best, a pond and a road.
 RUNS = {
     "lakes": "lpr lpr plr lpr lpr lrp lpr lpr",
     "ponds": "plr lpr plr plr prl plr lpr rlp",

@@ -10,7 +10,7 @@ INPUT='{
   "measure": "AP"
 }'
 
-# What is computed from an input has an address, which a browser opens too.
+# The result for an input has an address, which a browser can open, too.
 ask() { curl -sS --fail-with-body -G --data-urlencode "input=$INPUT" "$@" "$ASSAY_URL/v1/tools/topics/result"; }
 
 ask

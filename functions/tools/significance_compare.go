@@ -52,8 +52,8 @@ func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput
 func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results,
 	v topicValues) (err error) {
 	if results.IsGeometric(out.Measure) {
-		return problem.InvalidMember("/measure", "%q is a geometric mean over the topics, of which tests of their values say nothing: compare "+
-			"by AP, whose values these are", out.Measure)
+		return problem.InvalidMember("/measure", "%q is a geometric mean over the topics, and tests compare arithmetic means of their values: "+
+			"compare by AP, which has the same values", out.Measure)
 	}
 	paired := pairedValues(v.by, v.topics)
 	if out.Topics = len(paired[0]); out.Topics == 0 {
@@ -75,8 +75,8 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	counter := steps.Of(ctx)
 	switch asked := cmp.Or(in.Test, out.Test); {
 	case out.Rounded && asked != out.Test:
-		return problem.InvalidMember("/test", "must be %s here or left out: values of single examples tell the truth, so that others than the "+
-			"organizers are shown one test", out.Test)
+		return problem.InvalidMember("/test", "must be %s here or left out: values of single examples reveal the truth, so only organizers "+
+			"see all tests", out.Test)
 	case asked == byMcNemar && !binary:
 		return problem.InvalidMember("/test", "mcnemar compares values that are 0 or 1, and these are others: leave it out, or name another test")
 	case !out.Rounded:
@@ -95,14 +95,14 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 			return err
 		}
 		if err != nil {
-			return problem.InvalidMember("/runs", "have too few values, or such as are too small or too large, to compare them by: %v", err)
+			return problem.InvalidMember("/runs", "have too few values, or values that are too small or too large to be compared: %v", err)
 		}
 		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), ends})
 	}
 	return out.comparePairs(counter, paired, func(p *SignificancePair, a, b []float64) {
 		p.Difference = average(a) - average(b)
 		if out.Rounded {
-			p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
+			p.Reasons["cohensD"] = "it reveals on how many examples the runs differ, which only organizers may see"
 			*p.uncorrected.of(out.Test) = new(roundedP(counter, a, b))
 			return
 		}

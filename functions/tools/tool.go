@@ -217,8 +217,8 @@ const maxAnswerBytes = 4 << 20
 // boundedAnswer returns the answer with this body. It refuses bodies of more than maxAnswerBytes.
 func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 	if len(body) > maxAnswerBytes {
-		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or "+
-			"topics, or a smaller limit or depth.", len(body), maxAnswerBytes)
+		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, more than the limit of %d. Ask for fewer runs, measures or "+
+			"topics, or for a smaller limit or depth.", len(body), maxAnswerBytes)
 	}
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }

@@ -100,8 +100,8 @@ var topicsTool = define(metadata{
 			case err != nil:
 				return out, err
 			case v.hidden:
-				return out, problem.Forbidden.New("Values of single examples tell the truth, so only the organizers of the task are shown them. " +
-					"The tool significance compares the runs without showing them, and with a truth of your own this tool works too.")
+				return out, problem.Forbidden.New("Values of single examples reveal the truth, so only the organizers of the task see them. " +
+					"The tool significance compares the runs without showing them. With a truth of your own you can use this tool, too.")
 			}
 			by, topics := v.by, v.topics
 			for i, r := range results.Runs {

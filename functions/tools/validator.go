@@ -122,11 +122,11 @@ func (in *ValidatorInput) check() error {
 	}{{"/datasetId", in.DatasetID != ""}, {"/kind", in.Kind != ""}, {"/format", in.Format != nil}} {
 		switch {
 		case m.given && in.Truth != nil:
-			fields.Add(m.pointer, "goes with a run: what is to be said of a truth stands in /truth")
+			fields.Add(m.pointer, "goes with a run: the members of /truth describe a truth")
 		case m.given && stored:
 			fields.Add(m.pointer, "goes with files: the run has the kind and the format of its dataset")
 		case m.given && in.DatasetID != "" && m.pointer != "/datasetId":
-			fields.Add(m.pointer, "is what the dataset says: leave it or datasetId out")
+			fields.Add(m.pointer, "is set by the dataset: leave out this member or datasetId")
 		}
 	}
 	return problem.Check(fields)

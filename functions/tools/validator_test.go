@@ -81,11 +81,12 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 		"dataset of a worker":   {object{"run": run, "datasetId": s.newWorkerDataset().ID}, "/datasetId", ""},
 		"kind without a format": {object{"run": run, "kind": "classification"}, "/format/kind", ""},
 		"format without a kind": {object{"run": run, "format": object{"kind": "conll"}}, "/format/kind",
-			`"conll" does not go with retrieval, but with spans; use trec-run; files are taken for those of retrieval, unless /kind says another`},
+			`"conll" does not go with retrieval, but with spans; use trec-run; files are read as files of retrieval, unless /kind names ` +
+				"another kind"},
 		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}},
 			"/format/valueField", ""},
 		"format of retrieval": {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind",
-			"unless /truth/kind says another"},
+			"unless /truth/kind names another kind"},
 	})
 	for _, user := range []string{"", "alice", "bob"} {
 		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})

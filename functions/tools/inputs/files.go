@@ -114,7 +114,7 @@ func (s *source) FilePointer(name string) string {
 // CheckDiagnostics returns the problem of files that have errors. It returns nil if the diagnostics have no errors.
 func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
 	if s.hidden && measure.HasErrors(diagnostics) {
-		return problem.InvalidMember(s.pointer, "cannot be read any more as when it was evaluated: ask the organizers to look")
+		return problem.InvalidMember(s.pointer, "cannot be read any more in the way it was evaluated: ask the organizers")
 	}
 	return problem.Check(record.Faults(diagnostics, s.FilePointer))
 }

@@ -74,7 +74,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	for i, ref := range asked.Runs {
 		if ref.RunID == "" && len(ref.Files) > 0 {
 			return nil, problem.InvalidMember("/truth",
-				"is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
+				"is needed, because the request contains /runs/%d: name a datasetId whose truth you may read, or send files such as qrels", i)
 		}
 	}
 	var err error

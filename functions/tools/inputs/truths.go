@@ -46,15 +46,15 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	}
 	if ref.DatasetID != "" {
 		if ref.Kind != "" || ref.Format != nil {
-			return nil, problem.InvalidMember(pointer, "kind and format go with files: the dataset says its own")
+			return nil, problem.InvalidMember(pointer, "kind and format go with files: a dataset has its own")
 		}
 		d, err := resolver.dataset(ctx, pointer, ref.DatasetID)
 		if err != nil {
 			return nil, err
 		}
 		if !d.mayUseTruth() {
-			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Leave %[1]s out for the values that runs of "+
-				"the platform were evaluated with, where the tool can do without; or send one of your own in the files of %[1]s.", pointer[1:])
+			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Leave %[1]s out to use the values of the "+
+				"runs' evaluations, if the tool allows it, or send your own truth in the files of %[1]s.", pointer[1:])
 		}
 		return resolver.truthOf(ctx, pointer, d)
 	}
@@ -169,7 +169,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *datase
 
 // assumed completes a problem text for files of an assumed kind: it names the member kind, under the pointer, that sets another kind.
 func assumed(pointer string) string {
-	return "; files are taken for those of retrieval, unless " + pointer + "/kind says another"
+	return "; files are read as files of retrieval, unless " + pointer + "/kind names another kind"
 }
 
 // Settings returns how to read the files that the request contains, without measures. Kind and format stand in the input under the

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Act declares an operation that does to a resource what the address says: handle adds the writes to c.Tx, and view shows the resource
-// then, to browsers as a page. The body of the request, which forms have, is not read.
+// Act declares a POST that performs the action its path names on a resource. handle adds the writes to c.Tx. The answer is the view of
+// the changed resource, and browsers get it as a page. The request body, such as that of an HTML form, is not read.
 func Act[T Target, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
 	handle func(context.Context, *Call, T) error) Operation {
 	return Operation{

@@ -22,7 +22,7 @@ type answer struct {
 	location  string
 	etag      string
 	body      []byte
-	packed    func() []byte // returns the body's gzip where that is kept; nil: each request makes its own
+	packed    func() []byte // returns the cached gzip of the body; nil: each request compresses the body itself
 }
 
 // Encode renders a resource as JSON.
@@ -34,8 +34,8 @@ func Encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// newAnswer renders one resource, of which fields, when there are any, select the members. Its entity tag is its
-// revision, if it has one, and a digest of what is shown: what differs for another caller has another tag.
+// newAnswer renders one resource. Fields select its members; no fields select all. The entity tag is the resource's revision, if it has
+// one, followed by a digest of the body. So callers who see different bodies get different tags.
 func newAnswer(status int, resource any, fields []string) (answer, error) {
 	body, err := Encode(resource)
 	if err != nil {
@@ -51,13 +51,13 @@ func newAnswer(status int, resource any, fields []string) (answer, error) {
 	return answer{status: status, mediaType: mediaJSON, etag: `"` + tag + `"`, body: body}, nil
 }
 
-// digest identifies a body among those that were ever at its address.
+// digest returns an entity tag that tells the bodies at one address apart.
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:8])
 }
 
-// versioned is what has a revision.
+// versioned is a resource with a revision.
 type versioned = interface{ Revision() int64 }
 
 func revision(v any) (int64, bool) {
@@ -68,7 +68,7 @@ func revision(v any) (int64, bool) {
 	return r.Revision(), true
 }
 
-// writeResource answers with one resource, or 304 when the caller has it already.
+// writeResource answers with one resource, or 304 if the caller already has it.
 func (c *Call) writeResource(ctx context.Context, resource any) error {
 	if c.preview != nil {
 		return c.writePreview(ctx, http.StatusOK, resource)
@@ -101,7 +101,7 @@ func (c *Call) write(a answer) error {
 	return c.send(a)
 }
 
-// send sends the answer, coded as the caller wants it.
+// send sends the answer under the content coding that the caller prefers.
 func (c *Call) send(a answer) error {
 	ctx := c.request.Context()
 	a, coded := a.encode(ctx, c.state.codings)
@@ -126,10 +126,10 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 	h.Set("Content-Type", a.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // it fails when the caller is gone
+	_, _ = w.Write(a.body) // fails only when the connection is closed
 }
 
-// WriteDocument answers with a body of the media type and its entity tag, or 304 when the caller has it already.
+// WriteDocument answers with a body of the media type and its entity tag, or 304 if the caller already has it.
 func (c *Call) WriteDocument(mediaType string, body []byte) error {
 	return c.write(documentAnswer(mediaType, body))
 }
@@ -138,7 +138,7 @@ func documentAnswer(mediaType string, body []byte) answer {
 	return answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body}
 }
 
-// writeBytes answers with a body of the media type, and its entity tag where the operation has one.
+// writeBytes answers with a body of the media type. It adds an entity tag if the operation has one.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
 	a := answer{status: http.StatusOK, mediaType: mediaType, body: body}
 	if c.op.hasETag() {
@@ -147,7 +147,7 @@ func (c *Call) writeBytes(mediaType string, body []byte) error {
 	return c.write(a)
 }
 
-// WriteSeeOther leads to an address that is for the caller alone, and for a while.
+// WriteSeeOther redirects to a temporary address that only the caller may know.
 func (c *Call) WriteSeeOther(location string) {
 	c.setCaching()
 	c.w.Header().Set("Cache-Control", "no-store")
@@ -165,7 +165,7 @@ func (c *Call) writeNothing() error {
 	return nil
 }
 
-// writeCSV answers with a table of text.
+// writeCSV answers with rows as CSV.
 func (c *Call) writeCSV(rows [][]string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -178,7 +178,7 @@ func (c *Call) writeCSV(rows [][]string) error {
 	return c.writeBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
 }
 
-// WriteRow writes a row of a table of text, which it changes.
+// WriteRow writes a row as CSV. It escapes the cells of row in place.
 func WriteRow(w *csv.Writer, row []string) error {
 	for i, cell := range row {
 		row[i] = escapeFormula(cell)
@@ -186,7 +186,7 @@ func WriteRow(w *csv.Writer, row []string) error {
 	return w.Write(row)
 }
 
-// escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula; numbers stay as they are.
+// escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula. Numbers remain unchanged.
 func escapeFormula(cell string) string {
 	first, _ := utf8.DecodeRuneInString(cell)
 	if !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
@@ -198,10 +198,10 @@ func escapeFormula(cell string) string {
 	return "'" + cell
 }
 
-// vary are the request headers that answers depend on.
+// vary lists the request headers that answers depend on.
 const vary = "Origin, Authorization, Accept, Accept-Encoding"
 
-// setCaching sets Cache-Control: by default every cache must revalidate, which the entity tag makes cheap.
+// setCaching sets Cache-Control. By default caches must revalidate an answer, which its entity tag makes cheap.
 func (c *Call) setCaching() {
 	h := c.w.Header()
 	h.Set("Vary", vary)
@@ -217,7 +217,7 @@ func (c *Call) setCaching() {
 	}
 }
 
-// selectFields keeps the members of a JSON object that fields name, in the order of fields; all when there are none.
+// selectFields returns the named members of a JSON object in the order of fields. Without fields it returns the object.
 func selectFields(object []byte, fields []string) ([]byte, error) {
 	if len(fields) == 0 {
 		return object, nil
@@ -239,17 +239,17 @@ func selectFields(object []byte, fields []string) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// mediaPage is the Content-Type of pages.
+// mediaPage is the Content-Type of HTML pages.
 const mediaPage = mediaHTML + "; charset=utf-8"
 
-// JSONDocument is a JSON document that a page shows.
+// JSONDocument is a JSON document that is shown as an HTML page.
 type JSONDocument struct {
-	Title string // what it is, in words
+	Title string // heading of the page
 	Path  string // of the request
 	JSON  []byte
 }
 
-// renderHTML renders a document, and sets the headers of its page.
+// renderHTML renders the page of a document, and sets its Content-Security-Policy.
 func (e *Env) renderHTML(ctx context.Context, h http.Header, s JSONDocument) ([]byte, error) {
 	body, policy, err := e.RenderHTML(ctx, s)
 	if err == nil {
@@ -258,7 +258,7 @@ func (e *Env) renderHTML(ctx context.Context, h http.Header, s JSONDocument) ([]
 	return body, err
 }
 
-// renderHTML renders what would be the answer, and sets the headers of its page.
+// renderHTML renders the page of the call's JSON answer, and sets its Content-Security-Policy.
 func (c *Call) renderHTML(ctx context.Context, document []byte) ([]byte, error) {
 	return c.Env.renderHTML(ctx, c.w.Header(), JSONDocument{c.op.Summary, c.request.URL.EscapedPath(), document})
 }
@@ -272,7 +272,7 @@ func (c *Call) writeHTML(ctx context.Context, document []byte) error {
 	return c.WriteDocument(mediaPage, body)
 }
 
-// SetContentPolicy sets the headers that hold a page to its Content-Security-Policy.
+// SetContentPolicy sets the Content-Security-Policy of a page and its Referrer-Policy.
 func (c *Call) SetContentPolicy(policy string) { setContentPolicy(c.w.Header(), policy) }
 
 func setContentPolicy(h http.Header, policy string) {
@@ -280,7 +280,7 @@ func setContentPolicy(h http.Header, policy string) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// prefersPage reports whether a problem is to be shown as a page.
+// prefersPage reports whether the caller prefers a problem as an HTML page.
 func (s *Server) prefersPage(r *http.Request) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	return s.env.RenderHTML != nil && mediaQuality(accept, mediaHTML) > max(mediaQuality(accept, problem.MediaType),

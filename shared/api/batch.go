@@ -9,8 +9,8 @@ import (
 	"assay/shared/records"
 )
 
-// Batch declares an operation that changes several resources under a target, each in a transaction of its own by Call.Each, and answers
-// for each. It is safe to repeat.
+// Batch declares an operation that changes several resources under a target. handle makes each change with Call.Each, in a transaction
+// of its own, and answers with the outcome of each. Clients may repeat the request.
 func Batch[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (R, error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
@@ -32,8 +32,8 @@ func Batch[T Target, D, R any](s Spec, load Loader[T], handle func(context.Conte
 	}
 }
 
-// Each makes one of several changes that a request makes, in a transaction of its own: change adds the writes to c.Tx. It is called again
-// after a conflict.
+// Each commits one of the changes of a request in a transaction of its own. change adds the writes to c.Tx. After a conflict Each calls
+// change again.
 func (c *Call) Each(ctx context.Context, change func() error) error {
 	return c.finish(ctx, records.Retry(ctx, func() error {
 		err := c.transact(ctx, change)
@@ -44,7 +44,7 @@ func (c *Call) Each(ctx context.Context, change func() error) error {
 	}))
 }
 
-// Problem is the document of a problem about one of the resources, which has the path.
+// Problem returns the problem document for the resource at the path.
 func (c *Call) Problem(p *problem.Error, path string) problem.Document {
 	return p.Document(path, c.state.requestID)
 }

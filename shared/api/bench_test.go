@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The edge alone, without a connection: what a request costs from its first byte to the last of its answer.
+// The benchmarks measure requests to the handler without a connection.
 
 func BenchmarkGet(b *testing.B) {
 	s := serve(b)

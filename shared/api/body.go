@@ -14,7 +14,7 @@ import (
 	"assay/shared/problem"
 )
 
-// MaxBodyBytes is how long a request's body may be.
+// MaxBodyBytes is the greatest length of a request body, both as sent and decoded.
 const MaxBodyBytes = 5 << 20
 
 const (
@@ -24,9 +24,9 @@ const (
 	mediaText = "text/plain"
 )
 
-// readBody reads and checks the whole body, which must have one of the media types, and returns which.
+// readBody reads and checks the whole body. It returns the media type of the body, which must be one of mediaTypes.
 func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error) {
-	// Two headers are no media type; API Gateway joins them in the same way.
+	// Two Content-Type headers are invalid. Joining them, as API Gateway does, makes the parser refuse them.
 	mediaType, parameters, err := mime.ParseMediaType(strings.Join(c.request.Header.Values("Content-Type"), ","))
 	if err != nil || !slices.Contains(mediaTypes, mediaType) || !jsoncheck.Charset(parameters) {
 		allowed := strings.Join(mediaTypes, ", ")
@@ -61,7 +61,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 	return mediaType, c.decode(ctx, c.body, func() error { return jsoncheck.Check(ctx, c.body) })
 }
 
-// fieldNames lists the JSON members of a struct, in their order.
+// fieldNames lists the JSON members of a struct in the order of its fields.
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for name := range members(t) {
@@ -70,7 +70,7 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// members yields the JSON members of a struct, in their order.
+// members yields the JSON members of a struct in the order of its fields.
 func members(t reflect.Type) iter.Seq2[string, reflect.StructField] {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

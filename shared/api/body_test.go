@@ -14,7 +14,7 @@ import (
 	"assay/shared/problem"
 )
 
-// TestBody_IsRefusedUnlessJSON has one of the many bodies that jsoncheck refuses, and those that only decoding or the schema can.
+// TestBody_IsRefusedUnlessJSON sends one body that jsoncheck refuses, and bodies that only decoding or the schema refuse.
 func TestBody_IsRefusedUnlessJSON(t *testing.T) {
 	s := serve(t)
 	for body, kind := range map[string]*problem.Kind{
@@ -71,7 +71,7 @@ func TestBody_HasALimit(t *testing.T) {
 		return `{"name":"a","text":"` + strings.Repeat("x", n-len(frame)) + `"}`
 	}
 	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes+1)), problem.TooLarge)
-	// One of the limit is read; it is the store that has no room for it.
+	// The server reads a body of exactly the limit. Only the store then has no room for it.
 	if a := s.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes)); a.Status == http.StatusRequestEntityTooLarge {
 		t.Errorf("a body of the limit: %s", a.Body)
 	}
@@ -80,7 +80,7 @@ func TestBody_HasALimit(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a body, finding out costs at most a few times its size and a constant, and the answer is short.
+// Refusing a body allocates at most a constant and a few times its length, and the answer is short.
 func TestBody_IsRefusedAtLittleCost(t *testing.T) {
 	s := serve(t)
 	path := s.note("one")
@@ -187,7 +187,7 @@ func TestBody_FaultsAreNamedWhereTheyAre(t *testing.T) {
 	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)
 }
 
-// The schemas of bodies are made when they are first needed, by whichever requests come first.
+// The schema of a body is made by its first request. Several first requests may arrive at once.
 func TestBody_FirstOnesMayComeTogether(t *testing.T) {
 	s := serve(t)
 	var all sync.WaitGroup

@@ -24,42 +24,42 @@ import (
 	"assay/shared/visibility"
 )
 
-// Env is what operations work with.
+// Env has the dependencies and settings of operations.
 type Env struct {
 	Store  store.Store
 	Files  blob.Store
 	Now    func() time.Time
 	Log    *slog.Logger
-	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
-	// Endpoints returns those of the issuer; an error is a problem. It may be nil where Info has no client.
+	Verify func(ctx context.Context, token string) (access.Caller, error) // its errors are *problem.Error
+	// Endpoints returns the endpoints of the issuer. Its errors are *problem.Error. It may be nil if Info has no client.
 	Endpoints func(ctx context.Context) (auth.Endpoints, error)
 	Info      Info
-	Quotas    *quota.Ledger // of users and of the server; New makes one without limits where there is none
-	// Rates holds callers to limits; nil: to none.
+	Quotas    *quota.Ledger // of users and of the server; nil: New sets a ledger without limits
+	// Rates enforces the rate limits of callers; nil: no limits.
 	Rates *ratelimit.Limiter
-	// RenderHTML renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
+	// RenderHTML renders JSON as a page for callers who prefer text/html, such as browsers; nil: they get JSON.
 	RenderHTML func(ctx context.Context, s JSONDocument) (body []byte, policy string, err error)
 	Metrics    metrics.Recorder // of requests and of refusals for quotas
-	// Alone says that no other process serves the table, so that a request that is not handled here has ended.
+	// Alone says that no other process serves the table. Then a request that this process does not handle has ended.
 	Alone bool
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }
 
-// Info is what a server says of itself.
+// Info describes a server to its clients.
 type Info struct {
 	Name, Version, Commit string
-	Build                 string // tells builds apart that know no commit; it is not shown
-	Issuer                string // where to sign in
-	ClientID              string // public client of the issuer for that; empty: none
-	FilesOrigin           string // of signed links to files, such as https://bucket.s3.eu-west-1.amazonaws.com; empty: the server's
-	URL                   string // at which clients reach the server; empty: that of each request
+	Build                 string // distinguishes builds without a commit; not shown
+	Issuer                string // where users sign in
+	ClientID              string // public client that the issuer knows for signing in; empty: none
+	FilesOrigin           string // of signed links to files, such as https://bucket.s3.eu-west-1.amazonaws.com; empty: the server's origin
+	URL                   string // at which clients reach the server; empty: the URL of each request
 }
 
-// Version is that of the program and of the description of its interface.
+// Version is the version of the program and of its API description.
 const Version = buildinfo.Version
 
-// BuildInfo returns what the build knows of itself, with the issuer.
+// BuildInfo returns the Info of this build and of the issuer.
 func BuildInfo(issuer string) Info {
 	return Info{Name: "assay", Version: Version, Commit: buildinfo.Commit(), Issuer: issuer}
 }
@@ -68,11 +68,11 @@ func BuildInfo(issuer string) Info {
 type Call struct {
 	*Env
 	visibility.Viewer
-	Store store.Store // that of Env and of Viewer, which is the same
+	Store store.Store // equals the Store of Env and of Viewer; declared here because both embed one
 	Page  page.Request
-	// Tx is the change that the handler makes, all or nothing, once it has returned; an empty one changes nothing.
+	// Tx collects the writes of the handler. They are committed in one transaction after the handler returns. An empty Tx changes nothing.
 	Tx *records.Tx
-	// TargetRoles are those of the caller for the target of an operation that changes something; for others, ask Roles.
+	// TargetRoles are the caller's roles for the target of an operation that changes something. Other operations ask Roles.
 	TargetRoles access.Role
 
 	op       *Operation
@@ -82,17 +82,17 @@ type Call struct {
 	target   Target
 	accepted string // media type of the answer
 	body     []byte
-	stored   []string                // objects stored by this call
-	after    []func(context.Context) // what is done after the change
+	stored   []string                // keys of objects that this call stored
+	after    []func(context.Context) // run after the change is committed
 	effects  []Effect                // of the change in Tx
-	preview  *preview                // nil unless the call changes nothing
+	preview  *preview                // nil unless the call is a preview
 
 	server *Server
-	slots  []*compute.Slot // of the server's memory, until the answer begins
+	slots  []*compute.Slot // held in the server's pools until the answer begins
 }
 
-// release releases the memory that the call holds, before the first byte of an answer: a caller who reads slowly keeps no
-// other waiting.
+// release releases the slots that the call holds. The call releases them before the first byte of its answer, so that a caller who reads
+// slowly does not delay others.
 func (c *Call) release() {
 	for _, slot := range c.slots {
 		slot.Release()
@@ -108,12 +108,12 @@ func (c *Call) PoolCaller() compute.Caller {
 // Param returns a parameter of the path.
 func (c *Call) Param(name string) string { return c.request.PathValue(name) }
 
-// BaseURL is the URL at which the caller reaches the server, without a slash at its end.
+// BaseURL returns the URL at which the caller reaches the server, without a final slash.
 func (c *Call) BaseURL() string {
 	switch {
 	case c.Info.URL != "":
 		return c.Info.URL
-	case c.request.URL.Scheme != "": // as a gateway sets it
+	case c.request.URL.Scheme != "": // set by a gateway
 		return c.request.URL.Scheme + "://" + c.request.Host
 	case c.request.TLS != nil:
 		return "https://" + c.request.Host
@@ -122,19 +122,19 @@ func (c *Call) BaseURL() string {
 	}
 }
 
-// Host is the host that the caller named, with its port: another than that of BaseURL where the server has several names.
+// Host returns the host and port that the caller named. It may differ from the host of BaseURL if the server has several names.
 func (c *Call) Host() string { return c.request.Host }
 
-// Development reports whether the server is its own issuer, which gives everyone a token.
+// Development reports whether the server is its own issuer, which gives a token to everyone.
 func (c *Call) Development() bool { return c.Info.Issuer == c.BaseURL()+"/dev" }
 
-// Address is the path and query of the request, as they were sent.
+// Address returns the path and query of the request as the client sent them.
 func (c *Call) Address() (path, rawQuery string) {
 	return c.request.URL.EscapedPath(), c.request.URL.RawQuery
 }
 
-// RawQuery returns a parameter of the query before it is checked, so that a Loader can read in one call all that the
-// request will need.
+// RawQuery returns a query parameter before it is checked. A Loader uses it to read everything that the request needs in one call of the
+// store.
 func (c *Call) RawQuery(param string) string { return c.request.URL.Query().Get(param) }
 
 // Load returns a Loader that reads the record whose id is in the path parameter.
@@ -150,9 +150,9 @@ func Load[R any, P interface {
 // Organizes reports whether the caller organizes the target of an operation that changes something, or is an administrator.
 func (c *Call) Organizes() bool { return c.TargetRoles&(access.Organizer|access.Admin) != 0 }
 
-// authorizeTarget finds the target of the request and decides whether the caller may call the operation on it. The grants of a
-// caller with a login are read also when the target is missing, so that the time taken does not tell missing from hidden. For
-// targets that are never hidden, find can return a problem of its own.
+// authorizeTarget finds the target of the request and checks that the caller may call the operation on it. It reads the grants of a
+// caller with a login even when the target is missing, so that response times do not tell missing targets from hidden ones. If the targets
+// of an operation are never hidden, find can return a problem of its own.
 func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, error) {
 	t, err := find(ctx, c)
 	if errors.Is(err, visibility.Missing) {
@@ -171,8 +171,8 @@ func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, 
 	return t, err
 }
 
-// retryOnConflict makes a change of the target as it was found, and again of the target as it is then for as long as another
-// request changes it in between. The preconditions must hold each time.
+// retryOnConflict makes a change of the target. When another request changes the target in between, it finds the target again and
+// repeats the change. The preconditions must hold each time.
 func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change func(Target) error) error {
 	t := c.target
 	err := records.Retry(ctx, func() error {
@@ -195,7 +195,7 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 	return c.finish(ctx, err)
 }
 
-// transact makes one attempt at a change, which adds the writes to c.Tx.
+// transact makes one attempt at a change. The function change adds the writes to c.Tx.
 func (c *Call) transact(ctx context.Context, change func() error) error {
 	c.deleteStoredFiles(ctx)
 	c.Tx = new(records.Tx)
@@ -206,12 +206,12 @@ func (c *Call) transact(ctx context.Context, change func() error) error {
 	}
 	err := c.Tx.Commit(ctx, c.Store)
 	if records.OutcomeUnknown(err) {
-		c.stored = nil // a write that may have succeeded names these files: the cleaning of abandoned files decides
+		c.stored = nil // the write may have succeeded and its records name these files; the cleaning of abandoned files decides
 	}
 	return err
 }
 
-// finish does what follows a change that was made, or failed.
+// finish completes a change that was committed, or cleans up after a change that failed.
 func (c *Call) finish(ctx context.Context, err error) error {
 	if err != nil {
 		c.deleteStoredFiles(ctx)
@@ -231,7 +231,7 @@ func (c *Call) finish(ctx context.Context, err error) error {
 	return nil
 }
 
-// PutFile stores the bytes of an inline file under a key that only this call has. They are removed again when the call fails.
+// PutFile stores the bytes of an inline file under a key that only this call uses. It removes them again if the call fails.
 func (c *Call) PutFile(ctx context.Context, key string, f record.File, content []byte) error {
 	err := c.ShareFile(ctx, key, f, content)
 	if err == nil {
@@ -240,8 +240,8 @@ func (c *Call) PutFile(ctx context.Context, key string, f record.File, content [
 	return err
 }
 
-// ShareFile stores the bytes of an inline file under a key that files with the same bytes share. They stay when the call
-// fails; the cleaning of abandoned files finds those that no record names.
+// ShareFile stores the bytes of an inline file under a key that files with equal bytes share. They remain if the call fails. The cleaning
+// of abandoned files later removes objects that no record names.
 func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content []byte) error {
 	o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
 	if err := c.Files.Put(ctx, o, bytes.NewReader(content)); err != nil {
@@ -250,7 +250,7 @@ func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content
 	return nil
 }
 
-// deleteStoredFiles removes what PutFile stored, as far as it can: the cleaning of abandoned files finds the rest.
+// deleteStoredFiles removes the objects that PutFile stored. If that fails, the cleaning of abandoned files removes them later.
 func (c *Call) deleteStoredFiles(ctx context.Context) {
 	if len(c.stored) == 0 {
 		return
@@ -258,20 +258,20 @@ func (c *Call) deleteStoredFiles(ctx context.Context) {
 	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := c.Files.Delete(ctx, c.stored...); err != nil {
-		c.Log.WarnContext(ctx, "files of a failed request stay until the next cleaning", "keys", c.stored, "error", err)
+		c.Log.WarnContext(ctx, "cannot delete files of a failed request; the next cleaning deletes them", "keys", c.stored, "error", err)
 	}
 	c.stored = nil
 }
 
-// cleanupTimeout is how long cleaning up after a request may take.
+// cleanupTimeout bounds the time to clean up after a request.
 const cleanupTimeout = 3 * time.Second
 
-// cleanupContext is the context of cleaning up after a request whose own context may have ended.
+// cleanupContext returns a context for cleaning up after a request. It does not end with the context of the request.
 func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
-// Charge adds to c.Tx what the caller takes of the quotas, or returns the problem that they do not allow it.
+// Charge adds the charge to the caller's usage in c.Tx. It returns a problem if the quotas do not allow the charge.
 func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
@@ -280,7 +280,7 @@ func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	return c.Quotas.Take(ctx, c.Tx, c.Caller, g.Usage, ch)
 }
 
-// CheckNext refuses a further grant of the kind to a caller who has the most.
+// CheckNext returns a problem if the caller already has the greatest number of grants of the kind.
 func (c *Call) CheckNext(ctx context.Context, kind record.GrantKind) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
@@ -289,14 +289,13 @@ func (c *Call) CheckNext(ctx context.Context, kind record.GrantKind) error {
 	return kind.CheckNext(g)
 }
 
-// Account is the account of a user, as c.Tx changes it.
+// Account returns the account of a user. It adds its changes to c.Tx.
 func (c *Call) Account(userID string) quota.Account {
 	return quota.Account{Store: c.Store, Tx: c.Tx, Now: c.Now(), UserID: userID}
 }
 
-// Audit adds to c.Tx the entry of record.NewAudit that the caller did the action, and charges the caller for it: entries stay,
-// so repeating a change must not fill the disk with them. The caller's profile is stored, so that the entry
-// can be shown with a name.
+// Audit adds the entry of record.NewAudit to c.Tx, with the caller as actor, and charges the caller for it. Entries are kept, so the
+// charge keeps repeated changes from filling the disk. Audit also stores the caller's profile, so that the entry can be shown with a name.
 func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
 	if err := c.AuditFree(ctx, of, action, subject, before, after, users...); err != nil {
 		return err
@@ -304,8 +303,8 @@ func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject strin
 	return c.Charge(ctx, record.Charge{Kind: record.MadeAudits, Count: 1})
 }
 
-// AuditFree is Audit without the charge, for entries about what is created or deleted: they are no more than the quotas of
-// what is created allow.
+// AuditFree is like Audit but free of charge. It is for entries about resources that are created or deleted, whose number the quotas of
+// those resources already bound.
 func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
 	c.Tx.Create(record.NewAudit(c.Now(), of, c.Caller.ID, action, subject, before, after, users...))
 	return c.UpsertProfile(ctx)

@@ -16,45 +16,45 @@ import (
 	"assay/shared/store"
 )
 
-// After runs do once the change in c.Tx is made. The answer waits for it, and it cannot fail the change any more.
+// After runs do after the change in c.Tx is committed and before the answer is sent. The change stands whatever do does.
 func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
 // InTrash is what descriptions of operations say of what they delete.
 const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then. " +
 	"Links to files that were signed before work until they expire."
 
-// propagationTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
+// propagationTime is how long a request waits until records that depend on a changed record follow it. The evaluator does the rest.
 const propagationTime = 10 * time.Second
 
-// Propagate calls propagate, once the change is made, with the key of the record whose dependent records must follow it.
+// Propagate calls propagate with the key of the changed record after the change is committed.
 func (c *Call) Propagate(propagate func(context.Context, store.Key) error, key store.Key) {
 	c.After(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, propagationTime)
 		defer cancel()
 		if err := propagate(ctx, key); err != nil {
-			c.Log.WarnContext(ctx, "a change is propagated later", "record", key.Partition+" "+key.Sort, "error", err)
+			c.Log.WarnContext(ctx, "cannot propagate a change now; it is propagated later", "record", key.Partition+" "+key.Sort, "error", err)
 		}
 	})
 }
 
-// URL is the answer to a POST that returns the address of what it created.
+// URL is the answer to a POST that returns only the address of the created resource.
 type URL struct {
 	ID  string `json:"id" doc:"id of the new resource"`
 	URL string `json:"url" format:"uri-reference" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 }
 
-// Creator creates a resource from a draft under a target: it adds the writes to c.Tx, and returns where the resource is and
-// what to answer. It is called again when what it read has changed before its change is made.
+// Creator creates a resource from a draft under a target. It adds the writes to c.Tx, and returns the location of the resource and the
+// answer. It is called again if another request changes what it read before the writes are committed.
 type Creator[T Target, D, R any] func(ctx context.Context, c *Call, under T, draft D) (location string, answer R, err error)
 
-// Create declares an operation that creates a resource under a target. The draft is checked before handle sees it.
+// Create declares an operation that creates a resource under a target. handle gets only drafts that passed all checks.
 func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R]) Operation {
 	op := CreateIn(s, "", func(ctx context.Context, c *Call, _ D) (T, error) { return load(ctx, c) }, handle)
 	op.load, op.targetInBody = load.target, false
 	return op
 }
 
-// CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
+// CreateIn is like Create, for a target that the member of the body at the pointer names. load reads the target.
 func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error),
 	handle Creator[T, D, R]) Operation {
 	return Operation{
@@ -83,7 +83,7 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 	}
 }
 
-// create creates a resource, once for each Idempotency-Key.
+// create creates a resource. Requests with the same Idempotency-Key create it once.
 func (c *Call) create(ctx context.Context, find targetLoader, produce func(Target) (location string, made any, err error)) error {
 	var shown any
 	key, err := c.claimKey(ctx)
@@ -111,7 +111,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		}
 		a.location = location
 		if _, shown := revision(made); !shown {
-			a.etag = "" // the answer says where the resource is: its tag would not be the resource's
+			a.etag = "" // the answer is not the resource, so its digest is not the resource's entity tag
 		}
 		return a.store(c.Tx, key, made)
 	})
@@ -125,9 +125,9 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 	return c.write(a)
 }
 
-// Patch declares an operation that changes a resource. The patch applies to what view shows of the target; D has the
-// members that may change. Handle gets their new values, adds the writes to c.Tx, and returns the target as it will be.
-// It is not called when the patch leaves them as they are, unless D has no members: then the patch itself is the change.
+// Patch declares an operation that changes a resource. The patch applies to the view of the target. D has the members that may change.
+// handle gets their new values, adds the writes to c.Tx, and returns the changed target. If the patch leaves all members of D unchanged,
+// handle is not called. If D has no members, the request itself is the change and handle is always called.
 func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
 	handle func(context.Context, *Call, T, D) (T, error)) Operation {
 	writable := fieldNames(reflect.TypeFor[D]())
@@ -178,7 +178,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	}
 }
 
-// patched applies the patch to the writable members of the resource, and reports whether it leaves them as they are.
+// patched applies the patch to the writable members of the resource. It reports same if the patch leaves them unchanged.
 func patched[D any](ctx context.Context, mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
 	resource, err := Encode(shown)
 	if err != nil {
@@ -195,7 +195,7 @@ func patched[D any](ctx context.Context, mediaType string, body []byte, shown an
 	if draft, err = DecodeDraft[D](ctx, document); err != nil || bytes.Equal(document, unpatched) {
 		return draft, true, err
 	}
-	var before D // normalized as the draft is: a patch can give a member its default or leave it out
+	var before D // normalized like the draft, because a patch may set a member to its default or leave it out
 	if err := json.Unmarshal(unpatched, &before); err != nil {
 		return draft, false, err
 	}
@@ -210,7 +210,7 @@ func normalize(draft any) {
 	}
 }
 
-// readDraft reads and checks the JSON body of a request that is no patch of one resource.
+// readDraft reads and checks the JSON body of a request. The body is a draft, or a batch of changes.
 func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
 	mediaTypes := []string{mediaJSON}
 	if c.op.Method == http.MethodPatch {
@@ -226,7 +226,7 @@ func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
 	return draft, err
 }
 
-// DecodeDraft decodes a JSON document, which package jsoncheck has checked, into a draft, and reports what is wrong with it.
+// DecodeDraft validates a JSON document and decodes it into a draft. jsoncheck.Check must have accepted the document.
 func DecodeDraft[D any](ctx context.Context, document []byte) (draft D, err error) {
 	if err := schemas.validate(ctx, reflect.TypeFor[D](), document); err != nil {
 		return draft, err
@@ -241,7 +241,7 @@ func DecodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 	return draft, nil
 }
 
-// decodingProblem names the member that its schema allows and Go cannot decode: a whole number written as 5.0 or 1e2.
+// decodingProblem names the member that its schema allows and Go cannot decode, such as a whole number written as 5.0 or 1e2.
 func decodingProblem(err error) error {
 	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || !strings.HasPrefix(of.Value, "number") {
@@ -251,5 +251,5 @@ func decodingProblem(err error) error {
 		strings.TrimPrefix(of.Value, "number "))
 }
 
-// loginNeeded reports whether no caller without a login may call the operation.
+// loginNeeded reports whether the operation refuses callers without a login.
 func (op *Operation) loginNeeded() bool { return op.May&access.Anyone == 0 }

@@ -80,12 +80,12 @@ func TestPatch_RefusedChangesNothing(t *testing.T) {
 	}
 }
 
-// Two changes at once are both made: the one that comes second is made again, of what the first one left.
+// Two concurrent changes are both made: the second one is repeated on the result of the first.
 func TestPatch_IsRetriedOnConflict(t *testing.T) {
 	s := serve(t)
 	path := s.note("one")
 	s.meanwhile = func(n int64) {
-		if n == 2 { // the first attempt was creating it
+		if n == 2 { // the first attempt created the note
 			s.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `{"text":"meanwhile"}`)
 		}
 	}
@@ -127,7 +127,7 @@ func TestIfMatch_HoldsWhenTheChangeIsMade(t *testing.T) {
 			refused(t, s.Do("alice", method, path, `{"text":"x"}`, "If-Match", match), problem.PreconditionFailed)
 		}
 	}
-	// Somebody else is faster, after the tag was compared.
+	// Another request changes the note after the tag was compared.
 	attempts := s.attempts.Load()
 	s.meanwhile = func(n int64) {
 		if n == attempts+1 {
@@ -142,7 +142,7 @@ func TestIfMatch_HoldsWhenTheChangeIsMade(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "alice", http.MethodDelete, path, nil, "If-Match", "*")
 }
 
-// unsure is a store that makes a change and does not say so.
+// unsure is a store that commits a change and then reports that its outcome is unknown.
 type unsure struct{ store.Store }
 
 func (u unsure) Write(ctx context.Context, writes ...store.Write) error {
@@ -177,7 +177,7 @@ func TestPutFile_DeletesFilesOfFailedCalls(t *testing.T) {
 
 	attempts := s.attempts.Load()
 	s.meanwhile = func(n int64) {
-		if n == attempts+1 { // somebody else changes the note, without a file
+		if n == attempts+1 { // another request changes the note, without a file
 			s.Records().Replace(recordtest.Get[Note](t, s.Store, noteKey(path[len("/v1/notes/"):])))
 		}
 	}
@@ -192,14 +192,14 @@ func TestPutFile_DeletesFilesOfFailedCalls(t *testing.T) {
 	if n := s.read(path); n.Text != "y" {
 		t.Errorf("%+v", n)
 	}
-	// The change was made, and so the key gives its answer.
+	// The change was made, so the key returns its answer.
 	a := s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"three"}`, "Idempotency-Key", "k")
 	if a.Header.Get("Idempotent-Replay") != "true" || s.read(a.Header.Get("Location")).Name != "three" {
 		t.Errorf("%v %s", a.Header, a.Body)
 	}
 }
 
-// Conditions hold for every method (RFC 9110, section 13).
+// Preconditions apply to every method (RFC 9110, section 13).
 func TestPreconditions_HoldForEveryMethod(t *testing.T) {
 	const (
 		ok      = http.StatusOK
@@ -209,7 +209,7 @@ func TestPreconditions_HoldForEveryMethod(t *testing.T) {
 		failed  = http.StatusPreconditionFailed
 	)
 	for _, c := range []struct {
-		method, at, header, value string // at: a note, notes or an empty list; value: T is the note's tag
+		method, at, header, value string // at: a note, notes or an empty list; value: T stands for the note's tag
 		status                    int
 	}{
 		{"GET", "note", "If-Match", "T", ok}, {"GET", "note", "If-Match", "*", ok}, {"GET", "note", "If-Match", `"x", T`, ok},

@@ -17,21 +17,20 @@ import (
 	"assay/shared/ratelimit"
 )
 
-// inputParam is the parameter that has, in a GET, what would be the body of a POST.
+// inputParam is the query parameter of a GET that holds the body of the equivalent POST.
 const inputParam = "input"
 
 // Variant is one of the computations of an operation.
 type Variant struct {
 	Name, Summary string       // the name is unique
-	Input, Output reflect.Type // what it takes, and what it answers as JSON
+	Input, Output reflect.Type // JSON documents that it takes and answers
 	Example       any          // of the input
 	Media         []string     // types of its answers other than JSON
 	Problems      []*problem.Kind
 }
 
-// Compute declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
-// the variants is meant; media are the types of answers other than JSON. handle reads the body by ReadInput and answers by
-// WriteComputed.
+// Compute declares a POST that computes an answer from its body and changes nothing. A parameter of the path names the variant. media
+// lists media types of answers other than JSON. handle reads the body with ReadInput and answers with WriteComputed.
 func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
@@ -40,8 +39,8 @@ func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []strin
 	}
 }
 
-// ComputeGet declares the GET that answers as the Compute of the same variants does: what would be the body stands in the query,
-// so that the answer has an address that can be linked to and cached.
+// ComputeGet declares the GET that answers like the Compute with the same variants. Its input is in the query, so that the answer has an
+// address that can be linked to and cached.
 func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string,
 	handle func(context.Context, *Call, T) error) Operation {
 	op := Compute(s, load, variants, media, handle)
@@ -51,7 +50,7 @@ func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []st
 	return op
 }
 
-// TokenScope is what an access token must have one of.
+// TokenScope returns the scopes that permit the operation to an access token. The token must have one of them.
 func (op *Operation) TokenScope() access.TokenScope {
 	switch {
 	case op.Token != 0:
@@ -66,7 +65,7 @@ func (op *Operation) TokenScope() access.TokenScope {
 // Changes reports whether the operation can change anything that is stored in the table.
 func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.safe }
 
-// class is that of the limits which the operation falls under; ordinary reads have none.
+// class returns the class of rate limits for the operation; empty: ordinary reads, which have no limit.
 func (op *Operation) class() ratelimit.Class {
 	switch {
 	case op.computes(), op.Large:
@@ -81,7 +80,7 @@ func (op *Operation) class() ratelimit.Class {
 // computes reports whether the operation is a Compute or a ComputeGet.
 func (op *Operation) computes() bool { return op.variants != nil }
 
-// ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
+// ReadInput returns the input of a computation: the body of a POST, or the input parameter of a GET.
 func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	if c.op.Method == http.MethodPost {
 		return readDraft[D](ctx, c)
@@ -97,7 +96,7 @@ func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	return input, inParameter(err)
 }
 
-// inParameter makes a problem of a body one of the parameter that stands for it.
+// inParameter rewrites a problem with the body as a problem with the input parameter.
 func inParameter(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
@@ -109,10 +108,10 @@ func inParameter(err error) error {
 	return &renamed
 }
 
-// Input is what ReadInput read, as it was sent.
+// Input returns the bytes that ReadInput read.
 func (c *Call) Input() []byte { return c.body }
 
-// InputAddress is where a GET has what is computed from the input at the path; empty when the input is too long for that.
+// InputAddress returns the address of a GET that computes from the input at the path. It is empty if the input is too long for a query.
 func InputAddress(path string, input []byte) string {
 	if len(input) > page.MaxQuery {
 		return ""
@@ -124,8 +123,8 @@ func InputAddress(path string, input []byte) string {
 	return path + "?" + query
 }
 
-// LinkInput says, in the answer to a POST, where a GET would have the same answer (RFC 9110, section 8.7), and returns
-// that address; empty when what was sent is too long for one.
+// LinkInput adds, to the answer to a POST, the address of a GET with the same answer (RFC 9110, section 8.7). It returns that address,
+// which is empty if the input is too long for a query.
 func (c *Call) LinkInput(path string) string {
 	address := InputAddress(path, c.body)
 	if c.op.Method == http.MethodPost && address != "" {
@@ -134,21 +133,22 @@ func (c *Call) LinkInput(path string) string {
 	return address
 }
 
-// Accepted is the media type that the answer is to have.
+// Accepted returns the negotiated media type of the answer.
 func (c *Call) Accepted() string { return c.accepted }
 
 // Computed is an answer that was computed.
+// Computed is the answer of a computation.
 type Computed struct {
 	MediaType string
 	Body      []byte
-	Location  string // instead of both: the address, for the caller alone, where the answer is
-	// Ephemeral says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
-	// entity tag, no 304 says that it is still good.
+	Location  string // temporary address of the answer, only for the caller; set instead of MediaType and Body
+	// Ephemeral says that the body contains temporary addresses. Such an answer is not cached, and it has no entity tag, because a 304
+	// would say that the addresses still work.
 	Ephemeral bool
 }
 
-// WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
-// callers who do not have it yet.
+// WriteComputed answers with the result of compute. The answer must depend on nothing but parts. If the caller already has the answer,
+// WriteComputed answers 304 and does not call compute.
 func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func() (Computed, error)) error {
 	digest := digestOf(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build))
 	tag := `"` + hex.EncodeToString(digest[:16]) + `"`
@@ -187,7 +187,7 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 func digestOf(parts []string) []byte {
 	h := sha256.New()
 	for _, p := range parts {
-		sum := sha256.Sum256([]byte(p)) // so that no two lists run together
+		sum := sha256.Sum256([]byte(p)) // a fixed length for each text, so that different lists never concatenate to equal bytes
 		h.Write(sum[:])
 	}
 	return h.Sum(nil)

@@ -12,9 +12,9 @@ import (
 // Preconditions are evaluated for resources that exist, after every other check and before anything is done (RFC 9110,
 // section 13.2). No resource has a modification date, so preconditions on dates are ignored.
 
-// checkReadPreconditions evaluates the preconditions of a GET. It answers 304 when the caller has the answer already, and
-// reports whether it did. The tags are those that the answer has under the codings that the caller accepts, the likely one
-// first; an answer without a tag has none, or an empty one, and only * matches it.
+// checkReadPreconditions evaluates the preconditions of a GET. If the caller already has the answer, it answers 304 and reports done.
+// etags are the tags of the answer under the codings that the caller accepts, the likely one first. For an answer without a tag they are
+// missing or empty, and only * matches.
 func (c *Call) checkReadPreconditions(etags ...string) (done bool, err error) {
 	if c.op.Method != http.MethodGet {
 		return false, nil
@@ -38,9 +38,9 @@ func (c *Call) checkReadPreconditions(etags ...string) (done bool, err error) {
 	return true, nil
 }
 
-// checkWritePreconditions evaluates the preconditions of a change: a tag matches the target when it begins with the target's
-// revision, whichever members the caller was shown under which coding. If-Match takes no weak tag. The target of a POST is what
-// it adds to, or a tool, which have no tag here.
+// checkWritePreconditions evaluates the preconditions of a change. A tag matches the target if it begins with the target's revision,
+// whichever members and coding the caller was shown. If-Match accepts no weak tag. The target of a POST is a parent or a tool, which has
+// no tag here.
 func (c *Call) checkWritePreconditions(t Target) error {
 	n, ok := revision(t)
 	prefix := `"` + strconv.FormatInt(n, 10) + "-"
@@ -62,8 +62,8 @@ func preconditionFailed() error {
 		"ETag.")
 }
 
-// matchesHeader reports whether a header has an entity tag that is accepted, or *; without the header it returns absent.
-// No tag of this service has a comma in it.
+// matchesHeader reports whether a header contains * or an accepted entity tag. Without the header it returns absent. It may split at
+// commas because no tag of this service contains one.
 func (c *Call) matchesHeader(header string, accept func(tag string) bool, absent bool) bool {
 	lists := c.request.Header[header]
 	if strings.Join(lists, "") == "" {

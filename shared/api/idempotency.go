@@ -12,18 +12,19 @@ import (
 	"assay/shared/store"
 )
 
-// idempotencyHeader is the header by which a client makes a POST safe to repeat.
+// idempotencyHeader is the header with which a client makes a POST safe to repeat.
 const idempotencyHeader = "Idempotency-Key"
 
 const maxIdempotencyKey = 255
 
-// claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before; nil when it has none.
+// claimKey claims the request's Idempotency-Key. If the key was used before, it returns the record with the first answer. It returns nil
+// if the request has no key.
 func (c *Call) claimKey(ctx context.Context) (claimed *record.Idempotency, err error) {
 	names := c.request.Header.Values(idempotencyHeader)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	name := strings.Join(names, ",") // as API Gateway joins two
+	name := strings.Join(names, ",") // like API Gateway
 	if name == "" || len(name) > maxIdempotencyKey ||
 		strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
 		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.",
@@ -56,8 +57,9 @@ func (c *Call) claimKey(ctx context.Context) (claimed *record.Idempotency, err e
 	return c.takeOver(ctx, mine, c.Alone)
 }
 
-// takeOver returns what is stored under the key of mine: the answer that was given or, where the request that claimed it is known to have
-// ended, the claim, which is now that of this request. Such a request was one of a process that was killed, or could not free its key.
+// takeOver returns the stored record for the key of mine. It returns a finished record, with its answer, unchanged. If the request that
+// claimed the key is known to have ended without an answer, takeOver moves the claim to this request. That happens when a process was
+// killed, or could not free its key.
 func (c *Call) takeOver(ctx context.Context, mine *record.Idempotency, ended bool) (*record.Idempotency, error) {
 	old, err := records.Get[record.Idempotency](ctx, c.Store, store.Strong, mine.Key())
 	switch {
@@ -76,11 +78,11 @@ func (c *Call) takeOver(ctx context.Context, mine *record.Idempotency, ended boo
 	}
 }
 
-// shownOnce is what a POST made and shows once, such as a secret: an answer that is given again lacks it.
+// shownOnce is a created resource with parts that are shown only once, such as a secret. Repeated answers leave those parts out.
 type shownOnce interface{ WithoutSecret() any }
 
-// store adds the answer, which shows what was made, to the change under the key, if there is one. When another request has taken over the
-// key, the change is not made.
+// store adds the answer to the transaction, under the claimed key k. A nil k adds nothing. The transaction fails if another request has
+// taken over the key.
 func (a answer) store(tx *records.Tx, k *record.Idempotency, made any) error {
 	if k == nil {
 		return nil
@@ -108,7 +110,7 @@ func requestUnderWay() error {
 		idempotencyHeader).After(time.Second)
 }
 
-// releaseKey frees the key of a request that failed, so that it can be sent again, corrected.
+// releaseKey frees the key of a failed request, so that the client can send a corrected request with the same key.
 func (c *Call) releaseKey(ctx context.Context, k *record.Idempotency) {
 	if k == nil {
 		return
@@ -116,11 +118,11 @@ func (c *Call) releaseKey(ctx context.Context, k *record.Idempotency) {
 	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := new(records.Tx).Delete(k).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
-		c.Log.WarnContext(ctx, "an idempotency key stays claimed for a minute", "error", err)
+		c.Log.WarnContext(ctx, "cannot release an idempotency key; it stays claimed for a minute", "error", err)
 	}
 }
 
-// writeReplay gives the first answer again.
+// writeReplay repeats the first answer.
 func (c *Call) writeReplay(k *record.Idempotency) error {
 	c.w.Header().Set("Idempotent-Replay", "true")
 	return c.write(answer{status: k.Status, mediaType: mediaJSON, location: k.Location, etag: k.ETag, body: k.Body})

@@ -40,7 +40,8 @@ func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
 	refused(t, post("alice", "/v1/notes", "k", `{"name": "one"}`), problem.IdempotencyMismatch)
 	refused(t, post("alice", "/v1/copies", "k", map[string]any{"noteId": first.Header.Get("Location")[len("/v1/notes/"):]}),
 		problem.IdempotencyMismatch)
-	s.Want(http.StatusCreated, nil, "bob", http.MethodPost, "/v1/notes", `{"name":"bob's"}`, "Idempotency-Key", "k") // a key is its user's
+	// Users have separate keys.
+	s.Want(http.StatusCreated, nil, "bob", http.MethodPost, "/v1/notes", `{"name":"bob's"}`, "Idempotency-Key", "k")
 	for _, key := range []string{strings.Repeat("k", 256), "a b", "ä", "a\tb", "a,b", ""} {
 		refused(t, post("alice", "/v1/notes", key, `{"name":"two"}`), problem.BadRequest)
 		refused(t, post("alice", "/v1/notes?preview=true", key, `{"name":"two"}`), problem.BadRequest)
@@ -48,7 +49,7 @@ func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
 	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", strings.Repeat("k", 255))
 }
 
-// Which of two keys is meant cannot be known.
+// A request with two keys is refused, because the client's intention is unknown.
 func TestIdempotencyKey_IsOne(t *testing.T) {
 	s := serve(t)
 	for _, keys := range [][2]string{{"a", "b"}, {"a", "a"}, {"a", ""}} {
@@ -68,8 +69,8 @@ func TestIdempotencyKey_IsFreeAfterFailure(t *testing.T) {
 	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", "k")
 }
 
-// A request ends without its answer when its process is killed. Where no other process serves the table, the next request with its key need
-// not wait until the first cannot be under way any more.
+// A killed process leaves its request without an answer. If no other process serves the table, the next request with the same key takes
+// the key over at once. Otherwise it must wait until the claim expires.
 func TestIdempotencyKey_OfAKilledProcessIsTakenOver(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		s := serve(t)
@@ -133,7 +134,7 @@ func TestIdempotencyKey_OneOfManyRequestsIsServed(t *testing.T) {
 	}
 }
 
-// A request that has ended without an answer leaves its key claimed. Another takes it over; should the first still run, it changes nothing.
+// If another request takes a key over while the first request still runs, the first request changes nothing.
 func TestIdempotencyKey_TakenOverChangesNothing(t *testing.T) {
 	s := serve(t)
 	key := func() *record.Idempotency {
@@ -142,7 +143,7 @@ func TestIdempotencyKey_TakenOverChangesNothing(t *testing.T) {
 	s.meanwhile = func(n int64) {
 		if n == 1 {
 			refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k"), problem.UnderWay)
-			s.Records().Replace(key()) // as another request that takes the key over
+			s.Records().Replace(key()) // like another request that takes the key over
 		}
 	}
 	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k"), problem.UnderWay)

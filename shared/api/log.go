@@ -13,10 +13,10 @@ import (
 	"assay/shared/problem"
 )
 
-// requestState is what the log says of a request.
+// requestState holds the values of a request that the log records.
 type requestState struct {
 	requestID string
-	path      string // of the request: mounts see the rest of it
+	path      string // of the request; the handlers of mounts see only a part of it
 	operation string
 	caller    string
 	preview   bool
@@ -54,17 +54,17 @@ func (s *Server) log(r *http.Request, st *requestState, status int, started time
 		case status >= http.StatusInternalServerError || !expected && status != statusHungUp:
 			level = slog.LevelError
 		case expected && st.preview:
-			name = "refusal" // the caller asked whether the change would be refused
+			name = "refusal" // previews ask whether a change would be refused
 		}
 		attrs = append(attrs, slog.String(name, st.failure.Error()))
 	}
 	s.env.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// maxLoggedPath is how many bytes of a path a line of the log has. With paths of 64 KiB, a flood of requests would fill a disk.
+// maxLoggedPath is the number of bytes of a path that the log shows. A flood of requests with paths of 64 KiB would otherwise fill a disk.
 const maxLoggedPath = 1 << 10
 
-// statusRecorder records whether an answer has begun, and with what status.
+// statusRecorder records the status of an answer; 0: the answer has not begun.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int

@@ -12,7 +12,7 @@ import (
 	"assay/shared/problem"
 )
 
-// logLines is a writer of a log that hands each line over. A client can read a long answer before the server logs the request.
+// logLines is a log writer that sends each line to a channel. A client may read a long answer before the server logs the request.
 type logLines chan string
 
 func (l logLines) Write(line []byte) (int, error) {
@@ -30,7 +30,7 @@ func TestLog_ClipsLongPaths(t *testing.T) {
 	}
 }
 
-// A change from nothing is previewed first, part by part, and the parts that need another one are refused until that exists.
+// Clients preview the parts of a new task one by one, and parts that need a missing part are refused. Such refusals are expected.
 func TestLog_CallsTheProblemOfAPreviewARefusal(t *testing.T) {
 	s := serve(t)
 	var log bytes.Buffer
@@ -60,7 +60,7 @@ func TestLog_CallsTheProblemOfAPreviewARefusal(t *testing.T) {
 	}
 }
 
-// TestLog_HasNoFaultOfCallersWhoHangUp closes the connection of a request that is being answered.
+// TestLog_HasNoFaultOfCallersWhoHangUp closes the connection of a request before its answer.
 func TestLog_HasNoFaultOfCallersWhoHangUp(t *testing.T) {
 	s := serve(t)
 	log := make(logLines, 2)
@@ -85,7 +85,7 @@ func TestLog_HasNoFaultOfCallersWhoHangUp(t *testing.T) {
 	}
 }
 
-// Only the log says what a fault of the server is.
+// The details of an internal error appear only in the log.
 func TestFail_AnswersAndLogs(t *testing.T) {
 	s := serve(t)
 	var log bytes.Buffer

@@ -19,35 +19,35 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzip is the one content coding (RFC 9110, section 8.4.1) that answers have and requests may have. Clients that know zstd
-// know gzip too, JSON has a tenth less bytes with it, and a decoder of zstd reserves a window of a size that the sender chooses.
+// gzip is the only content coding (RFC 9110, section 8.4.1) of requests and answers. Clients that support zstd support gzip too. zstd
+// makes JSON only a tenth smaller, and its decoder reserves a window whose size the sender chooses.
 const (
 	codingGzip     = "gzip"
 	codingIdentity = "identity"
 )
 
 const (
-	// minCoded is how many bytes an answer has at least that is coded.
+	// minCoded is the least length in bytes of an answer that is compressed.
 	minCoded = 1 << 10
-	// encoderWait is how long an answer waits for an encoder before it is sent as it is.
+	// encoderWait is how long an answer waits for an encoder. Afterwards it is sent without compression.
 	encoderWait = 50 * time.Millisecond
 )
 
-// encoders are those of the process, of which each has a megabyte once it was needed: one for every other processor, so that
-// callers who ask for much that is coded leave room for the others.
+// encoders is the process's pool of encoders. It has one for every two processors, so that callers who request many compressed answers
+// leave time for others. An encoder takes a megabyte from its first use on.
 var encoders = func() chan *gzip.Writer {
 	n := max(1, runtime.GOMAXPROCS(0)/2)
 	all := make(chan *gzip.Writer, n)
 	for range n {
-		all <- nil // made when it is first taken
+		all <- nil // created at its first use
 	}
 	return all
 }()
 
-// codings are those that the caller accepts: gzip only where it is not wanted less than no coding at all.
+// codings are the content codings that the caller accepts. gzip is set only if the caller prefers it at least as much as no coding.
 type codings struct{ gzip, identity bool }
 
-// acceptedCodings reads Accept-Encoding as RFC 9110, section 12.5.3, has it.
+// acceptedCodings reads Accept-Encoding as RFC 9110, section 12.5.3, defines it.
 func acceptedCodings(header []string) codings {
 	if len(header) == 0 {
 		return codings{identity: true}
@@ -58,7 +58,7 @@ func acceptedCodings(header []string) codings {
 	return codings{gzip: coded > 0 && (by != codingIdentity || coded >= plain), identity: by == "" || plain > 0}
 }
 
-// tags are the entity tags that an answer with the tag has under the codings, the likely one first.
+// tags returns the entity tags that an answer with the tag may have under the codings, the likely one first.
 func (c codings) tags(etag string) []string {
 	switch {
 	case !c.gzip:
@@ -70,7 +70,7 @@ func (c codings) tags(etag string) []string {
 	}
 }
 
-// codedTag is the entity tag of what has the tag when it is coded: its bytes are others.
+// codedTag returns the entity tag of the compressed form. It differs because the bytes differ.
 func codedTag(etag string) string {
 	if etag == "" {
 		return ""
@@ -78,20 +78,20 @@ func codedTag(etag string) string {
 	return strings.TrimSuffix(etag, `"`) + "-" + codingGzip + `"`
 }
 
-// compressible reports whether the media type is one of text. What is compressed already has others.
+// compressible reports whether bodies of the media type are text. Other media types are compressed already.
 func compressible(mediaType string) bool {
 	name, _, _ := strings.Cut(mediaType, ";")
 	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "json") || strings.HasSuffix(name, "xml") ||
 		strings.HasSuffix(name, "yaml")
 }
 
-// codable reports whether the answer is to be coded: when it is long and of text, or the caller takes nothing else.
+// codable reports whether the answer should be compressed: it is a long text, or the caller accepts only gzip.
 func (a answer) codable(accepted codings) bool {
 	return accepted.gzip && (!accepted.identity || len(a.body) >= minCoded && compressible(a.mediaType))
 }
 
-// encode returns the answer under the coding that the caller wants, if it is smaller by more than a quarter: on its way
-// through Lambda it has a third more bytes again, in base64. When no encoder is free for too long the answer stays as it is.
+// encode returns the answer under the coding that the caller wants. It compresses only if that saves more than a quarter, because Lambda
+// encodes compressed bodies in base64, which adds a third. If no encoder is free in time, the answer remains unchanged.
 func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded bool) {
 	if !a.codable(accepted) {
 		return a, false
@@ -129,14 +129,14 @@ func pack(ctx context.Context, body []byte) ([]byte, bool) {
 	w.Reset(out)
 	_, _ = w.Write(body) // into memory
 	_ = w.Close()
-	w.Reset(nil) // the answer is not kept with the encoder
+	w.Reset(nil) // do not keep the answer in memory with the encoder
 	encoders <- w
 	return out.Bytes(), true
 }
 
-// decodedBody returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than
-// MaxBodyBytes; http.MaxBytesError is the error of what is. A client that waits for 100 Continue is refused a
-// length that is too large before it sends. The body of one that is sending already is read, or it would lose the answer.
+// decodedBody returns the decoded content of the request. Both the sent and the decoded bytes may have at most MaxBodyBytes; longer
+// content fails with http.MaxBytesError. A client that waits for 100 Continue learns about a too large Content-Length before it sends the
+// body. From other clients the body is read first, because a client that is still sending would not see the answer.
 func (c *Call) decodedBody() (io.Reader, error) {
 	sent := http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes)
 	if c.request.ContentLength > MaxBodyBytes {
@@ -149,7 +149,7 @@ func (c *Call) decodedBody() (io.Reader, error) {
 	case codingIdentity:
 		return sent, nil
 	case codingGzip, "x-gzip":
-		decoded, err := stdgzip.NewReader(sent) // net/http links it already, and it is as fast
+		decoded, err := stdgzip.NewReader(sent) // net/http links compress/gzip anyway, and it decodes as fast
 		if err != nil {
 			return nil, err
 		}
@@ -159,19 +159,19 @@ func (c *Call) decodedBody() (io.Reader, error) {
 	}
 }
 
-// contentCoding is the coding of a request's content.
+// contentCoding returns the content coding of a request body.
 func contentCoding(r *http.Request) string {
 	return strings.ToLower(cmp.Or(strings.Join(r.Header["Content-Encoding"], ","), codingIdentity))
 }
 
-// unsupportedCoding says which coding a request may have.
+// unsupportedCoding returns a problem that names the accepted coding.
 func unsupportedCoding(h http.Header, accepted string) error {
 	h.Set("Accept-Encoding", accepted)
 	return problem.UnsupportedMedia.New("The body has a Content-Encoding that is not accepted here. Send it without one, or with that of "+
 		"the header Accept-Encoding (%s).", accepted)
 }
 
-// negotiate chooses the media type of the answer: of those that the caller wants most, the first that is offered.
+// negotiate chooses the media type of the answer. Among offers that the caller prefers equally, the first wins.
 func (c *Call) negotiate() error {
 	if accepted := c.state.codings; !accepted.gzip && !accepted.identity {
 		return problem.NotAcceptable.New("The answer can be coded with %s or not at all. Say so in Accept-Encoding, or leave it out.", codingGzip)
@@ -180,15 +180,15 @@ func (c *Call) negotiate() error {
 	if c.op.Result != nil {
 		offers = append([]string{mediaJSON}, offers...)
 	}
-	if len(offers) == 0 || c.op.computes() { // what each variant offers, it chooses from itself
+	if len(offers) == 0 || c.op.computes() { // handlers of computations negotiate the offers of their variant
 		return nil
 	}
 	_, err := c.Negotiate(offers...)
 	return err
 }
 
-// Negotiate chooses the media type of the answer among the offers, whatever it was before. A GET of what is JSON has a page too,
-// and so has what was computed.
+// Negotiate chooses the media type of the answer among the offers. It replaces an earlier choice. A GET with a JSON answer and every
+// computation also offer HTML.
 func (c *Call) Negotiate(offers ...string) (string, error) {
 	if (c.op.Method == http.MethodGet && c.op.Result != nil || c.op.computes()) && c.Env.RenderHTML != nil &&
 		!slices.Contains(offers, mediaHTML) {
@@ -208,7 +208,7 @@ func (c *Call) Negotiate(offers ...string) (string, error) {
 	return c.accepted, nil
 }
 
-// mediaQuality is how much an Accept header wants a media type.
+// mediaQuality returns the weight that an Accept header gives a media type, from 0 to 1.
 func mediaQuality(accept, mediaType string) float64 {
 	if strings.TrimSpace(accept) == "" {
 		return 1
@@ -218,9 +218,9 @@ func mediaQuality(accept, mediaType string) float64 {
 	return q
 }
 
-// quality is how much a list of elements with weights wants what has the names, of which the first means it most closely: from 0, not at
-// all, to 1. The element that means it most closely decides (RFC 9110, section 12.5.1), and quality returns its name, or none. What is not
-// well-formed says nothing.
+// quality returns the weight, from 0 to 1, that a header's list gives a representation. names are the names that match the representation,
+// the most specific first. The most specific element of the list decides (RFC 9110, section 12.5.1); quality returns its name, or "" if
+// none matches. Malformed elements are ignored.
 func quality(list string, names ...string) (wanted float64, by string) {
 	for element := range strings.SplitSeq(list, ",") {
 		name, parameters, err := mime.ParseMediaType(element)

@@ -32,7 +32,7 @@ func TestMediaQuality_OfAccept(t *testing.T) {
 	}
 }
 
-// While all encoders are taken, answers are sent as they are; one that may not be waits.
+// While all encoders are in use, answers are sent without compression. An answer to a caller who accepts only gzip waits.
 func TestEncode_WaitsLittleForAnEncoder(t *testing.T) {
 	var taken []*gzip.Writer
 	for range cap(encoders) {

@@ -75,7 +75,7 @@ func TestCoding_IsTheOneThatIsWanted(t *testing.T) {
 	}
 }
 
-// What is short, compressed already or random is sent as it is; unless the caller cannot take that.
+// Short, compressed or random bodies are sent without compression, unless the caller accepts only gzip.
 func TestCoding_IsLeftOutWhereItGainsNothing(t *testing.T) {
 	long := strings.Repeat("x", 4<<10)
 	random := make([]byte, 0, 4<<10)
@@ -124,14 +124,14 @@ func TestCoding_OfProblems(t *testing.T) {
 	}
 }
 
-// A caller has what it has under the coding that it had: tags of codings that it does not accept now are not of this answer.
+// Each coding of a resource has its own tag. A tag matches only if the caller still accepts its coding.
 func TestCoding_HasATagOfItsOwn(t *testing.T) {
 	s := serve(t)
 	path := s.Create("alice", "/v1/notes", map[string]any{"name": "one", "text": strings.Repeat("a text of some length, ", 200)})
 	tag := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", "identity").Header.Get("ETag")
 	coded := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", "gzip").Header.Get("ETag")
 	for _, c := range []struct {
-		accept, match, held string // held: the tag of a 304
+		accept, match, held string // held: the tag of a 304; empty: no 304
 	}{
 		{"gzip", coded, coded}, {"gzip", "W/" + coded, coded}, {"gzip", tag, tag}, {"gzip", `"x", ` + coded, coded}, {"gzip", "*", coded},
 		{"identity", "*", tag},
@@ -189,7 +189,7 @@ func TestContent_IsDecoded(t *testing.T) {
 	}
 }
 
-// What a small body decodes to is read up to the limit, and costs no more than a body of the limit.
+// A small compressed body is decoded up to the limit. It costs no more than a plain body of that length.
 func TestContent_OfBombsIsNotDecoded(t *testing.T) {
 	s := serve(t)
 	handler, body := s.handler(), gzipped(t, strings.Repeat("\x00", 256<<20))
@@ -202,7 +202,7 @@ func TestContent_OfBombsIsNotDecoded(t *testing.T) {
 	}
 }
 
-// A client that asks before it sends is not asked for what would be refused.
+// A client that waits for 100 Continue gets 413 instead if its body would be too large.
 func TestContent_OfALengthThatIsTooLargeIsNotAskedFor(t *testing.T) {
 	s := serve(t)
 	for length, want := range map[int]string{api.MaxBodyBytes + 1: "413", 12: "100"} {

@@ -25,7 +25,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// NoteDraft has a member of every kind that a body can go wrong in.
+// NoteDraft has members of all kinds that validation distinguishes.
 type NoteDraft struct {
 	Name  string          `json:"name" minLength:"1" maxLength:"20"`
 	Text  string          `json:"text" required:"false"`
@@ -47,7 +47,7 @@ type Deep struct {
 	Names []string `json:"names" required:"false" nullable:"true" maxItems:"2"`
 }
 
-// Note is a resource; one that hides is seen by its owner alone.
+// Note is a resource. Only its owner sees a hidden one.
 type Note struct {
 	record.Meta
 	NoteDraft
@@ -69,7 +69,7 @@ func (n *Note) Scope() access.Scope {
 	return s
 }
 
-// Check refuses what the schema cannot.
+// Check refuses values that the schema allows.
 func (d *NoteDraft) Check() []problem.Field {
 	if d.Name == "forbidden" {
 		return []problem.Field{{Pointer: "/name", Detail: "is forbidden"}}
@@ -79,15 +79,15 @@ func (d *NoteDraft) Check() []problem.Field {
 
 func noteKey(id string) store.Key { return store.Key{Partition: "NOTE#" + id, Sort: "NOTE"} }
 
-// noteServer serves notes. Its hooks run within the handlers, with the number of the attempt from 1.
+// noteServer serves notes. Its handlers call the hooks with the number of the attempt, counted from 1.
 type noteServer struct {
 	*servertest.Server
 	operations []api.Operation
 	attempts   atomic.Int64
-	meanwhile  func(attempt int64) // after the handler has read, before its change is made
-	file       string              // content that creating and changing store, under a new key each time
-	keys       []string            // the keys so far
-	fails      error               // what the handlers of changes answer
+	meanwhile  func(attempt int64) // called after the handler has read and before its change is committed
+	file       string              // content that handlers of changes store, under a new key each time
+	keys       []string            // of the stored files
+	fails      error               // that handlers of changes return
 }
 
 type copyDraft struct {
@@ -138,7 +138,7 @@ func serve(t testing.TB) *noteServer {
 // handler returns a server of the notes without a connection.
 func (s *noteServer) handler() http.Handler { return api.New(s.Env, s.operations) }
 
-// exchange has a handler answer a request of the user; headers are pairs of name and value.
+// exchange sends a request of the user to the handler. headers are pairs of name and value.
 func exchange(t testing.TB, handler http.Handler, user, method, path string, body io.Reader, headers ...string) servertest.Answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, body)
@@ -154,7 +154,7 @@ func exchange(t testing.TB, handler http.Handler, user, method, path string, bod
 	return servertest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
 }
 
-// allocated returns how many bytes do allocates.
+// allocated returns the number of bytes that do allocates.
 func allocated(do func()) int {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -217,7 +217,7 @@ func (s *noteServer) put(ctx context.Context, c *api.Call) error {
 	return c.PutFile(ctx, key, f, []byte(s.file))
 }
 
-// kept says, for each file that was stored, whether it still is.
+// kept reports for each stored file whether it still exists.
 func (s *noteServer) kept(t *testing.T) (kept []bool) {
 	t.Helper()
 	for _, key := range s.keys {
@@ -246,7 +246,7 @@ func fail(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 
 var errSecret = errors.New("a secret of the server")
 
-// note makes a note as alice and returns its path.
+// note creates a note as alice and returns its path.
 func (s *noteServer) note(name string) string {
 	return s.Create("alice", "/v1/notes", map[string]any{"name": name})
 }
@@ -257,7 +257,7 @@ func (s *noteServer) read(path string) (n Note) {
 	return n
 }
 
-// refused requires that an answer is a problem of the kind, whole and in the form that every problem has.
+// refused checks that an answer is a complete problem document of the kind.
 func refused(t *testing.T, a servertest.Answer, kind *problem.Kind) problem.Document {
 	t.Helper()
 	var d problem.Document

@@ -15,17 +15,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Family is the operations of one family of resources.
+// Family is a group of operations on related resources.
 type Family struct {
 	Name       string
 	About      string
 	Operations []Operation
 }
 
-// APIVersion is the version of the interface that stands in its paths.
+// APIVersion is the version of the API in its paths.
 const APIVersion = "v1"
 
-// OpenAPI describes exactly the operations of the groups in OpenAPI 3.1.
+// OpenAPI describes the operations of the groups in OpenAPI 3.1.
 func OpenAPI(groups []Family) *huma.OpenAPI {
 	set := newSchemaSet()
 	doc := &huma.OpenAPI{
@@ -88,7 +88,7 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 	return doc
 }
 
-// variantOperations are the operations at the path as they are for one of the variants, at an address without a parameter.
+// variantOperations returns the operations at the path for one variant. The name of the variant replaces the parameter in their paths.
 func variantOperations(all []Operation, path string, v Variant) []Operation {
 	var own []Operation
 	for _, op := range all {
@@ -108,7 +108,7 @@ func variantOperations(all []Operation, path string, v Variant) []Operation {
 	return own
 }
 
-// variantParam is the parameter of the path that names a variant; empty when none does.
+// variantParam returns the name of the path parameter that names a variant; empty: the path has none.
 func (op *Operation) variantParam() string {
 	for _, m := range pathParams.FindAllStringSubmatch(op.Path, -1) {
 		if !strings.HasSuffix(m[1], "Id") {
@@ -120,8 +120,7 @@ func (op *Operation) variantParam() string {
 
 var pathParams = regexp.MustCompile(`\{([A-Za-z]+)\}`)
 
-// describe returns the operation as it stands in the document. names has, by parameter of paths, the values of those that are
-// names.
+// describe returns the operation's part of the document. names lists the values of those path parameters that are names, by parameter.
 func (op *Operation) describe(set *schemaSet, tag string, names map[string][]string) *huma.Operation {
 	d := &huma.Operation{
 		Method: op.Method, Path: strings.TrimSuffix(op.Path, "{$}"), OperationID: op.ID, Tags: []string{tag},
@@ -145,8 +144,8 @@ const (
 	schemaPrefix = components + "schemas/"
 )
 
-// shareComponents moves what several operations use into the components of the document: headers, problems, answers without a body,
-// and the parameters that are described alike wherever they stand.
+// shareComponents moves what several operations have in common into the components of the document: headers, problems, answers without a
+// body, and the parameters whose description does not depend on the operation.
 func shareComponents(doc *huma.OpenAPI) {
 	c := doc.Components
 	c.Parameters = map[string]*huma.Param{}
@@ -183,7 +182,7 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }
 
-// componentReference returns the reference to a component: one of the name, or, when another has that, of a longer one.
+// componentReference adds a component and returns the reference to it. It makes the name longer if a different component has it.
 func componentReference[T any](all map[string]*T, kind, name string, component *T) string {
 	text := func(v *T) string { b, _ := json.Marshal(v); return string(b) } //nolint:errchkjson // a part of a document
 	for all[name] != nil && text(all[name]) != text(component) {
@@ -193,12 +192,12 @@ func componentReference[T any](all map[string]*T, kind, name string, component *
 	return components + kind + "/" + name
 }
 
-// patchBodies finds the two bodies of a PATCH in a document as JSON, whose members stand by name.
+// patchBodies matches the two bodies of a PATCH in the JSON of a document, in which members are sorted by name.
 var patchBodies = regexp.MustCompile(
 	`("application/json-patch\+json":\{[^{}]*\{[^{}]*\}\}),("application/merge-patch\+json":\{[^{}]*\{[^{}]*\}\})`)
 
-// DocumentJSON renders the document of the groups as JSON, one member or element a line, and always in the same order. Merge patches
-// stand first: a client that knows one kind of patch knows the first, and that one has members with types.
+// DocumentJSON renders the document of the groups as JSON, one member or element a line, in a stable order. Merge patches come before JSON
+// Patches. Generated clients that support one body use the first, and only the merge patch has typed members.
 func DocumentJSON(groups []Family) ([]byte, error) {
 	doc := OpenAPI(groups)
 	shareComponents(doc)

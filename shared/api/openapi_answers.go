@@ -35,7 +35,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	if op.safe {
 		headers = append(headers, "ETag", "Content-Location")
 	}
-	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
+	if op.Method == http.MethodGet { // includes lists without a tag, which answer 304 to If-None-Match: *
 		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
 	}
 	if op.hasETag() {
@@ -55,7 +55,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		case m == mediaJSON && op.variants != nil:
 			s = op.anyOf(set, func(v Variant) reflect.Type { return v.Output })
 		case strings.HasSuffix(m, "/yaml"):
-			s.Type = "" // what it says
+			s.Type = "" // any type
 		case m == mediaJSON:
 			s.Type = "object"
 		}
@@ -73,7 +73,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	}
 }
 
-// describePreview adds the answer to a preview, whose status is 200.
+// describePreview adds the answer to a preview, which has status 200.
 func (op *Operation) describePreview(set *schemaSet, d *huma.Operation) {
 	if !op.previews() {
 		return
@@ -85,7 +85,7 @@ func (op *Operation) describePreview(set *schemaSet, d *huma.Operation) {
 	d.Responses["200"].Content[mediaPreview] = &huma.MediaType{Schema: set.of(reflect.TypeFor[Preview]())}
 }
 
-// describeProblems describes the answer that is a problem of one of the kinds, which have the same status.
+// describeProblems describes the answer for problems of the kinds. The kinds have the same status.
 func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
 	headers := []string{"X-Request-Id"}
 	content := &huma.MediaType{Schema: set.of(reflect.TypeFor[problem.Document]()), Examples: map[string]*huma.Example{}}
@@ -107,7 +107,7 @@ func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
 		Content: map[string]*huma.MediaType{problem.MediaType: content}}
 }
 
-// anyOf is the schema of what one of the variants takes or answers.
+// anyOf returns the schema of a document of any of the variants. of returns the type of a variant's document.
 func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.Schema {
 	if len(op.variants) == 1 {
 		return set.of(of(op.variants[0]))
@@ -115,17 +115,16 @@ func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.
 	return &huma.Schema{AnyOf: lists.Map(op.variants, func(v Variant) *huma.Schema { return set.of(of(v)) })}
 }
 
-// hasETag reports whether an answer to a GET has an entity tag: that of one resource or document, and of leaderboards and lists with a page
-// of their own.
+// hasETag reports whether the answer to a GET has an entity tag. Single resources and documents have one, and so have leaderboards and
+// lists with a page of their own.
 func (op *Operation) hasETag() bool {
 	return op.Method == http.MethodGet && (!op.Query.List || op.Query.Sort || slices.Contains(op.Media, mediaHTML))
 }
 
-// Quotas are the kinds of problems of an operation that charges its caller.
+// Quotas lists the kinds of problems of an operation that charges its caller.
 var Quotas = []*problem.Kind{problem.QuotaExhausted, problem.QuotaToday}
 
-// problems lists the kinds of problems that the operation can answer with: those that follow from what it declares, and those
-// that it declares.
+// problems lists the kinds of problems that the operation can answer with: those that its declaration implies, and its Problems.
 func (op *Operation) problems() []*problem.Kind {
 	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.InsufficientScope,
 		problem.PreconditionFailed, problem.HeadersTooLarge, problem.Internal, problem.Unavailable}

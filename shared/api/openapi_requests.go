@@ -16,7 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// pathParams describes the parameters of the path. names has the values of those that are names.
+// pathParams describes the parameters of the path. names lists the values of those that are names, by parameter.
 func (op *Operation) pathParams(names map[string][]string) []*huma.Param {
 	var params []*huma.Param
 	for _, m := range pathParams.FindAllStringSubmatch(op.Path, -1) {
@@ -32,7 +32,7 @@ func (op *Operation) pathParams(names map[string][]string) []*huma.Param {
 
 func values(names []string) []any { return lists.Map(names, func(n string) any { return n }) }
 
-// listOf is a parameter of values that commas separate.
+// listOf describes a query parameter with up to most values, separated by commas.
 func listOf(name, description string, item *huma.Schema, most int) *huma.Param {
 	return &huma.Param{
 		Name: name, In: "query", Description: description, Style: "form", Explode: new(bool),
@@ -102,7 +102,7 @@ func (op *Operation) queryParams() []*huma.Param {
 		about := "Names of members, separated by commas: each resource has only these, and lacks the others even where its schema requires " +
 			"them. One of: " + strings.Join(fields, ", ") + "."
 		p := listOf("fields", about, &huma.Schema{Type: "string", Enum: values(fields)}, len(fields))
-		p.Schema.MaxItems = nil // the same name twice is once
+		p.Schema.MaxItems = nil // repeating a name is allowed
 		params = append(params, p)
 	}
 	return params
@@ -118,11 +118,11 @@ func (op *Operation) headerParams() []*huma.Param {
 			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
 		}
 	case http.MethodPost:
-		if op.Body == nil { // it computes, or can be repeated as it is
+		if op.Body == nil { // safe to repeat without a key
 			return nil
 		}
 		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")
-		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", new(maxIdempotencyKey) // visible ASCII but the comma
+		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", new(maxIdempotencyKey) // visible ASCII except the comma
 		return []*huma.Param{key}
 	case http.MethodPatch, http.MethodDelete:
 		return []*huma.Param{header("If-Match", "Entity tag that the resource must still have.")}
@@ -157,7 +157,7 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 	}
 }
 
-// jsonPatch is the schema of a JSON Patch, which is the same for all resources.
+// jsonPatch returns the schema of a JSON Patch, which is the same for all resources.
 func (s *schemaSet) jsonPatch() *huma.Schema {
 	pointer := func() *huma.Schema {
 		return &huma.Schema{Type: "string", MaxLength: new(patch.MaxPointer), Pattern: "^(/([^~/]|~[01])*)*$", Description: "JSON Pointer"}
@@ -187,15 +187,15 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 	})
 }
 
-// mergePatch is the schema of a merge patch of the members of t: any of them, and null for those that have a default, to
-// which null resets them.
+// mergePatch returns the schema of a merge patch of t. All members are optional. Members with a default are nullable, because null resets
+// them to the default.
 func (s *schemaSet) mergePatch(t reflect.Type) *huma.Schema {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := strings.TrimSuffix(strings.TrimSuffix(t.Name(), "Draft"), "Patch") + "Patch"
 	name = strings.ToUpper(name[:1]) + name[1:]
 	whole, used := schemaName(t, ""), s.byType[t] != nil
-	of := s.registry.Schema(t, false, "") // which adds it to the registry
+	of := s.registry.Schema(t, false, "") // adds the schema to the registry
 	if !used {
 		delete(s.registry.Map(), whole)
 	}
@@ -219,11 +219,11 @@ func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *h
 	return s.addNamed(name, &p)
 }
 
-// hasNull reports whether null can reset a member in a merge patch. Objects are reset member by member, and one of an enumeration by
-// its value.
+// hasNull reports whether null can reset a member in a merge patch. Objects are reset member by member, and enumerations by naming the
+// default value.
 func hasNull(member *huma.Schema) bool { return member.Ref == "" && len(member.Enum) == 0 }
 
-// checkNulls reports the members of a merge patch of the type that are null although its schema has none there.
+// checkNulls returns a problem with the members of a merge patch of t that are null although null cannot reset them.
 func (s *schemaSet) checkNulls(t reflect.Type, body []byte) error {
 	var patch any
 	if err := json.Unmarshal(body, &patch); err != nil {

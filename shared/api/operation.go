@@ -1,10 +1,10 @@
-// Package api is the edge over HTTP. An Operation declares once, as data, its method and path, who may call it, what it
-// takes and what it answers; routing, authentication, access, decoding, validation, problem documents, paging, patches,
-// conditional and idempotent requests, CORS and the OpenAPI document follow from the declaration.
+// Package api serves the HTTP API. An Operation declares as data its method and path, who may call it, its input and its answers.
+// Routing, authentication, access, decoding, validation, problem documents, paging, patches, conditional and idempotent requests,
+// CORS and the OpenAPI document follow from the declaration.
 //
-// A request goes through the same steps in the same order, whatever the operation: route, authenticate, find what it is
-// about, decide, read query and body, handle, render. What a caller may not see is decided before anything that
-// the caller sent is looked at, which is why the steps stand here; schemas, validation and the OpenAPI model are huma's.
+// Every request goes through the same steps in the same order: route, authenticate, find the target, authorize, read query and body,
+// handle, render. Authorization comes before validation, so that the answer to invalid input does not reveal a hidden target. The order of
+// these steps is why this package is not built on huma's router; huma provides the schemas, the validation and the OpenAPI model.
 package api
 
 import (
@@ -18,58 +18,59 @@ import (
 	"assay/shared/problem"
 )
 
-// Spec is what every operation declares.
+// Spec is the part of a declaration that all kinds of operations share.
 type Spec struct {
 	ID          string // operationId, unique
 	Path        string // pattern of net/http's ServeMux
 	Summary     string // one line
-	Description string // what a caller must know beyond it; Markdown
+	Description string // further information for callers, in Markdown
 	May         access.Role
-	Token       access.TokenScope // what an access token must have one of; 0: what reading takes, or for a change SignedIn
+	Token       access.TokenScope // scopes that permit it to an access token, any of them; 0: ScopeReading, or SignedIn for a change
 	Query       page.Spec
-	Large       bool            // it can be too long for an answer, which then leads to it
-	CacheFor    int             // seconds that anybody may keep the answer to a GET; 0: always ask again
-	Problems    []*problem.Kind // that it can answer with, beyond those that follow from the rest
-	Example     any             // of the body, where the one that its schema would make is refused
+	Large       bool            // the result can be too long for an answer; then the answer redirects to it
+	CacheFor    int             // seconds for which any cache may keep the answer to a GET; 0: caches must revalidate
+	Problems    []*problem.Kind // that it can answer with, beyond the kinds that the declaration implies
+	Example     any             // of the body; needed if the server would refuse an example generated from the schema
 }
 
-// Operation is a declared operation. Make it with Get, List, Document, Compute, ComputeGet, Create, CreateIn, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Document, Compute, ComputeGet, Create, CreateIn, Patch, Act, Batch or Delete.
 type Operation struct {
 	Spec
 	Method string
 	Status int          // of success
 	Body   reflect.Type // of the request's JSON body; nil: none
 	Result reflect.Type // of the answer's JSON body; nil: none
-	Media  []string     // other media types that the answer may have, by Accept
+	Media  []string     // other media types of the answer, chosen by Accept
 
 	safe         bool         // a POST that changes nothing
-	variants     []Variant    // what it computes; none: it computes nothing
+	variants     []Variant    // of a computation; nil: the operation is no computation
 	patch        bool         // the body is a patch that results in Body
-	widest       access.Scope // of what it can be about, the scope that most callers see
-	targetInBody bool         // what it is about is known only from the body
+	widest       access.Scope // scope, among those that targets can have, that most callers see
+	targetInBody bool         // the body names the target
 	load         targetLoader
 	serve        func(ctx context.Context, c *Call) error
 }
 
-// Target is what an operation is about. Its scope decides who may call the operation on it.
+// Target is the resource that an operation concerns. Its scope decides who may call the operation on it.
 type Target interface{ Scope() access.Scope }
 
-// targetLoader finds the target of a request, as a Loader does.
+// targetLoader finds the target of a request like a Loader, without its type.
 type targetLoader = func(ctx context.Context, c *Call) (Target, error)
 
 // Loader finds the target of a request, or returns visibility.Missing.
 type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
 
-// PublicTarget is the target of operations that are about nothing in particular.
+// PublicTarget is the target of operations that concern no resource.
 type PublicTarget struct{}
 
-// Scope says that everyone may know of it.
+// Scope returns a scope that everyone sees.
 func (PublicTarget) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// NoTarget is the Loader of operations that are about nothing in particular.
+// NoTarget is the Loader of operations that concern no resource.
 func NoTarget(context.Context, *Call) (PublicTarget, error) { return PublicTarget{}, nil }
 
-// WidestScope returns, of the scopes that a T can have, the one that most callers see: that of WidestScope, or else of its zero value.
+// WidestScope returns the scope, among those that a T can have, that most callers see. A method WidestScope of T returns it; without the
+// method it is the scope of the zero value.
 func WidestScope[T Target]() access.Scope {
 	t := reflect.New(reflect.TypeFor[T]()).Elem()
 	if t.Kind() == reflect.Pointer {
@@ -98,8 +99,8 @@ func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *
 	}
 }
 
-// List declares an operation that returns a page of resources. When table is not nil, it is also what the page is as a
-// table of text, first the header, for callers who accept text/csv.
+// List declares an operation that returns a page of resources. If table is not nil, it renders the page as rows of text for callers who
+// accept text/csv. The first row is the header.
 func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (page.Page[R], error),
 	table func([]R) [][]string) Operation {
 	s.Query.List = true
@@ -128,7 +129,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			if p.Links.Next != "" {
 				c.w.Header().Add("Link", "<"+p.Links.Next+`>; rel="next"`)
 			}
-			if len(p.Data) == 0 && c.accepted != mediaHTML { // a 204 would leave a browser where it was
+			if len(p.Data) == 0 && c.accepted != mediaHTML { // after a 204 a browser would stay on its current page
 				return c.writeNothing()
 			}
 			if c.accepted == mediaCSV {
@@ -153,19 +154,18 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	return op
 }
 
-// Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument,
-// or is the Answer of a Static.
+// Document declares a GET that answers with media types other than JSON. handle writes with WriteDocument, or is the Answer of a Static.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
 	return DocumentOf(s, media, NoTarget, func(ctx context.Context, c *Call, _ PublicTarget) error { return handle(ctx, c) })
 }
 
-// DocumentOf is Document for what is about a target.
+// DocumentOf is like Document, for documents about a target.
 func DocumentOf[T Target](s Spec, media []string, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: load.target, widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) }}
 }
 
-// WithHTML adds a page to an operation that answers a GET: callers who prefer text/html, as browsers do, get what page writes.
+// WithHTML adds a page to a GET. Callers who prefer text/html, such as browsers, get the output of page.
 func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
 	data := op.serve
 	op.Media = append(slices.Clone(op.Media), mediaHTML)

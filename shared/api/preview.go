@@ -17,10 +17,9 @@ import (
 	"assay/shared/store"
 )
 
-// A preview is a POST or PATCH with preview=true: it goes through all steps of the change, over a store whose writes check their
-// conditions and change nothing, and files that nobody stores. So it is refused as the change would be, and says what the change would
-// do; what follows after a change, a claimed Idempotency-Key included, is left out. Its rate is limited like that of
-// tools.
+// A preview is a POST or PATCH with preview=true. It goes through all steps of the change, but its store checks the conditions of writes
+// without writing, and its files are not stored. So a preview is refused whenever the change would be, and otherwise describes the effects
+// of the change. It neither claims an Idempotency-Key nor runs After functions. Previews have the rate limit of tools.
 
 // previewFilter is the parameter that asks for a preview.
 var previewFilter = page.Filter{Name: "preview", Type: page.Bool, Standalone: true}
@@ -28,14 +27,14 @@ var previewFilter = page.Filter{Name: "preview", Type: page.Bool, Standalone: tr
 // mediaPreview is the media type of a Preview.
 const mediaPreview = "application/vnd.assay.preview+json"
 
-// Preview is the answer to a change that was asked for with preview=true.
+// Preview is the answer to a request with preview=true.
 type Preview struct {
 	Status   int      `json:"status" doc:"the status that the change would be answered with"`
 	Resource any      `json:"resource" doc:"what the change would be answered with, without links to files and secrets. The ids and instants that the change makes will be others"`
 	Effects  []Effect `json:"effects" doc:"what would follow beyond that"`
 }
 
-// EffectKind says what an effect is about.
+// EffectKind names the area that an effect belongs to.
 type EffectKind string
 
 // The kinds of effects.
@@ -49,7 +48,7 @@ const (
 	EffectAdvice     EffectKind = "advice"
 )
 
-// Effect is one thing that would follow from a change.
+// Effect is one consequence of a change.
 type Effect struct {
 	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: the advice that organizers then find in a dataset; audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are notified of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
 	Subject string     `json:"subject" doc:"path of the resource that it is about; of a quota its name in limits.quotas of GET /info, or the path of the task whose quota it is; of audit entries their action"`
@@ -59,7 +58,7 @@ type Effect struct {
 	Detail  string     `json:"detail,omitempty" doc:"in words"`
 }
 
-// preview has what a preview would change.
+// preview is a store that records what a change would write, and writes nothing.
 type preview struct {
 	store.Store
 	userID  string // of the caller
@@ -67,7 +66,7 @@ type preview struct {
 	effects []Effect
 }
 
-// previews reports whether the operation can be asked for a preview.
+// previews reports whether the operation supports previews.
 func (op *Operation) previews() bool { return op.Changes() && op.Method != http.MethodDelete }
 
 // asksForPreview reports whether the request asks for a preview.
@@ -75,7 +74,7 @@ func (c *Call) asksForPreview() bool {
 	return c.op.previews() && c.RawQuery(previewFilter.Name) == "true"
 }
 
-// query declares the query parameters of the operation.
+// query returns the query parameters of the operation, including preview if the operation supports it.
 func (op *Operation) query() page.Spec {
 	q := op.Query
 	if op.previews() {
@@ -84,7 +83,7 @@ func (op *Operation) query() page.Spec {
 	return q
 }
 
-// beginPreview makes the call one that changes nothing.
+// beginPreview turns the call into a preview.
 func (c *Call) beginPreview() {
 	c.state.preview = true
 	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{}}
@@ -95,26 +94,26 @@ func (c *Call) beginPreview() {
 	c.Viewer.Store = c.preview
 }
 
-// Previewing reports whether nothing is changed, so that effects are worth finding.
+// Previewing reports whether the call is a preview. Handlers compute effects only for previews.
 func (c *Call) Previewing() bool { return c.preview != nil }
 
-// Effect notes what would follow from the change in c.Tx, in a preview.
+// Effect adds an effect of the change in c.Tx to the preview.
 func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
 
-// EffectOfAdvice notes that organizers are advised of something else after the change. Advice is nil where there is none.
+// EffectOfAdvice adds an effect if the change gives organizers new advice. was and is are the advice before and after; nil: no advice.
 func (c *Call) EffectOfAdvice(datasetID string, was, is *record.Advice) {
 	if is != nil && !reflect.DeepEqual(was, is) {
 		c.Effect(Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + datasetID, Detail: is.Detail})
 	}
 }
 
-// maxCounted bounds the records that a preview counts, and countedAtOnce those that it reads at a time.
+// maxCounted bounds the records that a preview counts. countedAtOnce is the number of records that it reads at once.
 const (
 	maxCounted    = 2000
 	countedAtOnce = 200
 )
 
-// CountEffect notes, in a preview, an effect on the records of the sources that counts accepts, and how many they are.
+// CountEffect adds the effect e with the number of records of the sources that counts accepts.
 func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, sources []records.Source,
 	counts func(P) bool) error {
 	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
@@ -126,7 +125,7 @@ func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Ef
 	return err
 }
 
-// writePreview answers with what would have been the answer.
+// writePreview answers a preview. status and resource are those of the answer to the change.
 func (c *Call) writePreview(ctx context.Context, status int, resource any) error {
 	if s, ok := resource.(shownOnce); ok {
 		resource = s.WithoutSecret()
@@ -141,7 +140,7 @@ func (c *Call) writePreview(ctx context.Context, status int, resource any) error
 	return c.write(answer{status: http.StatusOK, mediaType: mediaPreview, body: body})
 }
 
-// Write checks the conditions of the writes. Those of what an earlier write would have changed hold, as they would then.
+// Write checks the conditions of the writes. For keys that an earlier write of the preview would have written, all conditions hold.
 func (p *preview) Write(ctx context.Context, writes ...store.Write) error {
 	if err := store.ValidateWrite(ctx, writes); err != nil {
 		return err
@@ -172,7 +171,7 @@ func (p *preview) Write(ctx context.Context, writes ...store.Write) error {
 	return nil
 }
 
-// addEffect adds what it means that the record is written in the place of the stored item, which need not exist.
+// addEffect adds the effects of writing a record over the stored item, which may be missing.
 func (p *preview) addEffect(written any, stored store.Item) error {
 	switch r := written.(type) {
 	case *record.Usage:
@@ -206,7 +205,7 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	return nil
 }
 
-// decoded returns the record in the item, which is of the type of like; a zero one where there is none.
+// decoded returns the record in the item. The record has the type of like. If the item is missing, the record is zero.
 func decoded[R record.Record](like R, it store.Item) (R, error) {
 	r := reflect.New(reflect.TypeOf(like).Elem()).Interface().(R)
 	if !it.Exists() {
@@ -220,7 +219,7 @@ type scopedRecord interface {
 	Scope() access.Scope
 }
 
-// count adds to the effect of the kind on the subject.
+// count adds n to the effect of the kind on the subject.
 func (p *preview) count(kind EffectKind, subject string, n int64) {
 	i := slices.IndexFunc(p.effects, func(e Effect) bool { return e.Kind == kind && e.Subject == subject })
 	switch {
@@ -232,7 +231,7 @@ func (p *preview) count(kind EffectKind, subject string, n int64) {
 	}
 }
 
-// pathOf is the path of the resource; empty for what has no audience of its own.
+// pathOf returns the path of the resource; empty: its kind has no audience of its own.
 func pathOf(r record.Record) string {
 	switch r := r.(type) {
 	case *record.TaskItem:
@@ -250,7 +249,7 @@ func pathOf(r record.Record) string {
 	}
 }
 
-// unstored are files that are read alone. Links to what would be stored are empty.
+// unstored reads files, and discards writes. Links to objects that it did not store are empty.
 type unstored struct{ blob.Store }
 
 func (unstored) Put(context.Context, blob.Object, io.Reader) error { return nil }

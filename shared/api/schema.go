@@ -43,7 +43,7 @@ func newSchemaSet() *schemaSet {
 	return &schemaSet{registry: r, byType: map[reflect.Type]*huma.Schema{}}
 }
 
-// schemaName is the name of a type's schema.
+// schemaName returns the name of a type's schema.
 func schemaName(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[problem.Document]():
@@ -55,13 +55,13 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 }
 
-// named adds a schema that no type has, and returns a reference to it.
+// addNamed adds a schema that belongs to no Go type, and returns a reference to it.
 func (s *schemaSet) addNamed(name string, schema *huma.Schema) *huma.Schema {
 	s.registry.Map()[name] = schema
 	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
-// of returns the schema of a type, a reference for a named struct.
+// of returns the schema of a type. For a named struct it is a reference.
 func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 	s.mu.RLock()
 	known := s.byType[t]
@@ -80,10 +80,10 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 
 var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
 
-// declared has, by names that enumerations in tags refer to, values that are declared elsewhere.
+// declared maps the placeholders of enumerations in struct tags to their values, which other packages declare.
 var declared = map[string][]string{"$evaluators": measure.Kinds(), "$formats": measure.Formats()}
 
-// expand returns the values of an enumeration with those that are declared elsewhere in the place of their names.
+// expand replaces the placeholders in the values of an enumeration.
 func expand(values []string) (all []string) {
 	for _, v := range values {
 		if named, ok := declared[v]; ok {
@@ -95,8 +95,8 @@ func expand(values []string) (all []string) {
 	return all
 }
 
-// addPatterns adds the patterns of ids and URLs, which no Go type declares, and the values of enumerations that are declared elsewhere.
-// Ids of requests have none.
+// addPatterns adds patterns of ids and URLs, which Go types do not declare, and expands enumerations. Request ids get no pattern, because
+// clients choose them.
 func addPatterns(r huma.Registry) {
 	for _, s := range r.Map() {
 		for name, member := range s.Properties {
@@ -124,19 +124,19 @@ func addPatterns(r huma.Registry) {
 				continue
 			}
 			member.PrecomputeMessages()
-			member.PatternDescription = "" // which OpenAPI does not have
+			member.PatternDescription = "" // OpenAPI has no such member
 		}
 	}
 }
 
-// validate reports, as one problem, where a JSON document departs from the schema of the type. It ends with the context.
+// validate returns a problem with all departures of a JSON document from the schema of t. It returns ctx.Err() when the context ends.
 func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byte) error {
 	var v any
 	if err := json.Unmarshal(document, &v); err != nil {
 		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
 	}
 	schema := s.of(t)
-	s.mu.RLock() // following a reference reads what of writes
+	s.mu.RLock() // following a reference reads the registry, to which of adds schemas
 	defer s.mu.RUnlock()
 	var fields []problem.Field
 	v = s.prune(schema, v, "", &fields)
@@ -159,9 +159,8 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	return problem.Check(fields)
 }
 
-// prune returns a value without the members that its schema does not have, which are added to the faults, and without the
-// items past the first that is too many. huma would validate all of them, and its locations do not tell a dot or bracket in the
-// name of such a member from its own.
+// prune returns a value without unknown members, which it adds to faults, and without the items beyond the first excess one. huma would
+// validate all items. Also, huma's locations do not distinguish a dot or bracket in the name of an unknown member from a separator.
 func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]problem.Field) any {
 	for schema != nil && schema.Ref != "" {
 		schema = s.registry.SchemaFromRef(schema.Ref)
@@ -182,7 +181,7 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 			} else if closed {
 				delete(v, name)
 				if len(*faults) > problem.MaxFields {
-					continue // no answer has it
+					continue // answers do not list more faults
 				}
 				name = name[:min(len(name), maxShownName)]
 				*faults = append(*faults, problem.Field{Pointer: pointer + problem.Pointer(name), Detail: unknownMember(schema, name)})
@@ -200,7 +199,7 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 	return v
 }
 
-// pointerTo turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
+// pointerTo converts huma's location of a value (files[0].name) to a JSON Pointer (/files/0/name).
 func pointerTo(location string) string {
 	if location == "" {
 		return ""
@@ -208,17 +207,17 @@ func pointerTo(location string) string {
 	return "/" + strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(location)
 }
 
-// jsonSchemas caches what JSONSchema returned, by type: each takes half a millisecond, and lists of tools have many.
+// jsonSchemas caches the results of JSONSchema by type. Each takes half a millisecond to compute, and lists of tools contain many.
 var jsonSchemas sync.Map
 
-// JSONSchema is the schema of a type as a document of its own (JSON Schema 2020-12).
+// JSONSchema returns the schema of a type as a JSON Schema document (2020-12).
 func JSONSchema(t reflect.Type) (json.RawMessage, error) {
 	if known, ok := jsonSchemas.Load(t); ok {
 		return known.(json.RawMessage), nil
 	}
 	r := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
 	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
-	document := *r.Schema(t, false, t.Name()) // a copy, for the definitions have it too
+	document := *r.Schema(t, false, t.Name()) // a copy, because $defs contains the original
 	addPatterns(r)
 	document.Extensions = map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema"}
 	if all := r.Map(); len(all) > 0 {
@@ -231,10 +230,10 @@ func JSONSchema(t reflect.Type) (json.RawMessage, error) {
 	return made, err
 }
 
-// required begins the message for an object that lacks a member, whose name follows.
+// required is the start of the message about a missing member. The name of the member follows.
 const required = "must have the member "
 
-// What is wrong with a value, in words that continue its name. Schemas keep these texts when they are made.
+// The messages continue the name of a member. They must be set before the first schema, because schemas keep the messages.
 func init() {
 	validation.MsgExpectedRequiredProperty = required + "%s"
 	validation.MsgExpectedString = "must be a text"
@@ -258,14 +257,14 @@ func init() {
 	validation.MsgExpectedRFC3986URI = "must be a URL: %v"
 }
 
-// Bounds of what a fault says of an unknown member.
+// Limits for the fault about an unknown member.
 const (
 	maxShownName  = 200 // bytes of its name
-	maxShownNames = 20  // members that the object can have
-	maxTypos      = 2   // letters in which a name differs from the one that was meant
+	maxShownNames = 20  // known members to list
+	maxTypos      = 2   // edit distance to a known name that is suggested
 )
 
-// unknownMember says which members the schema has instead of one that it does not have, and which of them may have been meant.
+// unknownMember returns the detail of the fault about an unknown member. It suggests a similar name and lists the known members.
 func unknownMember(schema *huma.Schema, name string) string {
 	text := "is not a member that can be written here"
 	known := slices.Sorted(maps.Keys(schema.Properties))
@@ -279,7 +278,7 @@ func unknownMember(schema *huma.Schema, name string) string {
 	return text + "; the members are: " + strings.Join(known[:min(len(known), maxShownNames)], ", ")
 }
 
-// fieldOf is the fault that a validator found at the place in a document; a missing member is named by its own pointer.
+// fieldOf converts huma's error to a fault. A missing member is named by its own pointer.
 func fieldOf(place *huma.ErrorDetail) problem.Field {
 	if name, missing := strings.CutPrefix(place.Message, required); missing {
 		return problem.Field{Pointer: pointerTo(place.Location) + problem.Pointer(name), Detail: "is missing: it must be given"}

@@ -22,7 +22,7 @@ import (
 	"assay/shared/store"
 )
 
-// RequestTime is how long an operation may take; what is not done then is cancelled, and the answer says to try again.
+// RequestTime bounds the time of an operation. Afterwards the operation is cancelled, and the answer tells the caller to try again.
 const RequestTime = 25 * time.Second
 
 // Server serves operations.
@@ -33,10 +33,10 @@ type Server struct {
 
 	memory memory
 
-	claims sync.Map // keys of the records of Idempotency-Keys whose requests this process handles
+	claims sync.Map // keys of the Idempotency records whose requests this process is handling
 }
 
-// mount is a handler of everything under a path, which is no operation.
+// mount is a handler for all paths with a prefix. It bypasses the operations.
 type mount struct {
 	prefix      string
 	methods     []string
@@ -44,14 +44,13 @@ type mount struct {
 	crossOrigin bool // open to pages of other origins
 }
 
-// Mount serves everything under prefix, which ends in a slash, by a handler instead of operations, such as the one of
-// signed file links. It shares request ids, the log, the answer to a panic and, when it is crossOrigin, CORS. Mount before
-// serving.
+// Mount serves all paths with the prefix by a handler instead of operations, for example signed file links. The prefix ends in a slash.
+// Mounts share request ids, the log, the answer to a panic and, if crossOrigin is set, CORS. Call Mount before serving.
 func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods ...string) {
 	s.mounts = append(s.mounts, mount{prefix: prefix, methods: methods, handler: h, crossOrigin: crossOrigin})
 }
 
-// New returns a handler that serves the operations, and answers everything else with a problem.
+// New returns a handler that serves the operations. It answers all other requests with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, func() time.Time { return env.Now() }))
 	s := &Server{env: env, mux: http.NewServeMux(), memory: newMemory()}
@@ -77,7 +76,7 @@ func New(env *Env, operations []Operation) *Server {
 // unmatched is the pattern of requests that no operation matches.
 const unmatched = "/"
 
-// run takes a request through the steps.
+// run takes a request through the steps of its operation.
 func (s *Server) run(ctx context.Context, c *Call) error {
 	ctx, cancel := context.WithTimeout(ctx, RequestTime)
 	defer cancel()
@@ -87,7 +86,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	c.Consistency = c.consistency()
 	class := c.op.class()
 	if c.asksForPreview() {
-		class = ratelimit.Tool // it computes, and changes nothing
+		class = ratelimit.Tool // a preview computes and changes nothing
 	}
 	if err := s.limit(c.w, c.request, class, c.Caller.ID); err != nil {
 		return err
@@ -123,8 +122,8 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	return c.op.serve(ctx, c)
 }
 
-// limit refuses a caller who exceeds the rate limits of the class. It comes before the body is read, and after authentication,
-// so that a user's limits are the user's alone: an invalid token costs less to refuse than any operation without a limit.
+// limit refuses a caller who exceeds the rate limits of the class. It runs after authentication, so that nobody else can use up a user's
+// limits, and before the body is read. An invalid token is refused earlier, which costs less than any operation without a limit.
 func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.Class, userID string) error {
 	if class == "" || s.env.Rates == nil {
 		return nil
@@ -137,7 +136,7 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.C
 		"long as Retry-After says; GET /info has the limits.", class).After(wait)
 }
 
-// authenticate finds out who calls. A token that is not valid is refused everywhere: a client that sends one expects to be identified.
+// authenticate identifies the caller. It refuses an invalid token even where none is needed, because the client expects to be identified.
 func (c *Call) authenticate(ctx context.Context) error {
 	token, err := auth.BearerToken(c.request.Header.Values("Authorization"))
 	if err != nil || token == "" {
@@ -148,15 +147,15 @@ func (c *Call) authenticate(ctx context.Context) error {
 	return err
 }
 
-// consistency is how fresh what the request reads must be. A change decides by what is there now, and a caller with a login sees their
-// own writes in a single resource; anybody else, and lists, which read indexes, may see them about a second later, at half the price.
+// consistency returns how fresh reads must be. Changes read strongly, because they decide by the current state. So does a caller with a
+// login who reads a single resource, in order to see their own changes. All other reads may be about a second old and cost half.
 func (c *Call) consistency() store.Consistency {
 	single := !c.op.Query.List && !c.op.computes()
 	return store.Consistency(c.op.Changes() || single && !c.Caller.Anonymous())
 }
 
-// checkScope refuses an access token that lacks what the operation takes, and takes from one that changes something the roles that it
-// does not convey.
+// checkScope refuses an access token without a scope that the operation needs. For a change it also removes the roles that the token does
+// not convey.
 func (c *Call) checkScope() error {
 	if need := c.op.TokenScope(); !c.Caller.Allows(need) {
 		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s. Else log in.",
@@ -193,16 +192,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.log(r, st, out.status, started)
 	if panicked && begun {
-		panic(http.ErrAbortHandler) // the caller must see that the answer is not whole
+		panic(http.ErrAbortHandler) // closes the connection, so that the caller notices the incomplete answer
 	}
 }
 
-// statusHungUp is what the log and the metrics have of a request whose caller did not wait for the answer. It is no status of HTTP, but
-// that which nginx has for it; nothing is sent.
+// statusHungUp is the status in log and metrics of a request whose caller closed the connection before the answer. HTTP does not define
+// it; nginx uses it in the same way. It is never sent.
 const statusHungUp = 499
 
-// MaxHeaderBytes is how many bytes the header fields of a request have at most. A server must read more than that, for the
-// problem to be answered; what net/http itself refuses, it answers in text.
+// MaxHeaderBytes is the greatest total size of the header fields of a request. The http.Server must accept more than that, so that this
+// package answers with a problem document. net/http answers with plain text when its own limit is exceeded.
 const MaxHeaderBytes = 32 << 10
 
 func headerBytes(h http.Header) (n int) {
@@ -214,7 +213,7 @@ func headerBytes(h http.Header) (n int) {
 	return n
 }
 
-// route hands the request to its operation or mount.
+// route passes the request to its mount or operation.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range s.mounts {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
@@ -239,13 +238,13 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		return s.refuse(w, r) // the mux would redirect
+		return s.refuse(w, r) // the mux would answer with a redirect
 	}
 	s.mux.ServeHTTP(w, r)
 	return nil
 }
 
-// refuse answers a request that no operation matches, and names the methods that the address has.
+// refuse answers a request that no operation matches. If the path has operations with other methods, the answer names those methods.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(requestStateKey{}).(*requestState)}
 	if err := c.authenticate(r.Context()); err != nil {
@@ -266,7 +265,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 	return problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", "))
 }
 
-// preflight answers a preflight request of CORS: what a page of another origin may send.
+// preflight answers a preflight request of CORS with the methods and headers that pages of other origins may send.
 func preflight(w http.ResponseWriter, methods []string) {
 	h := w.Header()
 	h.Set("Allow", strings.Join(methods, ", "))
@@ -278,7 +277,7 @@ func preflight(w http.ResponseWriter, methods []string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// methods lists the methods of the operations at the path of the request.
+// methods lists the methods that the path of the request supports.
 func (s *Server) methods(r *http.Request) []string {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return nil
@@ -296,8 +295,8 @@ func (s *Server) methods(r *http.Request) []string {
 	return allowed
 }
 
-// allowOrigin lets pages of the configured origins read the answer. Credentials travel in a header that a page must set
-// itself, so no cookie is ever at stake.
+// allowOrigin lets pages of the configured origins read the answer. This is safe because pages set credentials explicitly in a header, and
+// the API uses no cookies.
 func (s *Server) allowOrigin(h http.Header, origin string) {
 	if origin == "" {
 		return
@@ -314,7 +313,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 			"Accept-Post, Idempotent-Replay")
 }
 
-// Fail answers with the problem that err is; any other error is a fault of the server, which only the log names.
+// Fail answers with the problem in err. Any other error is answered as an internal error, and only the log shows the error.
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	st := r.Context().Value(requestStateKey{}).(*requestState)
 	st.failure = err
@@ -337,7 +336,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h := w.Header()
 	for _, name := range []string{"Content-Location", "ETag", "Link", "Location"} {
-		h.Del(name) // they were of the successful answer
+		h.Del(name) // set for the successful answer
 	}
 	switch p.Kind {
 	case problem.Unauthorized:
@@ -350,7 +349,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
 	}
-	body, _ := Encode(p.Document(st.path, st.requestID)) // of texts and numbers, which cannot fail
+	body, _ := Encode(p.Document(st.path, st.requestID)) // encoding strings and numbers cannot fail
 	mediaType := problem.MediaType
 	if s.prefersPage(r) {
 		if page, err := s.env.renderHTML(r.Context(), h, JSONDocument{p.Kind.Title, st.path, body}); err == nil {

@@ -116,7 +116,7 @@ func TestToken_InvalidIsRefusedEverywhere(t *testing.T) {
 	refused(t, s.Do("bob", http.MethodPatch, path, `no JSON`), problem.Forbidden)
 }
 
-// What is hidden is answered as what is missing is, before anything else that the request says.
+// A hidden target is answered like a missing one, before the rest of the request is checked.
 func TestTarget_HiddenIsAnsweredAsMissing(t *testing.T) {
 	s := serve(t)
 	hidden := s.Create("alice", "/v1/notes", map[string]any{"name": "one", "hide": true})
@@ -167,7 +167,7 @@ func TestCORS_AllowsConfiguredOrigins(t *testing.T) {
 	}
 }
 
-// half answers with a part of what it means to, and then fails.
+// half panics after a part of its answer.
 type half struct{}
 
 func (half) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -200,7 +200,7 @@ func TestMount_FailsAsOperationsDo(t *testing.T) {
 	}
 }
 
-// TestVersion_IsThatOfTheNewestEntryOfTheChangelog, of what servers say of themselves, and of the description of the API.
+// TestVersion_IsThatOfTheNewestEntryOfTheChangelog checks the version in the info of servers and in the API description.
 func TestVersion_IsThatOfTheNewestEntryOfTheChangelog(t *testing.T) {
 	changes, err := os.ReadFile("../../CHANGELOG.md")
 	if err != nil {
@@ -217,7 +217,7 @@ func TestVersion_IsThatOfTheNewestEntryOfTheChangelog(t *testing.T) {
 	}
 }
 
-// address answers with where the caller reaches the server.
+// address is an answer with the URL at which the caller reaches the server.
 type address struct {
 	URL string `json:"url"`
 }
@@ -258,8 +258,8 @@ type sum struct {
 	Ephemeral bool  `json:"ephemeral,omitempty"`
 }
 
-// An answer with a link that works for a while has no entity tag, so that no 304 says that it is still good, and is kept by
-// nobody; any other answer is the same as long as its input is.
+// An ephemeral answer has no entity tag and is not cached, because its links expire. Any other answer has the same tag while its input is
+// the same.
 func TestWriteComputed_EphemeralAnswerIsNotCached(t *testing.T) {
 	computed := 0
 	add := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error {

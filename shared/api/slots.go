@@ -17,7 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// memory is what callers share of the server's memory, and of its processors to read large bodies.
+// memory has the pools that bound the server's memory, and the processor time for decoding large bodies.
 type memory struct{ listings, bodyChunks, decodings, answerChunks *compute.Pool }
 
 func newMemory() memory {
@@ -29,19 +29,19 @@ func newMemory() memory {
 	}
 }
 
-// chunkBytes is what large bodies and answers are counted in.
+// chunkBytes is the unit in which the pools count large bodies and answers.
 const chunkBytes = 64 << 10
 
-// Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
-// page.MaxBytes, while it is read and rendered: items, decoded records, what is shown, and its JSON. A caller has a share of
-// them, and so have all callers without a login, so that a caller who asks for many keeps no other waiting.
+// Lists, and pages that show several resources, take slots of one pool. One list takes about 8 MiB while it is read and rendered, six
+// times page.MaxBytes: items, decoded records, resources and JSON. Each user has a share of the pool. All callers without a login
+// together have one share. So a caller who requests many lists does not delay others.
 const (
 	allListings  = 8
 	userListings = 4
 	listingWait  = 5 * time.Second
 )
 
-// BeginListing waits for the memory of one more list, or of another answer to a GET that is as large; at most once for a call.
+// BeginListing waits for a slot for a list, or for the answer to another GET that is as large. A call takes at most one such slot.
 func (c *Call) BeginListing(ctx context.Context) error {
 	if len(c.slots) > 0 {
 		return nil
@@ -55,7 +55,7 @@ func (c *Call) BeginListing(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes slots of the pool, or returns the problem with the detail.
+// acquire takes slots of the pool. If none become free in time, it returns a problem with the detail.
 func (c *Call) acquire(ctx context.Context, p *compute.Pool, slots int64, detail string) (*compute.Slot, error) {
 	slot, err := p.Acquire(ctx, c.PoolCaller(), compute.Amount{Slots: slots})
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *Call) acquire(ctx context.Context, p *compute.Pool, slots int64, detail
 	return slot, nil
 }
 
-// PageOf is the page that the request asks for of the sources' records, the newest first: those that keep accepts (nil accepts
-// all), each as show shows it.
+// PageOf returns the requested page of the sources' records, the newest first. It contains the records that keep accepts, rendered by
+// show. A nil keep accepts all records.
 func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool,
 	show func(P) V) (p page.Page[V], err error) {
 	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
@@ -73,7 +73,7 @@ func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, source
 	return p, err
 }
 
-// PageFor is PageOf for records that the caller is shown as their roles allow, whose JSON is kept. keep must not change them.
+// PageFor is like PageOf for records whose rendering depends only on the caller's roles. It caches their JSON. keep must not change them.
 func PageFor[R, V any, P interface {
 	records.Pointer[R]
 	seenByRoles[V]
@@ -93,45 +93,45 @@ func PageFor[R, V any, P interface {
 	return p, err
 }
 
-// encoded has resources of pages as JSON: to encode them takes most of the time of a page.
+// encoded caches the JSON of resources on pages. Encoding takes most of the time of a page.
 var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
 
-// maxEncoded is how many are kept, each of some KB with the record that it was encoded from.
+// maxEncoded bounds the entries of the cache. Each takes some KB, including the record that it was encoded from.
 const maxEncoded = 8192
 
-// AddShown adds a resource to a page, whose JSON is kept and is the same whenever the key is; nil: it is not kept.
+// AddShown adds a resource to a page. It caches the JSON under the key, which must determine the JSON. A nil key caches nothing.
 func AddShown[V any](p *page.Page[V], shown V, key any) (full bool, err error) {
 	return p.AddCached(shown, key, encoded)
 }
 
-// shownRecord is what the JSON of a record in a list follows from.
+// shownRecord is the cache key of a record in a list: the record and the caller's roles determine its JSON.
 type shownRecord struct {
-	record any // key of one that does not change
+	record any // identifies a version of the record
 	roles  access.Role
 }
 
-// seenByRoles is what callers are shown as their roles allow.
+// seenByRoles is a record whose rendering depends only on the caller's roles.
 type seenByRoles[V any] interface {
 	Target
-	For(roles access.Role) V // depends on nothing else
+	For(roles access.Role) V
 }
 
-// ShowFor shows what the caller's roles allow.
+// ShowFor renders a record for the caller's roles.
 func ShowFor[V any, T seenByRoles[V]](ctx context.Context, c *Call, t T) (V, error) {
 	roles, err := c.Roles(ctx, t.Scope())
 	return t.For(roles), err
 }
 
-// The bytes of large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or
-// all at once, cannot fill it. Every chunk beyond the first takes one of allBodyChunks when it has arrived, and gives it back when
-// the answer begins: a connection that announces much and sends little takes what it sent.
+// The pool of body chunks bounds the memory of large bodies, so that requests whose bodies arrive slowly, or all at once, cannot exhaust
+// it. The first chunk of a body is free. Each further chunk takes one slot after it has arrived, and releases it when the answer begins.
+// So a connection that announces much and sends little takes only what it sent.
 const (
 	allBodyChunks  = 16 * MaxBodyBytes / chunkBytes
 	userBodyChunks = allBodyChunks / 4
 	bodyChunkWait  = time.Second
 )
 
-// readAll reads a body to its end, as long as there is room for what arrives.
+// readAll reads a body to its end. It takes slots for the chunks that have arrived.
 func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 	size := int64(chunkBytes)
 	if announced := c.request.ContentLength; announced >= 0 {
@@ -159,14 +159,14 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 	}
 }
 
-// A large body takes up to a tenth of a second of a processor to check and to decode. A caller has one at a time, and a process as many as
-// it has processors.
+// Checking and decoding a large body takes up to a tenth of a second of processor time. A caller decodes one large body at a time, and the
+// process as many as it has processors.
 const (
 	userDecodings = 1
 	decodingWait  = 10 * time.Second
 )
 
-// decode does what takes time in proportion to the bytes of a document; for a large one, in the caller's turn.
+// decode calls do, which takes time in proportion to the length of the document. A large document first waits for the caller's turn.
 func (c *Call) decode(ctx context.Context, document []byte, do func() error) error {
 	if len(document) <= chunkBytes {
 		return do()
@@ -180,18 +180,18 @@ func (c *Call) decode(ctx context.Context, document []byte, do func() error) err
 	return do()
 }
 
-// The bytes of answers that are being received are bounded as well, so that callers who read slowly, or not at all, cannot fill the
-// memory. An answer takes its whole chunks from the first byte on until the last one has left, or until the connection is given up. It
-// waits for them no longer than a list of somebody else may wait behind it.
+// The pool of answer chunks bounds the memory of large answers, so that callers who read slowly, or not at all, cannot exhaust it. An
+// answer takes one slot for each whole chunk. It holds them from its first byte until the last one is sent or the connection is closed.
+// The wait is short, because the waiting answer delays lists of other callers.
 const (
 	allAnswerChunks  = 128 << 20 / chunkBytes
 	userAnswerChunks = allAnswerChunks / 4
-	maxAnswerChunks  = userAnswerChunks / 2 // an answer that is larger counts as this many, which an address may have
+	maxAnswerChunks  = userAnswerChunks / 2 // greatest number of slots for one answer, even if it is larger
 	answerWait       = 100 * time.Millisecond
 )
 
-// acquireAnswer takes the memory of an answer while it is sent; nil: it needs none, because it is small, or is kept for all callers. The
-// answer to a change is not refused, because the change was made; their rate is limited.
+// acquireAnswer takes the slots of an answer while it is sent. It returns nil for answers that need none: small answers, and answers that
+// are cached for all callers. The answer to a change needs none either, because the change was already made; rate limits bound changes.
 func (c *Call) acquireAnswer(ctx context.Context, a answer) (*compute.Slot, error) {
 	chunks := min(len(a.body)/chunkBytes, maxAnswerChunks)
 	if chunks == 0 || a.packed != nil || c.op.Changes() {

@@ -6,7 +6,7 @@ import (
 	"assay/shared/page"
 )
 
-// TestAddShown_ForgottenJSONIsMadeAgain adds so many resources to pages that the JSON of one is forgotten, and adds that one again.
+// TestAddShown_ForgottenJSONIsMadeAgain fills the cache until it drops the JSON of a resource, and then adds the resource again.
 func TestAddShown_ForgottenJSONIsMadeAgain(t *testing.T) {
 	type key struct{ n int }
 	shown := func(n, text int) string {

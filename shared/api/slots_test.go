@@ -21,8 +21,7 @@ import (
 	"assay/shared/problem"
 )
 
-// Notes whose texts are long, and longer in JSON, are listed in pages of about a megabyte; all of them once, by every way
-// that there is.
+// Notes with long texts, which are longer in JSON, are listed in pages of about a megabyte. Each way of paging lists every note once.
 func TestList_PagesHaveALimitInBytes(t *testing.T) {
 	s := serve(t)
 	const notes = 30
@@ -62,14 +61,14 @@ func TestList_PagesHaveALimitInBytes(t *testing.T) {
 	}
 	handler := s.handler()
 	n := allocated(func() { exchange(t, handler, "alice", http.MethodGet, "/v1/notes?limit=200", nil) })
-	// Reading and rendering all notes takes 28 MiB. The race detector, under which pools drop buffers, adds half to the 12 of a page.
+	// Reading and rendering all notes takes 28 MiB, and a page 12. The race detector adds half, because pools drop buffers under it.
 	if most := 22 * page.MaxBytes; n > most {
 		t.Errorf("a page allocates %d bytes, want at most %d", n, most)
 	}
 }
 
-// As long as four lists of a user are read, a fifth waits, is refused after a while, and is served once there is room; those of
-// others are read meanwhile, up to eight of all.
+// While four lists of a user are being read, a fifth waits. It is refused after a while, and served once a slot is free. Other users'
+// lists are read meanwhile, up to eight in total.
 func TestList_CallersShareSlots(t *testing.T) {
 	s := serve(t)
 	var enter chan struct{}
@@ -137,8 +136,8 @@ func (d *heldDraft) Check() []problem.Field {
 	return []problem.Field{{Pointer: "/text", Detail: "was checked"}}
 }
 
-// TestLargeBodies_AreDecodedInTurn has one user's large bodies take long to decode. One of them is decoded at a time, those of others go
-// on, and small bodies wait for none.
+// TestLargeBodies_AreDecodedInTurn sends large bodies of one user that take long to decode. Only one of them is decoded at a time. Large
+// bodies of other users are decoded meanwhile, and small bodies do not wait.
 func TestLargeBodies_AreDecodedInTurn(t *testing.T) {
 	s := serve(t)
 	op := api.Create(api.Spec{ID: "hold", Path: "/held", May: access.User}, api.NoTarget,
@@ -173,9 +172,9 @@ func TestLargeBodies_AreDecodedInTurn(t *testing.T) {
 	})
 }
 
-// TestLargeBodies_TakeTheMemoryThatTheyHaveSent has users send bodies that do not end. What has arrived of them is bounded, for
-// each user and for all; bodies that announce much and send little keep nobody out; small ones are taken from everybody; and
-// there is room again once the bodies have ended.
+// TestLargeBodies_TakeTheMemoryThatTheyHaveSent sends bodies that do not end. The bytes that have arrived are bounded for each user and in
+// total. Bodies that announce much and send little take no room from others. Small bodies are always accepted. The room is free again once
+// the bodies end.
 func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	s := serve(t)
 	handler := s.handler()
@@ -189,7 +188,7 @@ func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	begin := func(user string, chunks int) {
 		body, in := io.Pipe()
 		under.Go(func() { post(user, body) })
-		_, _ = in.Write([]byte(strings.Repeat(" ", chunks*chunk+1))) // returns when the last byte was read, so the chunks count
+		_, _ = in.Write([]byte(strings.Repeat(" ", chunks*chunk+1))) // returns after the last byte was read, when the chunks are counted
 		ends = append(ends, func() { _ = in.Close() })
 	}
 	large := strings.Repeat(" ", 100<<10)
@@ -238,7 +237,7 @@ func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	}
 }
 
-// unreadAnswer is an answer whose receiver reads nothing until it goes on.
+// unreadAnswer is an answer whose receiver reads nothing until goOn is closed.
 type unreadAnswer struct {
 	*httptest.ResponseRecorder
 	goOn chan struct{}
@@ -249,8 +248,8 @@ func (u unreadAnswer) Write(b []byte) (int, error) {
 	return u.ResponseRecorder.Write(b)
 }
 
-// TestLargeAnswers_TakeTheMemoryThatIsNotReceived has users receive nothing of large answers. Their bytes are bounded, for each user and
-// for all; small answers, and those that are kept for everybody, need no room; and there is room again once the answers have arrived.
+// TestLargeAnswers_TakeTheMemoryThatIsNotReceived sends large answers to users who read nothing. Their bytes are bounded for each user and
+// in total. Small answers, and answers that are cached for everybody, need no room. The room is free again once the answers are received.
 func TestLargeAnswers_TakeTheMemoryThatIsNotReceived(t *testing.T) {
 	s := serve(t)
 	document := func(path string, bytes int) api.Operation {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Static is a document that is the same for all callers as long as the process runs. Its text is made by the first request, and its
-// gzip by the first request that accepts gzip.
+// Static is a document that is equal for all callers while the process runs. The first request renders it, and the first request that
+// accepts gzip compresses it.
 type Static struct {
 	answer func() (answer, error)
 }
 
-// NewStatic returns the document of the media type whose text render makes.
+// NewStatic returns the document of the media type that render returns.
 func NewStatic(mediaType string, render func() ([]byte, error)) *Static {
 	return &Static{sync.OnceValues(func() (answer, error) {
 		body, err := render()
@@ -27,7 +27,7 @@ func NewStatic(mediaType string, render func() ([]byte, error)) *Static {
 	})}
 }
 
-// Answer answers with the document, or 304 when the caller has it already. It handles an operation that Document declares.
+// Answer answers with the document, or 304 if the caller already has it. It is the handler of an operation that Document declares.
 func (s *Static) Answer(_ context.Context, c *Call) error {
 	a, err := s.answer()
 	if err != nil {

@@ -21,7 +21,7 @@ func serveStatic(t *testing.T, mediaType string, render func() ([]byte, error)) 
 		api.NewStatic(mediaType, render).Answer))
 }
 
-// Requests that arrive together before the document exists get the same bytes, of one rendering.
+// Requests that arrive before the document exists share one rendering.
 func TestStatic_IsMadeOnceForConcurrentRequests(t *testing.T) {
 	const text = "a line of a document that is long enough\n"
 	var rendered atomic.Int32
@@ -54,7 +54,7 @@ func TestStatic_IsMadeOnceForConcurrentRequests(t *testing.T) {
 	}
 }
 
-// What holds of other documents holds of static ones: entity tags by coding, 304, HEAD, and no coding of what it makes no smaller.
+// Static documents behave like other documents: entity tags by coding, 304, HEAD, and no compression without a gain.
 func TestStatic_IsNegotiatedLikeOtherDocuments(t *testing.T) {
 	body := strings.Repeat("x", 4<<10)
 	static := serveStatic(t, "text/plain", func() ([]byte, error) { return []byte(body), nil })

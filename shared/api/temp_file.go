@@ -16,12 +16,12 @@ import (
 	"assay/shared/records"
 )
 
-// MaxResultBytes is how large a file may be that is written for a caller: less than half of the 512 MB that a function has on its disk,
-// for the store makes a copy there before it sends the file.
+// MaxResultBytes is the greatest length of a result file. It is less than half of the 512 MB disk of a Lambda function, because the object
+// store copies the file there before it sends the file.
 const MaxResultBytes = 240 << 20
 
-// TempFile takes a file while it is written for a caller, on the disk: whether it is of any use is known only at its end, and so are its
-// size and digest, which the object store wants first.
+// TempFile is a temporary file on disk for a result. The result is complete only at its end. Only then its size and digest are known,
+// which the object store needs before the content.
 type TempFile struct {
 	Name, MediaType string
 	Size            int64
@@ -33,8 +33,8 @@ type TempFile struct {
 	buffered *bufio.Writer
 }
 
-// WriteTempFile returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
-// closed already. Nobody but who is logged in gets more than an answer has room for.
+// WriteTempFile returns a file with the output of write. The caller closes the file. If write fails or panics, the file is already closed.
+// Callers without a login get at most record.MaxInlineBytes.
 func (c *Call) WriteTempFile(name, mediaType string, write func(io.Writer) error) (*TempFile, error) {
 	disk, err := os.CreateTemp("", "assay-result-*")
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Call) WriteTempFile(name, mediaType string, write func(io.Writer) error
 			_ = disk.Close() // nobody reads it
 		}
 	}()
-	if err := os.Remove(disk.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
+	if err := os.Remove(disk.Name()); err != nil { // the open file remains usable, and disappears even if the process dies
 		return nil, err
 	}
 	f := &TempFile{Name: name, MediaType: mediaType, disk: disk, digest: sha256.New(), limit: MaxResultBytes}
@@ -83,17 +83,17 @@ func (f *TempFile) Reader() (io.Reader, error) {
 	return f.disk, err
 }
 
-// Close closes the file, which nobody reads again.
+// Close deletes the file.
 func (f *TempFile) Close() { _ = f.disk.Close() }
 
-// StoreResult keeps the file for the caller, whom it is charged to for as long, and returns a link to it as the media type.
+// StoreResult stores the file, charges the caller for it during Quotas.ResultTime, and returns a link to it with the media type.
 func (c *Call) StoreResult(ctx context.Context, f *TempFile, mediaType string) (blob.Link, error) {
 	content, err := f.Reader()
 	if err != nil {
 		return blob.Link{}, err
 	}
 	now := c.Now()
-	key := record.ObjectKey(record.HolderTools, c.Caller.ID, f.SHA256) // the same again for who asks again
+	key := record.ObjectKey(record.HolderTools, c.Caller.ID, f.SHA256) // equal results of a caller share an object
 	err = records.Retry(ctx, func() error {
 		c.Forget()
 		c.Tx = new(records.Tx)

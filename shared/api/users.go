@@ -10,7 +10,7 @@ import (
 	"assay/shared/store"
 )
 
-// UpsertProfile adds the caller's profile to c.Tx when the store does not have it as the sign-in issuer tells it.
+// UpsertProfile adds the caller's profile to c.Tx if the stored profile differs from what the issuer says.
 func (c *Call) UpsertProfile(ctx context.Context) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
@@ -21,11 +21,11 @@ func (c *Call) UpsertProfile(ctx context.Context) error {
 	if g.Profile != nil {
 		u = *g.Profile
 	}
-	noted := c.Caller.Token == nil && u.SeeAdmin(c.Caller.Admin, c.Now()) // an access token says nothing of it
+	noted := c.Caller.Token == nil && u.SeeAdmin(c.Caller.Admin, c.Now()) // access tokens do not say whether their user is an admin
 	switch same := g.Profile != nil && u.Name == name && u.ConfirmedAddress() == email; {
 	case c.Tx.Writes(u.Key()), same && !noted:
 	case same:
-		c.Tx.Replace(&u) // nothing changes that is shown
+		c.Tx.Replace(&u) // without a new revision, because nothing visible changes
 	default:
 		u.Name = name
 		u.Email = email
@@ -35,8 +35,8 @@ func (c *Call) UpsertProfile(ctx context.Context) error {
 	return nil
 }
 
-// NameAndEmail returns what the caller's token says, and where it says nothing, as access tokens do, what the stored profile
-// has; it may be nil. The address is a confirmed one.
+// NameAndEmail returns the name and confirmed address in the caller's token. Values that the token lacks come from the stored profile,
+// which may be nil. Access tokens have neither value.
 func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
 	stored = cmp.Or(stored, new(record.User))
 	name = cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username)
@@ -46,7 +46,7 @@ func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
 	return name, cmp.Or(c.Caller.Email, stored.ConfirmedAddress())
 }
 
-// Profiles reads the profiles of users; nil for one who has none, or is being deleted.
+// Profiles reads the profiles of users. An entry is nil if the user has no profile or is being deleted.
 func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, error) {
 	all, err := records.GetAll[record.User](ctx, c.Store, store.Strong, records.Keys(ids, record.UserKey)...)
 	for i, u := range all {
@@ -57,7 +57,7 @@ func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, erro
 	return all, err
 }
 
-// peopleNamer is a resource that shows organizers the names of users next to their ids.
+// peopleNamer is a resource that shows the names of users next to their ids to organizers.
 type peopleNamer interface{ People() []*record.Person }
 
 // resolvePeople fills in names and addresses of the people in the resource.

@@ -1,7 +1,6 @@
-// Package apitest holds a server to its OpenAPI document. A Contract checks that what
-// travels between a test and a server is what the document says, and Lint that the
-// document says enough. Both are strict where general validators are lenient: an empty
-// body, a body with 204 and an error that is no problem document do not pass.
+// Package apitest checks a server against its OpenAPI document. A Contract checks the requests and answers of tests against the document.
+// Lint checks the document itself. Both are stricter than general validators: they refuse an empty body, a body with status 204, and an
+// error without a problem document.
 package apitest
 
 import (
@@ -21,9 +20,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Contract is an OpenAPI 3.1 document, made ready to check exchanges against. It is safe for concurrent use.
+// Contract is a compiled OpenAPI 3.1 document to check exchanges against. It is safe for concurrent use.
 type Contract struct {
-	paths      *http.ServeMux                   // finds the path of the document that the path of a request belongs to
+	paths      *http.ServeMux                   // finds the document's path for the path of a request
 	operations map[string]map[string]*operation // by pattern of the path and method
 	problem    *jsonschema.Schema               // of application/problem+json
 	outside    []string
@@ -41,7 +40,7 @@ type operation struct {
 type answer struct {
 	media    []media
 	headers  []parameter
-	problems []string // types of the problems that it has examples of
+	problems []string // problem types in its examples
 }
 
 // media is a body of one media type. A body without a schema may hold anything of that type.
@@ -50,9 +49,8 @@ type media struct {
 	schema    *jsonschema.Schema
 }
 
-// New reads the document, which is JSON, and compiles every schema that an exchange can need. Paths that begin with one of
-// outside belong to the server and not to its API: exchanges with them are let through unread, unless the document
-// declares the path.
+// New reads a JSON document and compiles every schema that an exchange can need. Paths that begin with one of the prefixes in outside are
+// not part of the API. Exchanges with such paths pass unread, unless the document declares the path.
 func New(t testing.TB, document []byte, outside ...string) *Contract {
 	t.Helper()
 	c, err := newContract(document, outside)
@@ -136,8 +134,8 @@ func compileMedia(content node) ([]media, error) {
 	return out, nil
 }
 
-// Check fails the test when the response, whose body has been read into body, is not one that the document declares for the
-// request, or when the server took a request that the document does not allow. Preflight requests of CORS are let through.
+// Check fails the test if the document does not declare the response for the request, or if the server accepted a request that the
+// document does not allow. body is the body of the response. Preflight requests of CORS pass.
 func (c *Contract) Check(t testing.TB, request *http.Request, requestBody []byte, response *http.Response, body []byte) {
 	t.Helper()
 	faults := c.faults(exchange{request: request, requestBody: requestBody, response: response, body: body})
@@ -147,8 +145,7 @@ func (c *Contract) Check(t testing.TB, request *http.Request, requestBody []byte
 	}
 }
 
-// add adds an operation at a path of the document, which net/http reads as OpenAPI does: of several that match, the more
-// literal is meant.
+// add adds an operation at a path of the document. Like OpenAPI, net/http prefers the most literal of several matching paths.
 func (c *Contract) add(path, method string, o *operation) {
 	if strings.HasSuffix(path, "/") {
 		path += "{$}"
@@ -160,23 +157,23 @@ func (c *Contract) add(path, method string, o *operation) {
 	c.operations[path][method] = o
 }
 
-// route returns the operations at the path of a request, and the request with the values of the path's parameters.
+// route returns the operations at the path of a request, and a copy of the request with the values of the path parameters.
 func (c *Contract) route(r *http.Request) (*http.Request, map[string]*operation) {
 	r = r.Clone(r.Context())
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		return r, nil // where net/http would redirect to
+		return r, nil // net/http would redirect
 	}
 	c.paths.ServeHTTP(httptest.NewRecorder(), r)
 	return r, c.operations[r.Pattern]
 }
 
-// isOutside reports whether a request is none of the document's business.
+// isOutside reports whether the contract does not cover a request.
 func (c *Contract) isOutside(r *http.Request) bool {
 	_, operations := c.route(r)
 	return operations == nil && slices.ContainsFunc(c.outside, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
 }
 
-// maxExcerpt is how many bytes of a body a failure prints.
+// maxExcerpt is the number of bytes of a body that a failure prints.
 const maxExcerpt = 600
 
 func excerpt(body []byte) string {
@@ -186,8 +183,7 @@ func excerpt(body []byte) string {
 	return fmt.Sprintf("%s ... (%d bytes)", body[:maxExcerpt], len(body))
 }
 
-// Transport returns a RoundTripper that checks every exchange it carries over base, so that
-// a test's http.Client does so without a word in the test.
+// Transport returns a RoundTripper that sends requests over base and checks every exchange.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	return &transport{c, t, base}
 }
@@ -198,7 +194,7 @@ type transport struct {
 	base     http.RoundTripper
 }
 
-// RoundTrip reads both bodies into memory, but not those of paths outside the contract, which may be of any size.
+// RoundTrip reads both bodies into memory, except for paths outside the contract, whose bodies may be large.
 func (tr *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	tr.t.Helper()
 	if tr.contract.isOutside(request) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// tasksDocument is a small API with one of everything.
+// tasksDocument is a small API that uses every feature that the contract checks.
 func tasksDocument(t testing.TB) []byte {
 	t.Helper()
 	content, err := os.ReadFile("testdata/tasks.json")
@@ -195,7 +195,7 @@ func TestFaults_NameWhatTheDocumentForbids(t *testing.T) {
 	}
 }
 
-// recorder is a test that records its errors.
+// recorder is a testing.TB that records errors.
 type recorder struct {
 	testing.TB
 	errors []string
@@ -279,7 +279,7 @@ func TestNew_RefusesBadDocuments(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck checks one page of 50 tasks, the largest body that most tests meet.
+// BenchmarkCheck checks a page of 50 tasks, the largest body of most tests.
 func BenchmarkCheck(b *testing.B) {
 	contract := New(b, tasksDocument(b))
 	x := call{

@@ -16,24 +16,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// document is an OpenAPI document as the JSON that it is. It is not safe for concurrent use: compiling a schema changes it.
+// document is a parsed OpenAPI document. It is not safe for concurrent use, because compiling a schema changes it.
 type document struct {
 	root     node
 	compiler *jsonschema.Compiler
 }
 
-// node is a value in the document with the JSON Pointer (RFC 6901) to it. The zero value of
-// what it holds, nil, stands for a member that is absent.
+// node is a value in the document with the JSON Pointer (RFC 6901) to it. An absent member has the value nil.
 type node struct {
 	doc     *document
 	pointer string
 	value   any
 }
 
-// address names the document where the compiler wants an absolute name; nothing is fetched from it.
+// address is the absolute name that the compiler needs for the document. Nothing is fetched from it.
 const address = "https://document.invalid/openapi.json"
 
-// noLoader refuses to load what the document does not hold itself.
+// noLoader refuses to load other documents.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
@@ -61,7 +60,7 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// compile makes a validator of the schema at the node.
+// compile compiles the schema at the node.
 func (n node) compile() (*jsonschema.Schema, error) {
 	fragment := (&url.URL{Fragment: n.pointer}).EscapedFragment()
 	schema, err := n.doc.compiler.Compile(address + "#" + fragment)
@@ -85,7 +84,7 @@ func (n node) isTrue() bool {
 	return b
 }
 
-// child is the member of an object, or the element of an array, which is named by its index; absent when there is none.
+// child returns the member of an object by its name, or the element of an array by its index. It may be absent.
 func (n node) child(name string) node {
 	below := node{doc: n.doc, pointer: n.pointer + problem.Pointer(name)}
 	switch value := n.value.(type) {
@@ -99,7 +98,7 @@ func (n node) child(name string) node {
 	return below
 }
 
-// get goes down the children, through references.
+// get follows the names down from the node. It resolves references on the way.
 func (n node) get(names ...string) node {
 	for _, name := range names {
 		n = n.resolved().child(name)
@@ -107,7 +106,7 @@ func (n node) get(names ...string) node {
 	return n
 }
 
-// all goes through the members of an object, in the order of their names, or the elements of an array; through references.
+// all yields the members of an object in the order of their names, or the elements of an array. It first resolves the node.
 func (n node) all() iter.Seq2[string, node] {
 	n = n.resolved()
 	var names []string
@@ -128,10 +127,10 @@ func (n node) all() iter.Seq2[string, node] {
 	}
 }
 
-// maxReferences is how many references in a row are followed before they are taken for a cycle.
+// maxReferences is the greatest length of a chain of references. Longer chains count as cycles.
 const maxReferences = 16
 
-// resolved returns what a reference leads to, or the node itself; an absent node when it leads nowhere.
+// resolved follows the references at the node. Without a reference it returns the node. It returns an absent node for a broken reference.
 func (n node) resolved() node {
 	for range maxReferences {
 		object, _ := n.value.(map[string]any)
@@ -144,7 +143,7 @@ func (n node) resolved() node {
 	return node{doc: n.doc, pointer: n.pointer}
 }
 
-// find returns what a reference within the document (#/components/...) names, or an absent node.
+// find returns the node that a reference within the document (#/components/...) names, or an absent node.
 func (d *document) find(reference string) node {
 	fragment, _ := strings.CutPrefix(reference, "#")
 	if decoded, err := url.PathUnescape(fragment); err == nil {
@@ -163,7 +162,7 @@ func (d *document) find(reference string) node {
 
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-// declared is one operation as the document declares it.
+// declared is an operation in the document.
 type declared struct {
 	node
 	method string // GET
@@ -173,7 +172,7 @@ type declared struct {
 
 func (o declared) name() string { return o.method + " " + o.path }
 
-// operations goes through all operations by path and method.
+// operations yields all operations by path and method.
 func (d *document) operations() iter.Seq[declared] {
 	return func(yield func(declared) bool) {
 		for path, item := range d.root.get("paths").all() {
@@ -187,7 +186,7 @@ func (d *document) operations() iter.Seq[declared] {
 	}
 }
 
-// parameters returns the parameters of an operation, those of its path included where it does not declare them itself.
+// parameters returns the parameters of an operation. They include the parameters of its path that the operation does not redeclare.
 func (o declared) parameters() []node {
 	var out []node
 	seen := map[[2]string]bool{}

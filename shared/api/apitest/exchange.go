@@ -20,7 +20,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// exchange is a request and what came back.
+// exchange is a request with its response.
 type exchange struct {
 	request     *http.Request
 	requestBody []byte
@@ -28,7 +28,7 @@ type exchange struct {
 	body        []byte
 }
 
-// faults returns everything in which an exchange departs from the document.
+// faults returns all departures of an exchange from the document.
 func (c *Contract) faults(x exchange) []string {
 	routed, operations := c.route(x.request)
 	if operations == nil {
@@ -59,7 +59,7 @@ func (c *Contract) faults(x exchange) []string {
 	return faults
 }
 
-// refusal checks that a request which the document does not know was refused with the one status that fits.
+// refusal checks that the server refused an undeclared request with the status.
 func (c *Contract) refusal(x exchange, status int, reason string) []string {
 	if x.response.StatusCode != status {
 		return []string{fmt.Sprintf("%s, so the status must be %d", reason, status)}
@@ -122,7 +122,7 @@ func (c *Contract) answerFaults(op *operation, x exchange) []string {
 	return append(faults, c.contentFaults(x, declared.media)...)
 }
 
-// contentFaults checks the body and its media type against those that are declared.
+// contentFaults checks the body and its media type against the declared ones.
 func (c *Contract) contentFaults(x exchange, declared []media) []string {
 	status := x.response.StatusCode
 	bodiless := len(declared) == 0 || status == http.StatusNoContent || status == http.StatusNotModified
@@ -152,22 +152,22 @@ func (c *Contract) contentFaults(x exchange, declared []media) []string {
 	return faults
 }
 
-// selects reports whether the caller asked for some members of the resources only, so that a body which answers that may
-// lack what the schema requires. A problem is answered whole.
+// selects reports whether the caller selected members of the resources, so that the body may lack required members. Problems are always
+// complete.
 func (x exchange) selects() bool {
 	return x.response.StatusCode < 400 && x.request.URL.Query().Has("fields")
 }
 
-// statusFaults checks that a problem document repeats the status that it came with (RFC 9457, section 3.1.2).
+// statusFaults checks that a problem document repeats the status of its answer (RFC 9457, section 3.1.2).
 func statusFaults(body []byte, status int) []string {
 	var p struct{ Status *int }
 	if err := json.Unmarshal(body, &p); err != nil || p.Status == nil || *p.Status == status {
-		return nil // a document that cannot be read, or without its status, is a fault of the schema's
+		return nil // the schema reports unreadable documents and a missing status
 	}
 	return []string{fmt.Sprintf("the problem document says status %d", *p.Status)}
 }
 
-// bodyFaults checks the body of a request that the server took.
+// bodyFaults checks the body of a request that the server accepted.
 func (o *operation) bodyFaults(header http.Header, body []byte) []string {
 	switch {
 	case len(body) == 0 && o.bodyRequired:
@@ -185,7 +185,7 @@ func (o *operation) bodyFaults(header http.Header, body []byte) []string {
 	return prefixed("the server took a request body that is not valid: ", m.faults(contentType, body))
 }
 
-// choose finds the declared media type that a Content-Type belongs to; a range such as text/* comes after exact names.
+// choose finds the declared media type that matches a Content-Type. Exact names come before ranges such as text/*.
 func choose(declared []media, contentType string) (media, bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -206,7 +206,7 @@ func names(declared []media) string {
 	return strings.Join(lists.Map(declared, func(m media) string { return m.mediaType }), ", ")
 }
 
-// faults checks a body: JSON as the value it is, everything else as one string, and only if a string is what the schema takes.
+// faults checks a body. A JSON body is checked as its value. Any other body is checked as a string if its schema accepts strings.
 func (m media) faults(contentType string, body []byte) []string {
 	mediaType, _, _ := mime.ParseMediaType(contentType)
 	if mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
@@ -219,7 +219,7 @@ func (m media) faults(contentType string, body []byte) []string {
 	return schemaFaults(m.schema, value)
 }
 
-// schemaFaults validates a value, and says of each place in it what is wrong there.
+// schemaFaults validates a value and returns a fault for each invalid place in it.
 func schemaFaults(schema *jsonschema.Schema, value any) []string {
 	if schema == nil {
 		return nil

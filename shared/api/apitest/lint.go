@@ -19,9 +19,8 @@ import (
 //go:embed redocly.yaml
 var rules []byte
 
-// Lint returns the faults of each OpenAPI document, which is JSON: what Redocly finds by the rules of redocly.yaml, and the
-// defaults and tags that Redocly does not check. Many documents in one call cost little more than one, because most of
-// the time goes into the start of Node.js.
+// Lint returns the faults of each JSON document: those that Redocly finds with the rules of redocly.yaml, and invalid defaults and unused
+// tags, which Redocly does not check. Pass many documents in one call, because starting Node.js takes most of the time.
 func Lint(t testing.TB, documents ...[]byte) [][]string {
 	t.Helper()
 	folder := t.TempDir()
@@ -48,7 +47,7 @@ func Lint(t testing.TB, documents ...[]byte) [][]string {
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
-	var exited *exec.ExitError // as it does when it finds faults
+	var exited *exec.ExitError // Redocly exits with an error when it finds faults
 	if err != nil && !errors.As(err, &exited) {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func Lint(t testing.TB, documents ...[]byte) [][]string {
 	return faults
 }
 
-// redoclyProblem is a fault as Redocly reports it.
+// redoclyProblem is a fault in Redocly's output.
 type redoclyProblem struct {
 	RuleID   string
 	Message  string
@@ -83,11 +82,11 @@ func (p redoclyProblem) String() string {
 	return fmt.Sprintf("%s: %s: %s", place, p.RuleID, p.Message)
 }
 
-// defaultFaults returns the defaults at and below a node that their own schemas refuse.
+// defaultFaults returns the defaults at and below a node that do not satisfy their own schemas.
 func (n node) defaultFaults() []string {
 	object, _ := n.value.(map[string]any)
 	if object["$ref"] != nil {
-		return nil // what it refers to is checked where it stands
+		return nil // the referenced schema is checked at its own place
 	}
 	var faults []string
 	if _, ok := object["type"].(string); ok && object["default"] != nil {
@@ -103,7 +102,7 @@ func (n node) defaultFaults() []string {
 	return faults
 }
 
-// unusedTags returns a fault for each tag that no operation has.
+// unusedTags returns a fault for each tag without an operation.
 func (d *document) unusedTags() []string {
 	var used, faults []string
 	for o := range d.operations() {

@@ -13,7 +13,7 @@ func TestLint_AcceptsGoodDocument(t *testing.T) {
 	}
 }
 
-// edit changes the document at a place, given as the members on the way there; nil removes it.
+// edit changes the document at the path of members. A nil value removes the member.
 type edit struct {
 	at    []string
 	value any

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// parameter is a value that travels as text: in a path, a query or a header.
+// parameter is a value in a path, a query or a header.
 type parameter struct {
 	name, in, style   string
 	required, explode bool
@@ -40,7 +40,7 @@ func compileParameter(n node, name string) (parameter, error) {
 	return p, nil
 }
 
-// dereference follows the references of a schema; nil is one that says nothing.
+// dereference follows the references of a schema. A nil schema accepts everything.
 func dereference(s *jsonschema.Schema) *jsonschema.Schema {
 	for s != nil && s.Ref != nil {
 		s = s.Ref
@@ -56,8 +56,8 @@ func typesOf(s *jsonschema.Schema) []string {
 	return s.Types.ToStrings()
 }
 
-// decode reads the texts of a parameter as the JSON value that the schema declares; commas separate the elements of an array when
-// they do not come one by one.
+// decode converts the texts of a parameter to the JSON value that the schema declares. separated says that commas separate the elements of
+// an array; otherwise each text is an element.
 func decode(s *jsonschema.Schema, texts []string, separated bool) any {
 	if !slices.Contains(typesOf(s), "array") {
 		return decodeScalar(s, texts[0])
@@ -96,7 +96,7 @@ func (p parameter) kind() string {
 	return p.in + " parameter"
 }
 
-// parameterFaults checks the parameters of a request that the server took.
+// parameterFaults checks the parameters of a request that the server accepted.
 func (o *operation) parameterFaults(r *http.Request) []string {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *operation) parameterFaults(r *http.Request) []string {
 	return faults
 }
 
-// read finds the parameter in a request. What it takes from the query it removes there.
+// read finds the parameter in a request. It removes the parameter from query.
 func (p parameter) read(r *http.Request, query url.Values) (any, bool) {
 	switch p.in {
 	case "path":

@@ -1,6 +1,5 @@
-// Package servertest serves operations over a fresh embedded store and a folder of files, signed links to them
-// included, for the tests of the families: real HTTP, with the name of the user as token, so that a test says `alice`
-// and not how she logged in.
+// Package servertest serves operations over HTTP for the tests of the families. Each server has a new embedded store and a folder of files
+// with signed links. The name of a user serves as their token.
 package servertest
 
 import (
@@ -40,7 +39,7 @@ type Server struct {
 	t   testing.TB
 }
 
-// Answer is what came back.
+// Answer is a response with its body.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -56,7 +55,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = table.Close() })
-	var handler http.Handler // known only after the address, which stands in its links
+	var handler http.Handler // set below, because its links contain the address of the server
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	objects, err := directory.Open(filepath.Join(folder, "files"), server.URL+"/files")
@@ -74,7 +73,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	return &Server{Env: env, URL: server.URL, t: t}
 }
 
-// verify takes a user's name for a token; `root` is an admin, `robot` a worker.
+// verify accepts a user's name as token. `root` is an admin, and `robot` a worker.
 func verify(_ context.Context, token string) (access.Caller, error) {
 	if token == "bad" {
 		return access.Caller{}, problem.InvalidToken.New("The token is not valid.")
@@ -83,15 +82,15 @@ func verify(_ context.Context, token string) (access.Caller, error) {
 		Worker: token == "robot"}, nil
 }
 
-// Records returns a builder of records in the server's store, with its files and its clock.
+// Records returns a builder of records in the server's store, with the server's files and clock.
 func (s *Server) Records() *recordtest.Builder {
 	b := recordtest.New(s.t, s.Store)
 	b.Files, b.Now = s.Files, func() time.Time { return s.Now() }
 	return b
 }
 
-// Do sends a request as the user, or as nobody when user is empty. The body is sent as JSON, a string or bytes as they
-// are; headers are pairs of name and value.
+// Do sends a request as the user, or without a login if user is empty. It sends a string or bytes unchanged, and any other body as JSON.
+// headers are pairs of name and value.
 func (s *Server) Do(user, method, path string, body any, headers ...string) Answer {
 	s.t.Helper()
 	var reader io.Reader
@@ -140,7 +139,7 @@ func (s *Server) Do(user, method, path string, body any, headers ...string) Answ
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: got}
 }
 
-// Want is Do for a request that must be answered with the status; the answer's body is decoded into v when v is not nil.
+// Want is like Do, and fails the test if the answer has another status. It decodes the answer's body into v unless v is nil.
 func (s *Server) Want(status int, v any, user, method, path string, body any, headers ...string) Answer {
 	s.t.Helper()
 	a := s.Do(user, method, path, body, headers...)
@@ -155,7 +154,7 @@ func (s *Server) Want(status int, v any, user, method, path string, body any, he
 	return a
 }
 
-// Upload sends the content to the link of a file, which must take it, or have it already.
+// Upload sends the content to the link of a file. The server must store it, or already have it.
 func (s *Server) Upload(u *record.Upload, content []byte) {
 	s.t.Helper()
 	if u == nil {
@@ -170,13 +169,13 @@ func (s *Server) Upload(u *record.Upload, content []byte) {
 	}
 }
 
-// Create posts the body and returns the path of what it made.
+// Create posts the body and returns the path of the created resource.
 func (s *Server) Create(user, path string, body any) string {
 	s.t.Helper()
 	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
 }
 
-// Invite has the user make an invitation to what has the path, and returns its secret.
+// Invite creates, as the user, an invitation to the resource at the path, and returns its secret.
 func (s *Server) Invite(user, path string, draft map[string]any) string {
 	s.t.Helper()
 	var made struct{ Secret string }
@@ -187,8 +186,8 @@ func (s *Server) Invite(user, path string, draft map[string]any) string {
 	return made.Secret
 }
 
-// Join has the user join by the secret of an invitation, with a registration where it is to a task, and returns the path of what the user
-// now is.
+// Join redeems the secret of an invitation as the user. A registration is needed for invitations to a task. Join returns the path of the
+// resource that it created.
 func (s *Server) Join(user, secret string, registration map[string]any) string {
 	s.t.Helper()
 	body := map[string]any{"secret": secret}
@@ -198,21 +197,21 @@ func (s *Server) Join(user, secret string, registration map[string]any) string {
 	return s.Create(user, "/v1/user/memberships", body)
 }
 
-// Get returns what the user is shown at the path.
+// Get returns the resource at the path as the user sees it.
 func Get[T any](s *Server, user, path string) (shown T) {
 	s.t.Helper()
 	s.Want(http.StatusOK, &shown, user, http.MethodGet, path, nil)
 	return shown
 }
 
-// List returns what the user is shown of the list at the path: one page, or nothing when the list is empty.
+// List returns the first page of the list at the path as the user sees it.
 func List[T any](s *Server, user, path string) []T {
 	s.t.Helper()
 	list, _ := Page[T](s, user, path)
 	return list
 }
 
-// Page is List for a test that goes on at the next page.
+// Page is like List, and also returns the address of the next page.
 func Page[T any](s *Server, user, path string) (list []T, next string) {
 	s.t.Helper()
 	var page struct {
@@ -231,7 +230,7 @@ func Page[T any](s *Server, user, path string) (list []T, next string) {
 	return page.Data, page.Links.Next
 }
 
-// IDs returns the ids of what the user is shown of the list at the path.
+// IDs returns the ids on the first page of the list at the path as the user sees it.
 func (s *Server) IDs(user, path string) (ids []string) {
 	s.t.Helper()
 	for _, r := range List[struct{ ID string }](s, user, path) {
@@ -240,7 +239,7 @@ func (s *Server) IDs(user, path string) (ids []string) {
 	return ids
 }
 
-// ID is the id at the end of the path of a resource.
+// ID returns the id at the end of the path of a resource.
 func ID(resource string) string { return path.Base(resource) }
 
 // Concurrently sends n requests at once, and counts the answers by status.
@@ -258,26 +257,26 @@ func Concurrently(n int, send func(i int) Answer) map[int]int {
 	return counts
 }
 
-// File is a file as a request describes it; a member can be added or replaced.
+// File describes a file in a request. Tests may add or replace members.
 type File = map[string]any
 
-// Inline is a file that comes with its content.
+// Inline returns a file that is sent with its content.
 func Inline(name, content string) File {
 	return File{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
 }
 
-// Announced is a file whose content is uploaded later.
+// Announced returns a file whose content is uploaded later.
 func Announced(name, content string) File {
 	return File{"name": name, "size": len(content), "sha256": Digest(content)}
 }
 
-// Digest is the SHA-256 of the content as files have it.
+// Digest returns the SHA-256 of the content in hexadecimal.
 func Digest(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
 }
 
-// Upload is the body of a submission of files to a dataset.
+// Upload returns the body of a submission of files to a dataset.
 func Upload(datasetID string, files ...File) map[string]any {
 	for _, f := range files {
 		f["datasetId"] = datasetID
@@ -285,12 +284,12 @@ func Upload(datasetID string, files ...File) map[string]any {
 	return map[string]any{"type": "upload", "files": files}
 }
 
-// Image is the body of a submission of a container image to datasets.
+// Image returns the body of a submission of a container image to datasets.
 func Image(datasetIDs ...string) map[string]any {
 	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasetIDs}
 }
 
-// FileCount counts the files that are stored.
+// FileCount returns the number of stored files.
 func (s *Server) FileCount() (n int) {
 	s.t.Helper()
 	for _, err := range s.Files.List(s.t.Context(), "", "", s.Now().Add(time.Hour)) {

@@ -23,26 +23,26 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// The form of an access token: the prefix, the id of its user, 26 random characters and 7 of a checksum over all that is before,
-// the last two in base32. Scanners for secrets recognise it by
+// An access token consists of the prefix, the id of its user, 26 random characters, and a checksum of 7 characters over everything before
+// it. Random characters and checksum are in base32. Scanners for secrets recognise it by
 //
 //	assay_[0-7][0-9A-HJKMNP-TV-Z]{25}[A-Z2-7]{33}
 const (
 	accessTokenPrefix = "assay_"
 	idChars           = 26
-	randomChars       = 26 // 130 bits, as rand.Text makes them
+	randomChars       = 26 // of rand.Text, 130 bits
 	checksumChars     = 7
 )
 
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewAccessToken returns the secret of a new access token of the user, and the digest under which it is stored.
+// NewAccessToken returns the secret of a new access token for the user, and the digest under which the token is stored.
 func NewAccessToken(userID string) (secret, digest string) {
 	return newSecret(accessTokenPrefix, userID)
 }
 
-// NewInvitation returns the secret of a new invitation to what has the id, and the digest under which it is stored. Its form is that of an
-// access token, with another prefix, and the id of what it is to in place of a user's.
+// NewInvitation returns the secret of a new invitation to the resource with the id, and the digest under which the invitation is stored.
+// The secret has the form of an access token, with another prefix and the id of the resource in place of the user's.
 func NewInvitation(id string) (secret, digest string) { return newSecret(record.InvitationPrefix, id) }
 
 func newSecret(prefix, id string) (secret, digest string) {
@@ -59,13 +59,14 @@ func secretDigest(secret string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))
 }
 
-// ParseInvitation returns the id of what the invitation is to, and the digest, of a secret that is whole.
+// ParseInvitation returns the id of the resource that the invitation is to, and the digest of the secret. ok is false if the checksum is
+// wrong.
 func ParseInvitation(secret string) (id, digest string, ok bool) {
 	id, ok = idInSecret(record.InvitationPrefix, secret)
 	return id, secretDigest(secret), ok
 }
 
-// idInSecret returns the id in a secret that is whole.
+// idInSecret returns the id in a secret with a correct checksum.
 func idInSecret(prefix, secret string) (id string, ok bool) {
 	length := len(prefix) + idChars + randomChars
 	if len(secret) != length+checksumChars || !strings.HasPrefix(secret, prefix) || checksum(secret[:length]) != secret[length:] {
@@ -75,21 +76,21 @@ func idInSecret(prefix, secret string) (id string, ok bool) {
 	return id, record.IsID(id)
 }
 
-// Authenticator identifies the bearers of tokens: those of the sign-in issuer, and access tokens, which are looked up in the store.
+// Authenticator identifies callers by their tokens. It verifies tokens of the sign-in issuer, and looks access tokens up in the store.
 type Authenticator struct {
 	issued  func(ctx context.Context, token string) (access.Caller, error)
 	store   store.Store
 	now     func() time.Time
 	rates   *ratelimit.Limiter
-	lookups chan struct{} // has an element for each that is under way
+	lookups chan struct{} // has one element for each lookup under way
 	cache   *lru.Cache[string, knownGrant]
 }
 
-// maxLookups is how many access tokens are looked up at a time.
+// maxLookups bounds the concurrent lookups of access tokens.
 const maxLookups = 64
 
-// NewAuthenticator makes an Authenticator that takes for tokens of the issuer all that are no access tokens. Of those, an address may send
-// as many that are not known yet as the rates allow; nil: any number.
+// NewAuthenticator returns an Authenticator. It passes tokens without the prefix of access tokens to issued. rates bounds how many unknown
+// access tokens an address may send; nil: any number.
 func NewAuthenticator(issued func(context.Context, string) (access.Caller, error), s store.Store, now func() time.Time,
 	rates *ratelimit.Limiter) *Authenticator {
 	return &Authenticator{issued: issued, store: s, now: now, rates: rates, lookups: make(chan struct{}, maxLookups),
@@ -98,12 +99,12 @@ func NewAuthenticator(issued func(context.Context, string) (access.Caller, error
 
 type addressKey struct{}
 
-// WithAddress returns a context for a request from the address, as ratelimit.Network returns it.
+// WithAddress returns a context for a request from the address. The address comes from ratelimit.Network.
 func WithAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }
 
-// Caller returns who the bearer of the token is to the platform. Its errors are problems.
+// Caller returns the caller that the token identifies. It returns problems, except for errors of the store.
 func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller, error) {
 	if !strings.HasPrefix(token, accessTokenPrefix) {
 		return a.issued(ctx, token)
@@ -124,14 +125,14 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 	return access.Caller{ID: userID, Token: grant}, nil
 }
 
-// lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.
+// lookUp returns the grant of the token with the digest. It returns a cached grant that was read within the last accessTokenCacheTime.
 func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*access.Token, error) {
 	now := a.now()
 	known, _ := a.cache.Get(digest)
 	if now.Before(known.until) {
 		return known.grant, nil
 	}
-	// A token that was accepted before is not refused because others come from its address, which may be that of a load balancer.
+	// Only unknown tokens are limited: the address may be that of a load balancer, and its known users must not be refused.
 	address, _ := ctx.Value(addressKey{}).(string)
 	if known.grant == nil {
 		if wait := a.rates.Take(now, ratelimit.Token, address, false, http.Header{}); wait > 0 {
@@ -161,23 +162,23 @@ func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*acc
 	return grant, nil
 }
 
-// NoteUse notes in the store that the caller changed something with an access token, if that is what the caller came with, and if it is
-// not known of this day. It is for the user's information alone, so a failure is only logged.
+// NoteUse records that the caller changed something with an access token. It writes at most once a day for each token, and nothing for
+// callers without one. The record only informs the user, so a failure is logged.
 func NoteUse(ctx context.Context, s store.Store, c access.Caller, now time.Time, log *slog.Logger) {
 	if c.Token == nil || c.Token.LastUsedOn == record.TokenDay(now) {
 		return
 	}
 	use := func(t *record.AccessTokenItem, _ *records.Tx) (bool, error) { return t.Use(now), nil }
 	if _, err := records.Update(ctx, s, record.AccessTokenKey(c.ID, c.Token.Digest), use); err != nil {
-		log.WarnContext(ctx, "the use of an access token is not noted", "user", c.ID, "error", err)
+		log.WarnContext(ctx, "cannot record the use of an access token", "user", c.ID, "error", err)
 	}
 }
 
-// accessTokenCacheTime is how long a token that was revoked may still be accepted by a process that had seen it.
+// accessTokenCacheTime bounds how long a process that has cached a token still accepts it after it was revoked.
 const accessTokenCacheTime = 5 * time.Second
 
-// knownGrant is what an access token conveys until then without being read again, so that a client that sends many requests costs one
-// read; nil: nothing is known of it.
+// knownGrant is a cached grant. A client that sends many requests costs one read. After until the grant is read again. A nil grant means
+// that the token is unknown.
 type knownGrant struct {
 	grant *access.Token
 	until time.Time

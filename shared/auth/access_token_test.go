@@ -28,7 +28,7 @@ func newAccessToken(t *testing.T, s store.Store) string {
 	return secret
 }
 
-// noIssuer refuses every token.
+// noIssuer is an issuer that refuses every token.
 func noIssuer(context.Context, string) (access.Caller, error) {
 	return access.Caller{}, problem.InvalidToken.New("of no issuer")
 }
@@ -63,7 +63,7 @@ func TestAuthenticator_RefusesTokensThatAreNotWhole(t *testing.T) {
 	}
 }
 
-// Anybody can forge tokens that are whole, each of which costs a read.
+// Anybody can make up tokens with correct checksums, and each of them costs a read.
 func TestAuthenticator_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
 	known := newAccessToken(t, s)
@@ -93,14 +93,14 @@ func TestAuthenticator_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
 	if got := used.Calls.Load(); got != burst {
 		t.Errorf("%d reads, want %d", got, burst)
 	}
-	now = now.Add(500 * time.Millisecond) // too little for another
+	now = now.Add(500 * time.Millisecond) // too short to allow another lookup
 	if _, err := a.Caller(attacker, other); !problem.Unavailable.Is(err) {
 		t.Errorf("a token that was not seen: %v", err)
 	}
 	if _, err := a.Caller(auth.WithAddress(t.Context(), "192.0.2.2"), other); err != nil {
 		t.Errorf("a token from another address: %v", err)
 	}
-	now = now.Add(10 * time.Second) // so that it is looked up again
+	now = now.Add(10 * time.Second) // the cached grants have expired
 	for range 2 * burst {
 		forged, _ := auth.NewAccessToken(recordtest.UserID("ann"))
 		_, _ = a.Caller(attacker, forged)
@@ -110,7 +110,7 @@ func TestAuthenticator_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
 	}
 }
 
-// stalledStore answers no Get.
+// stalledStore is a store whose Get does not return.
 type stalledStore struct {
 	store.Store
 	waiting atomic.Int32
@@ -149,7 +149,7 @@ func TestAuthenticator_BoundsLookUpsAtATime(t *testing.T) {
 	})
 }
 
-// FuzzAuthenticator_TakesNoOtherSecret: no text but the secret itself is taken.
+// FuzzAuthenticator_TakesNoOtherSecret checks that only the secret itself is accepted.
 func FuzzAuthenticator_TakesNoOtherSecret(f *testing.F) {
 	secret, _ := auth.NewAccessToken(recordtest.UserID("ann"))
 	other, _ := auth.NewAccessToken(recordtest.UserID("bob"))

@@ -10,8 +10,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// An address counts if its issuer confirms it: by the claim or, where that is missing, as the operator says. Anything but one plain address
-// does not count.
+// An address counts if its issuer confirms it with the claim. Without the claim, the setting of the operator decides. Only a single plain
+// address counts.
 func TestVerify_ReadsConfirmedAddresses(t *testing.T) {
 	const address = "alice@example.org"
 	k := newKey(t, jose.ES256, "1")

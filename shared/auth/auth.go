@@ -1,9 +1,8 @@
-// Package auth authenticates callers: it verifies the bearer tokens of one OpenID Connect issuer. What a caller may do is
-// decided by package access.
+// Package auth authenticates callers by the bearer tokens of one OpenID Connect issuer, and by access tokens. Package access decides what
+// callers may do.
 //
-// Discovery is go-oidc's, signatures and times are go-jose's. The published keys are held by this package, since
-// go-oidc's own key set asks the issuer again for every signature that doesn't verify, and so lets
-// anyone make this server flood the issuer.
+// go-oidc does the discovery, and go-jose verifies signatures and times. This package caches the published keys itself. The key set of
+// go-oidc asks the issuer again for every signature that does not verify, so anyone could make this server flood the issuer.
 package auth
 
 import (
@@ -29,14 +28,14 @@ import (
 )
 
 const (
-	// MaxTokenBytes is the longest token that is looked at.
+	// MaxTokenBytes is the greatest length of a token. Longer tokens are refused unread.
 	MaxTokenBytes = 16 << 10
-	// skew is how far the clocks of issuer and server may be apart.
+	// skew is the tolerated difference between the clocks of issuer and server.
 	skew = time.Minute
 )
 
-// algorithms that a token may be signed with. Those with a shared secret and "none" must never be among them: a published
-// key would then pass for the secret.
+// algorithms lists the accepted signature algorithms. It must never contain "none" or an algorithm with a shared secret, because a
+// published key would then serve as the secret.
 var algorithms = []jose.SignatureAlgorithm{
 	oidc.RS256, oidc.RS384, oidc.RS512,
 	oidc.PS256, oidc.PS384, oidc.PS512,
@@ -44,62 +43,62 @@ var algorithms = []jose.SignatureAlgorithm{
 	oidc.EdDSA, ed25519Name,
 }
 
-// ed25519Name is the name of Ed25519 by itself (RFC 9864).
+// ed25519Name is the algorithm name that RFC 9864 gives to Ed25519.
 const ed25519Name = "Ed25519"
 
-// Identity is the user that a token identifies, in the words of its issuer. Name, Username, Email and Groups may be missing.
+// Identity is the user that a token identifies, as the issuer describes them. Name, Username, Email and Groups may be empty.
 type Identity struct {
 	Issuer       string
 	Subject      string
 	Name         string
-	Username     string // the name to log in with, which is all that an access token of Cognito says
-	Email        string // one that the issuer has confirmed
-	EmailRefused bool   // the token has an e-mail address that does not count
+	Username     string // login name; the only name in an access token of Cognito
+	Email        string // confirmed by the issuer
+	EmailRefused bool   // the token has an address that is not confirmed or not plain
 	Groups       []string
 	Expires      time.Time
 }
 
-// UserID is the id of the user: the first 128 bits of SHA-256 over issuer, a zero byte and subject, written as a
-// ULID. So everyone who has a token has an id, and nothing need be stored for it.
+// UserID returns the id of the user: the first 128 bits of SHA-256 over issuer, a zero byte and subject, written as a ULID. So everyone
+// with a token has an id, and nothing needs to be stored.
 func (i Identity) UserID() string {
 	sum := sha256.Sum256([]byte(i.Issuer + "\x00" + i.Subject))
 	return ulid.ULID(sum[:16]).String()
 }
 
-// Config says whom a Verifier trusts.
+// Config has the settings of a Verifier.
 type Config struct {
-	Issuer   string // exactly as it stands in its tokens
-	Audience string // whom its tokens must be meant for
-	// VerifiesEmail says that the issuer confirms each e-mail address before it puts it into a token, also where email_verified is missing.
+	Issuer   string // exactly as in its tokens
+	Audience string // that tokens must be meant for
+	// VerifiesEmail says that the issuer confirms every e-mail address in its tokens, even if email_verified is missing.
 	VerifiesEmail bool
-	// Transport makes the requests to the issuer; nil means http.DefaultTransport. Each is given up after some seconds.
+	// Transport sends the requests to the issuer; nil means http.DefaultTransport. Each request has a timeout of some seconds.
 	Transport http.RoundTripper
 	Now       func() time.Time // nil means time.Now
 }
 
-// maxCached is how many tokens are remembered, by their digests.
+// maxCached is the number of entries in a cache of tokens.
 const maxCached = 4096
 
 func newCache[D comparable, V any]() *lru.Cache[D, V] {
-	cache, _ := lru.New[D, V](maxCached) // it fails for a size below 1 alone
+	cache, _ := lru.New[D, V](maxCached) // fails only for sizes below 1
 	return cache
 }
 
-// Verifier verifies tokens. It may be used concurrently.
+// Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	Config
 	keys  *keySet
 	cache *lru.Cache[[sha256.Size]byte, verified]
 }
 
-// verified is the identity of a token, since verifying a signature costs as much as all the rest of a small request. It counts until the
-// token expires, and as long as the keys of its issuer are not fetched again: a key that is withdrawn withdraws its tokens.
+// verified is a cached identity. Verifying a signature costs as much as the rest of a small request. The entry is valid until the token
+// expires or the keys of the issuer are fetched again, so that withdrawing a key withdraws its tokens.
 type verified struct {
 	keys     *published
 	identity Identity
 }
 
-// New makes a Verifier. It sends nothing: the issuer is first asked when the first token comes.
+// New returns a Verifier. It sends no request; the first token does.
 func New(c Config) (*Verifier, error) {
 	issuer, err := url.Parse(c.Issuer)
 	if err != nil || issuer.Scheme != "http" && issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" ||
@@ -117,12 +116,12 @@ func New(c Config) (*Verifier, error) {
 		cache: newCache[[sha256.Size]byte, verified]()}, nil
 }
 
-// Begin fetches the keys in the background, so that they are there when the first token comes. If that fails, the token
-// fetches them again.
+// Begin fetches the keys in the background, so that they are available for the first token. If the fetch fails, a token starts another
+// one.
 func (v *Verifier) Begin() { v.keys.refresh() }
 
-// CheckIssuer waits for a fetch of the keys. Its error says that the discovery document is another
-// issuer's, whose tokens would all be refused. That the issuer cannot be reached is no error: it may be later.
+// CheckIssuer waits for a fetch of the keys. It returns an error if the discovery document names another issuer, because then all tokens
+// would be refused. It returns nil if the issuer cannot be reached, because that may change.
 func (v *Verifier) CheckIssuer(ctx context.Context) error {
 	var other *oidc.IssuerMismatchError
 	if !errors.As(v.keys.wait(ctx), &other) {
@@ -132,14 +131,14 @@ func (v *Verifier) CheckIssuer(ctx context.Context) error {
 		"the last slash", other.Provided, other.Discovered)
 }
 
-// Endpoints are where an issuer signs people in, as its discovery document has them (OpenID Connect Discovery 1.0, section 3).
+// Endpoints are the sign-in endpoints in the issuer's discovery document (OpenID Connect Discovery 1.0, section 3).
 type Endpoints struct {
 	Authorization string   `json:"authorization_endpoint"`
 	Token         string   `json:"token_endpoint"`
 	Scopes        []string `json:"scopes_supported"`
 }
 
-// Endpoints returns those of the issuer, once it has answered. Its error is a problem.
+// Endpoints returns the endpoints of the issuer. It waits for the issuer's first answer. Its error is a problem.
 func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
 	if _, err := v.keys.current(ctx); err != nil {
 		return Endpoints{}, problem.Unavailable.Wrap(err, "You can't sign in now, because %s does not answer. Try again soon.",
@@ -148,8 +147,8 @@ func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
 	return *v.keys.endpoints.Load(), nil
 }
 
-// Verify returns the identity in a token. Its errors are problems: InvalidToken says what is wrong with the token, and
-// Unavailable that it cannot be verified now, because the keys of its issuer cannot be fetched.
+// Verify returns the identity in a token. Its errors are problems. InvalidToken says what is wrong with the token. Unavailable says that
+// the keys of the issuer cannot be fetched now.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if len(raw) > MaxTokenBytes {
 		return Identity{}, problem.InvalidToken.New("The bearer token has %d bytes; at most %d are accepted. Ask %s for one with fewer claims.",
@@ -181,14 +180,14 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	return id, nil
 }
 
-// clone returns the identity with groups of its own, which the caller may change.
+// clone returns a copy of the identity, so that the caller may change its groups.
 func (i Identity) clone() Identity {
 	i.Groups = slices.Clone(i.Groups)
 	return i
 }
 
-// isIdentityType reports whether a token with the header may say who sends it. A type of its own has what an issuer signs for
-// another purpose (RFC 8725, section 3.11), such as logout+jwt; some issuers put a prefix before that of access tokens (RFC 9068).
+// isIdentityType reports whether a token with the header may identify its sender. Other types, such as logout+jwt, mark tokens that the
+// issuer signs for another purpose (RFC 8725, section 3.11). Some issuers put a prefix before the type of access tokens (RFC 9068).
 func isIdentityType(header jose.Header) bool {
 	switch typ := header.ExtraHeaders[jose.HeaderType].(type) {
 	case nil:
@@ -203,8 +202,8 @@ func isIdentityType(header jose.Header) bool {
 
 var errSignature = errors.New("no key of the issuer verifies the signature")
 
-// verifySignature returns the claims of a token, and the published keys among which the one was that it is signed with. When
-// the issuer may have begun to use another key, it is asked for its present ones.
+// verifySignature returns the claims of a token, and the published keys that verified it. If no held key fits, it asks the issuer for
+// newer keys.
 func (v *Verifier) verifySignature(ctx context.Context, token *jwt.JSONWebToken) (claims, *published, error) {
 	keys, err := v.keys.current(ctx)
 	if err != nil {
@@ -236,7 +235,7 @@ func (v *Verifier) unavailable(err error) error {
 		v.Issuer).After(minFetchInterval)
 }
 
-// Caller returns who the identity is to the platform.
+// Caller returns the caller with the identity.
 func (i Identity) Caller() access.Caller {
 	return access.Caller{
 		ID: i.UserID(), Name: i.Name, Username: i.Username, Email: i.Email, EmailRefused: i.EmailRefused,
@@ -244,7 +243,7 @@ func (i Identity) Caller() access.Caller {
 	}
 }
 
-// Caller verifies a token and returns who its bearer is to the platform. Its errors are those of Verify.
+// Caller verifies a token and returns the caller that it identifies. It returns the errors of Verify.
 func (v *Verifier) Caller(ctx context.Context, token string) (access.Caller, error) {
 	who, err := v.Verify(ctx, token)
 	if err != nil {

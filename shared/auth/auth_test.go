@@ -45,7 +45,7 @@ func TestVerify_ChecksClaims(t *testing.T) {
 	at := func(d time.Duration) int64 { return start.Add(d).Unix() }
 	for name, test := range map[string]struct {
 		changes map[string]any
-		says    string // what the refusal says; empty: accepted
+		says    string // part of the refusal; empty: the token is accepted
 	}{
 		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 1999-12-31T23:00:00Z"},
 		"expired within skew":     {map[string]any{"exp": at(-time.Minute)}, ""},
@@ -119,7 +119,7 @@ func TestVerify_ReadsNamesAndGroups(t *testing.T) {
 	}
 }
 
-// encode is a part of a token that has the value.
+// encode returns the part of a token that encodes the value.
 func encode(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -129,7 +129,7 @@ func encode(t *testing.T, v any) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// jws signs the claims by Ed25519 under a header of its own.
+// jws signs the claims with Ed25519 under the given header.
 func jws(t *testing.T, k key, header, claims map[string]any) string {
 	t.Helper()
 	input := encode(t, header) + "." + encode(t, claims)
@@ -140,7 +140,7 @@ func jws(t *testing.T, k key, header, claims map[string]any) string {
 	return input + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// Ed25519 has a name of its own since RFC 9864: keys and tokens may have one or the other, whichever the other one has.
+// Ed25519 has two names since RFC 9864. Keys and tokens may use either, independently of each other.
 func TestVerify_KnowsEd25519ByBothNames(t *testing.T) {
 	for _, published := range []string{"EdDSA", "Ed25519", ""} {
 		k, other := newKey(t, jose.EdDSA, "1"), newKey(t, jose.EdDSA, "1")
@@ -174,11 +174,11 @@ func TestVerify_RefusesTokensOfOtherTypes(t *testing.T) {
 	}
 }
 
-// Tokens that a careless verifier takes.
+// A careless verifier would accept these tokens.
 func TestVerify_RefusesForgeries(t *testing.T) {
 	k := newKey(t, jose.RS256, "1")
 	plain := k.public()
-	plain.Algorithm = "" // as many issuers publish them
+	plain.Algorithm = "" // many issuers publish keys without it
 	i := newIssuer(plain)
 	v := i.verifier(t)
 	genuine := k.sign(t, i.claims(nil))
@@ -213,7 +213,7 @@ func TestVerify_RefusesForgeries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			says := i.url
 			if strings.HasPrefix(name, "alg ") || strings.HasPrefix(name, "HS256 ") {
-				says = "not a JSON Web Token signed with one of" // refused before any key is tried
+				says = "not a JSON Web Token signed with one of" // refused before a key is tried
 			}
 			refuses(t, v, token, problem.InvalidToken, says)
 		})
@@ -287,7 +287,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// bits are what a token says: several spellings of base64 say the same.
+// bits decodes a token, because several base64 texts decode to equal bytes.
 func bits(token string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(token, ".") {
@@ -316,7 +316,7 @@ func BenchmarkVerify(b *testing.B) {
 			}
 		})
 		b.Run(string(algorithm)+"/new", func(b *testing.B) {
-			// More tokens than are remembered, so that each is met as if for the first time.
+			// There are more tokens than cache entries, so that no token is found in the cache.
 			tokens := make([]string, 5000)
 			for n := range tokens {
 				tokens[n] = k.sign(b, i.claims(map[string]any{"jti": fmt.Sprint(n)}))
@@ -340,7 +340,7 @@ func TestRecent_TokenExpires(t *testing.T) {
 			accepts(t, v, token)
 		}
 		time.Sleep(11 * time.Minute)
-		accepts(t, v, token) // the clocks may be apart by that much
+		accepts(t, v, token) // within the tolerated clock difference
 		time.Sleep(time.Second)
 		refuses(t, v, token, problem.InvalidToken, "expired at")
 	})
@@ -359,7 +359,7 @@ func TestRecent_GroupsAreEachCallersOwn(t *testing.T) {
 	})
 }
 
-// TestRecent_ForgottenTokenIsVerifiedAgain has one user send so many tokens that those of others are forgotten.
+// TestRecent_ForgottenTokenIsVerifiedAgain fills the cache with tokens of one user until those of others are dropped.
 func TestRecent_ForgottenTokenIsVerifiedAgain(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		token := k.sign(t, i.claims(nil))

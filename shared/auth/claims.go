@@ -13,22 +13,22 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// claims are what Assay reads of a token.
+// claims are the claims of a token that Assay reads.
 type claims struct {
 	jwt.Claims
 	ClientID          optionalString  `json:"client_id"`
 	Name              optionalString  `json:"name"`
 	PreferredUsername optionalString  `json:"preferred_username"`
 	CognitoUsername   optionalString  `json:"cognito:username"` // in ID tokens of Cognito
-	Username          optionalString  `json:"username"`         // in its access tokens
+	Username          optionalString  `json:"username"`         // in access tokens of Cognito
 	Email             optionalString  `json:"email"`
-	EmailVerified     *trueClaim      `json:"email_verified"` // nil: the issuer says nothing of it
+	EmailVerified     *trueClaim      `json:"email_verified"` // nil: the claim is missing
 	Groups            optionalStrings `json:"groups"`
 	CognitoGroups     optionalStrings `json:"cognito:groups"`
-	Events            json.RawMessage `json:"events"` // of a logout token, whose type need not say so, and of other security events
+	Events            json.RawMessage `json:"events"` // marks logout tokens, whose type need not, and other security events
 }
 
-// optionalString is a string; of any other type it is as if it were missing.
+// optionalString is a string claim. A claim of another type counts as missing.
 type optionalString string
 
 func (t *optionalString) UnmarshalJSON(b []byte) error {
@@ -38,7 +38,7 @@ func (t *optionalString) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// trueClaim is a claim that is true, or "true", as some issuers write it. Anything else is false.
+// trueClaim is a boolean claim. Some issuers write "true" as a string. Anything else is false.
 type trueClaim bool
 
 func (t *trueClaim) UnmarshalJSON(b []byte) error {
@@ -46,7 +46,7 @@ func (t *trueClaim) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// optionalStrings is an array of strings, or one without brackets, as some issuers write it; of any other type as if it were missing.
+// optionalStrings is an array of strings. Some issuers write a single string without brackets. A claim of another type counts as missing.
 type optionalStrings []string
 
 func (l *optionalStrings) UnmarshalJSON(b []byte) error {
@@ -80,8 +80,8 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	case err != nil:
 		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.Issuer)
 	}
-	// An access token of Cognito names no audience, but the client that it was made for. Where there is an
-	// audience, the client doesn't matter: its token for another service must not be good here.
+	// An access token of Cognito names a client instead of an audience. If there is an audience, the client does not matter: a token that
+	// the client got for another service must not be accepted here.
 	audience := c.Audience
 	if len(audience) == 0 {
 		audience = jwt.Audience{string(c.ClientID)}
@@ -104,8 +104,8 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	}, nil
 }
 
-// confirmedAddress returns the e-mail address in the claims if it counts: the issuer confirms that it is the user's, or says nothing of
-// it and is known to confirm all, and it is one plain address.
+// confirmedAddress returns the e-mail address in the claims if it is a plain address and confirmed; otherwise "". It is confirmed if
+// email_verified is true, or if the claim is missing and VerifiesEmail is set.
 func (v *Verifier) confirmedAddress(c claims) string {
 	confirmed := v.VerifiesEmail
 	if c.EmailVerified != nil {
@@ -119,7 +119,7 @@ func (v *Verifier) confirmedAddress(c claims) string {
 
 func instant(d *jwt.NumericDate) string { return d.Time().UTC().Format(time.RFC3339) }
 
-// The groups of tokens that give a role on the whole platform.
+// Groups in tokens that give a role on the whole platform.
 const (
 	groupAdmins  = "admins"
 	groupWorkers = "workers"

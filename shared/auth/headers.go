@@ -9,9 +9,9 @@ import (
 	"assay/shared/record"
 )
 
-// BearerToken returns the token in the values of the authorization header, or of the gRPC metadata of that name; empty when
-// there are none. Values that are no single bearer token are refused, also where no login is needed: a client that sends one
-// expects to be identified.
+// BearerToken returns the token in the values of the authorization header, or of the gRPC metadata with that name. It returns "" if there
+// are no values. It refuses values that are not exactly one bearer token, even where no login is needed, because the client expects to be
+// identified.
 func BearerToken(values []string) (string, error) {
 	if len(values) == 0 {
 		return "", nil
@@ -23,13 +23,13 @@ func BearerToken(values []string) (string, error) {
 	return token, nil
 }
 
-// maxRequestID is how long an id of a request may be. A bound within the pattern would cost a quarter of a millisecond at
-// every cold start.
+// maxRequestID is the greatest length of a request id. The pattern does not contain this bound, because compiling it would take a
+// quarter of a millisecond at every cold start.
 const maxRequestID = 128
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 
-// RequestID returns the id that the caller sent for a request, or a new one when that is missing or not valid.
+// RequestID returns the request id that the caller sent, or a new one if that is missing or invalid.
 func RequestID(sent string, now time.Time) string {
 	if len(sent) > maxRequestID || !requestIDs.MatchString(sent) {
 		return record.NewID(now)

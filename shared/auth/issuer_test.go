@@ -29,21 +29,21 @@ import (
 
 const audience = "assay"
 
-// start is when time begins in a bubble of synctest.
+// start is the time at which a synctest bubble begins.
 var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// issuer is an OpenID Connect issuer within the process, whose every part a test can change.
+// issuer is an OpenID Connect issuer within the test process. Tests can change all of its parts.
 type issuer struct {
 	url string
-	// fetches counts how often its keys were fetched, requests every request.
+	// fetches counts the fetches of the keys, and requests all requests.
 	fetches, requests atomic.Int32
-	frozen            atomic.Int64 // for how long the process was frozen: its timers have not seen that time
+	frozen            atomic.Int64 // how long the process was frozen; its timers did not advance meanwhile
 
 	mu      sync.Mutex
 	keys    []any                              // of the key set, each a jose.JSONWebKey or other JSON
-	name    string                             // what discovery says that it is called
+	name    string                             // issuer in the discovery document
 	delay   time.Duration                      // of each answer
-	respond func(path string) (int, io.Reader) // when not nil, can answer instead; status 0: it does not
+	respond func(path string) (int, io.Reader) // answers instead, unless it is nil or returns status 0
 }
 
 func newIssuer(keys ...any) *issuer {
@@ -97,7 +97,7 @@ func (i *issuer) change(f func()) {
 
 func down(string) (int, io.Reader) { return http.StatusBadGateway, http.NoBody }
 
-// now is the time by the clock on the wall.
+// now returns the wall-clock time, which includes the frozen time.
 func (i *issuer) now() time.Time { return time.Now().Add(time.Duration(i.frozen.Load())) }
 
 func (i *issuer) verifier(t testing.TB) *auth.Verifier {
@@ -109,19 +109,18 @@ func (i *issuer) verifier(t testing.TB) *auth.Verifier {
 	return v
 }
 
-// withIssuer runs a test in a bubble of synctest, where time is the test's own, with a key, an issuer that publishes it, and a
-// verifier that trusts the issuer.
+// withIssuer runs a test in a synctest bubble. It provides a key, an issuer that publishes the key, and a verifier that trusts the issuer.
 func withIssuer(t *testing.T, test func(t *testing.T, k key, i *issuer, v *auth.Verifier)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		k := newKey(t, jose.ES256, "1")
 		i := newIssuer(k.public())
 		test(t, k, i, i.verifier(t))
-		time.Sleep(time.Minute) // until a fetch that is under way has ended
+		time.Sleep(time.Minute) // until a running fetch has ended
 	})
 }
 
-// claims are those of a token that is in order, with some of them changed; nil removes one.
+// claims returns the claims of a valid token with the changes. A nil value removes a claim.
 func (i *issuer) claims(changes map[string]any) map[string]any {
 	now := i.now()
 	claims := map[string]any{
@@ -133,7 +132,7 @@ func (i *issuer) claims(changes map[string]any) map[string]any {
 	return claims
 }
 
-// key is a private key with its place in a key set.
+// key is a private key with the algorithm and id of its entry in a key set.
 type key struct {
 	algorithm jose.SignatureAlgorithm
 	private   crypto.Signer
@@ -193,7 +192,7 @@ func accepts(t *testing.T, v *auth.Verifier, token string) auth.Identity {
 	return id
 }
 
-// refuses expects a problem of the kind whose detail says something, and nothing of its cause.
+// refuses expects a problem of the kind. Its detail must contain says and nothing of its cause.
 func refuses(t *testing.T, v *auth.Verifier, token string, kind *problem.Kind, says string) {
 	t.Helper()
 	id, err := v.Verify(t.Context(), token)

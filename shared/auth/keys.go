@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// refreshAge is the age at which keys are fetched again while they still serve.
+	// refreshAge is the age from which keys are fetched again in the background.
 	refreshAge = 15 * time.Minute
-	// staleAge is the age at which requests wait for newer keys. When these can't be had the old ones serve on.
+	// staleAge is the age from which requests wait for newer keys. If the fetch fails, the old keys remain in use.
 	staleAge = time.Hour
-	// minFetchInterval is the least time between the starts of two fetches, whatever tokens come.
+	// minFetchInterval is the least time between the starts of two fetches. Tokens with unknown keys cannot shorten it.
 	minFetchInterval = 5 * time.Second
 	// documentTimeout bounds the download of each document of the issuer.
 	documentTimeout = 5 * time.Second
-	// discoveryAge is the age at which discovery is asked again where the issuer publishes its keys.
+	// discoveryAge is the age from which the discovery document is read again for the address of the keys.
 	discoveryAge = 24 * time.Hour
 	// maxDocumentBytes bounds each document of the issuer.
 	maxDocumentBytes = 1 << 20
@@ -45,8 +45,8 @@ type published struct {
 	fetched time.Time
 }
 
-// claims verifies the token with these keys and returns its claims. The error is errUnknownKey when these can't tell whether the
-// token is genuine, errSignature when it is not.
+// claims verifies the token with these keys and returns its claims. It returns errSignature if the token is forged, and errUnknownKey if
+// the keys do not decide that.
 func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	header := token.Headers[0] // a compact JWS has exactly one
 	failure := errUnknownKey
@@ -70,8 +70,8 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	return claims{}, failure
 }
 
-// canonicalAlgorithm is the algorithm by the name that RFC 8037 gave it: Ed25519 (RFC 9864) is one of two that EdDSA stands for, and
-// keys for the other one are not understood here.
+// canonicalAlgorithm returns EdDSA (RFC 8037) for Ed25519 (RFC 9864), and other algorithms unchanged. EdDSA also stands for Ed448, whose
+// keys go-jose does not support.
 func canonicalAlgorithm(algorithm string) string {
 	if algorithm == ed25519Name {
 		return string(jose.EdDSA)
@@ -79,7 +79,7 @@ func canonicalAlgorithm(algorithm string) string {
 	return algorithm
 }
 
-// verificationKey returns the key for go-jose, which does not know the algorithm by the name Ed25519.
+// verificationKey returns a key that go-jose verifies with. go-jose does not know the algorithm name Ed25519.
 func verificationKey(key *jose.JSONWebKey, algorithm string) any {
 	if public, ok := key.Key.(ed25519.PublicKey); ok && algorithm == ed25519Name {
 		return ed25519Verifier(public)
@@ -97,9 +97,9 @@ func (v ed25519Verifier) VerifyPayload(payload, signature []byte, _ jose.Signatu
 	return nil
 }
 
-// keySet holds the keys of an issuer. They are fetched when first needed, and again when they have aged or a token is
-// signed with an unknown one; never by two at once, and never more often than every minFetchInterval. The address of the keys
-// is kept from the first discovery on, so that an issuer whose documents are both slow is not given up.
+// keySet holds the keys of an issuer. It fetches them when they are first needed, when they are old, and when a token is signed with an
+// unknown key. At most one fetch runs at a time, and fetches start at least minFetchInterval apart. The address of the keys is kept from
+// the first discovery on, so that fetches also succeed if both documents of the issuer are slow.
 type keySet struct {
 	issuer    string
 	client    *http.Client
@@ -107,16 +107,16 @@ type keySet struct {
 	latest    atomic.Pointer[published] // nil before the first success
 	endpoints atomic.Pointer[Endpoints] // set before latest
 
-	keysURL    string // of the last discovery; fetch alone has both, of which one runs at a time
-	discovered time.Time
+	keysURL    string    // of the last discovery; only fetch uses keysURL and discovered
+	discovered time.Time // when the last discovery succeeded
 
 	mu          sync.Mutex
-	flight      chan struct{} // closed when the fetch under way ends; nil when there is none
-	lastAttempt time.Time     // when the last fetch was started
-	err         error         // how the last fetch ended
+	flight      chan struct{} // closed when the running fetch ends; nil: no fetch is running
+	lastAttempt time.Time     // start of the last fetch
+	err         error         // of the last fetch that ended
 }
 
-// fresh returns the keys held, or nil when there are none or they are stale. It doesn't wait.
+// fresh returns the held keys without waiting; nil: there are none, or they are stale.
 func (k *keySet) fresh() *published {
 	p := k.latest.Load()
 	if p == nil || k.since(p.fetched, staleAge) {
@@ -128,13 +128,13 @@ func (k *keySet) fresh() *published {
 	return p
 }
 
-// current returns the keys to use: fresh ones, or else stale ones. It fails when there are none at all.
+// current returns the keys to use. It prefers fresh keys to stale ones. It fails only if there are no keys.
 func (k *keySet) current(ctx context.Context) (*published, error) {
 	if p := k.fresh(); p != nil {
 		return p, nil
 	}
 	if p := k.latest.Load(); p != nil && k.failing() {
-		k.refresh() // no request waits again for what has just failed
+		k.refresh() // requests do not wait again for an issuer that just failed
 		return p, nil
 	}
 	err := k.wait(ctx)
@@ -144,7 +144,7 @@ func (k *keySet) current(ctx context.Context) (*published, error) {
 	return nil, err
 }
 
-// failure is how the last fetch ended.
+// failure returns the error of the last fetch.
 func (k *keySet) failure() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -153,8 +153,8 @@ func (k *keySet) failure() error {
 
 func (k *keySet) failing() bool { return k.failure() != nil }
 
-// newer returns keys that were fetched after p, or p itself when it is too early to ask again. It fails when
-// the issuer could not be asked, so that nobody knows whether it has newer ones.
+// newer returns keys that were fetched after p, or p itself if it is too early to fetch again. It fails if the fetch fails, because then
+// it is unknown whether the issuer has newer keys.
 func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
 	if held := k.latest.Load(); held != p {
 		return held, nil
@@ -163,8 +163,8 @@ func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
 	return k.latest.Load(), err
 }
 
-// wait waits for a fetch and returns how it ended. A fetch that fails after more time than its two documents may take was
-// frozen together with its function, and its connections are lost: then it waits for another.
+// wait waits for a fetch and returns its error. If a fetch fails after more time than its two documents may take, Lambda had frozen the
+// process and its connections were lost. Then wait waits for another fetch.
 func (k *keySet) wait(ctx context.Context) error {
 	for {
 		flight, started := k.refresh()
@@ -181,8 +181,8 @@ func (k *keySet) wait(ctx context.Context) error {
 	}
 }
 
-// refresh starts a fetch, unless one is under way or it is too early for another. It returns a channel
-// that is closed when the fetch ends, or nil when there is none, and when the last one was started.
+// refresh starts a fetch, unless one is running or it is too early for another. It returns the start of the last fetch, and a channel that
+// is closed when the running fetch ends. The channel is nil if no fetch is running.
 func (k *keySet) refresh() (flight <-chan struct{}, started time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -194,14 +194,14 @@ func (k *keySet) refresh() (flight <-chan struct{}, started time.Time) {
 	return k.flight, k.lastAttempt
 }
 
-// since reports whether age has passed since t, by the clock on the wall: another one may stand still while a
-// function is frozen. A clock that was set back counts as if it had passed.
+// since reports whether age has passed since t by the wall clock. Monotonic clocks may stand still while a function is frozen. If the wall
+// clock was set back, since reports true.
 func (k *keySet) since(t time.Time, age time.Duration) bool {
 	d := k.now().Round(0).Sub(t)
 	return d < 0 || d >= age
 }
 
-// fetch downloads the keys. Requests wait for it, so it does not end with the one that started it.
+// fetch downloads the keys. It has no context of a request, because several requests may wait for it.
 func (k *keySet) fetch() {
 	keys, err := k.download()
 	if err == nil {
@@ -231,7 +231,7 @@ func (k *keySet) download() ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// discover asks the issuer where its keys are (OpenID Connect Discovery 1.0, section 4).
+// discover asks the issuer for the address of its keys (OpenID Connect Discovery 1.0, section 4).
 func (k *keySet) discover() error {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), k.client), documentTimeout)
 	defer cancel()
@@ -272,7 +272,7 @@ func (k *keySet) get(url string) ([]byte, error) {
 	return body, nil
 }
 
-// signingKeys reads a JSON Web Key Set (RFC 7517, section 5). As section 5 asks, keys that are not understood are left out.
+// signingKeys reads a JSON Web Key Set (RFC 7517, section 5). It ignores unsupported keys, as that section asks.
 func signingKeys(document []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -297,7 +297,7 @@ func signingKeys(document []byte) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// boundedTransport cuts off documents that are larger than any issuer's.
+// boundedTransport fails for documents longer than maxDocumentBytes.
 type boundedTransport struct{ base http.RoundTripper }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {

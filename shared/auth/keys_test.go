@@ -17,7 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Times after which the verifier fetches the keys again, and a little more.
+// Times after which the verifier fetches the keys again, with a small margin.
 const (
 	tryAgain = 6 * time.Second
 	refresh  = 16 * time.Minute
@@ -63,7 +63,7 @@ func TestKeys_Rotate(t *testing.T) {
 		i.change(func() { i.keys = []any{next.public()} })
 		accepts(t, v, token)
 		time.Sleep(refresh)
-		accepts(t, v, next.sign(t, i.claims(nil))) // and has the keys fetched in the background
+		accepts(t, v, next.sign(t, i.claims(nil))) // also starts a fetch in the background
 		synctest.Wait()
 		i.expectFetches(t, 3)
 		refuses(t, v, token, problem.InvalidToken, "not signed by")
@@ -71,7 +71,7 @@ func TestKeys_Rotate(t *testing.T) {
 	})
 }
 
-// An issuer that neither names its keys nor announces a new one.
+// The issuer neither gives its keys ids nor announces a new key.
 func TestKeys_RotateWithoutIDs(t *testing.T) {
 	withIssuer(t, func(t *testing.T, _ key, i *issuer, v *auth.Verifier) {
 		former, next := newKey(t, jose.ES256, ""), newKey(t, jose.ES256, "")
@@ -84,7 +84,7 @@ func TestKeys_RotateWithoutIDs(t *testing.T) {
 	})
 }
 
-// Tokens with keys that nobody publishes, as fast as they can be sent, do not flood the issuer.
+// A flood of tokens with unpublished keys does not flood the issuer.
 func TestKeys_FloodOfUnknownKeysIsFetchedForOnce(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		unpublished := newKey(t, jose.ES256, "")
@@ -160,7 +160,7 @@ func TestKeys_ServeOnWhileTheIssuerIsDown(t *testing.T) {
 				accepts(t, v, token())
 			}
 			synctest.Wait()
-			// Discovery and, where they were when that was read last, the keys.
+			// One request for the keys, and one for discovery if that is due.
 			if asked := i.requests.Load() - before; asked < 1 || asked > 2 {
 				t.Errorf("keys of %s had the issuer asked %d times at once", later, asked)
 			}
@@ -173,7 +173,7 @@ func TestKeys_ServeOnWhileTheIssuerIsDown(t *testing.T) {
 	})
 }
 
-// A server that slept for hours, as functions do, asks its issuer before it trusts its keys.
+// A process that was frozen for hours asks its issuer before it trusts its keys.
 func TestKeys_StaleOnesAreFetchedAgain(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		token := k.sign(t, i.claims(map[string]any{"exp": start.Add(24 * time.Hour).Unix()}))
@@ -184,7 +184,7 @@ func TestKeys_StaleOnesAreFetchedAgain(t *testing.T) {
 	})
 }
 
-// Each key set has the test's key in it, or none that can be used.
+// Each key set contains the test's key or no usable key.
 func TestKeys_OfKeySets(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
 	encryption := k.public()
@@ -218,7 +218,7 @@ func TestKeys_OfKeySets(t *testing.T) {
 	}
 }
 
-// endless is a document without an end; reading all of it would never return.
+// endless is a document without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
@@ -277,7 +277,7 @@ func TestCheckIssuer_NamesBothIssuers(t *testing.T) {
 	}
 }
 
-// An issuer that does not answer keeps people from signing in until it does, and no longer than that.
+// Sign-in fails while the issuer does not answer, and works again afterwards.
 func TestEndpoints_AreThoseOfDiscovery(t *testing.T) {
 	withIssuer(t, func(t *testing.T, _ key, i *issuer, v *auth.Verifier) {
 		i.respond = down

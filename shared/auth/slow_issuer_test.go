@@ -11,7 +11,7 @@ import (
 	"assay/shared/problem"
 )
 
-// Each document has a timeout of its own, and one that has arrived is not asked for again with the next.
+// Each document has a timeout of its own. Later fetches of the keys do not repeat the discovery.
 func TestVerify_WaitsForSlowIssuer(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		i.change(func() { i.delay = 3 * time.Second })
@@ -25,7 +25,7 @@ func TestVerify_WaitsForSlowIssuer(t *testing.T) {
 	})
 }
 
-// Lambda freezes a function between its requests, with what it was asking the issuer for.
+// Lambda freezes a function between requests, even while it waits for the issuer.
 func TestVerify_AsksAgainAfterFreeze(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		i.change(func() { i.delay = time.Hour })
@@ -37,7 +37,7 @@ func TestVerify_AsksAgainAfterFreeze(t *testing.T) {
 	})
 }
 
-// An issuer that no longer answers is asked once, for both documents, and not until the request is over.
+// If the issuer stops answering, a request waits for only one fetch, and then uses the stale keys.
 func TestVerify_WaitsOnceForDeadIssuer(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		accepts(t, v, k.sign(t, i.claims(nil)))
@@ -63,7 +63,7 @@ func TestVerify_GivesUpAfterTimeout(t *testing.T) {
 	})
 }
 
-// A caller who cannot wait leaves the fetch to those who can.
+// If a caller's context ends, the fetch continues for the others.
 func TestVerify_EndsWithItsContext(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		i.change(func() { i.delay = time.Second })
@@ -73,7 +73,7 @@ func TestVerify_EndsWithItsContext(t *testing.T) {
 				t.Errorf("a caller who cannot wait: %v", err)
 			}
 			cancel()
-			i.frozen.Add(int64(tryAgain)) // early enough for another fetch, were none under way
+			i.frozen.Add(int64(tryAgain)) // long enough for another fetch, if none were running
 		}
 		accepts(t, v, k.sign(t, i.claims(nil)))
 		if got := i.requests.Load(); got != 2 {
@@ -82,7 +82,7 @@ func TestVerify_EndsWithItsContext(t *testing.T) {
 	})
 }
 
-// While stale keys are at hand, no request waits for an issuer that has failed before.
+// While there are stale keys, no request waits for an issuer that has failed.
 func TestVerify_DoesNotWaitForFailingIssuer(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		token := k.sign(t, i.claims(map[string]any{"exp": start.Add(24 * time.Hour).Unix()}))

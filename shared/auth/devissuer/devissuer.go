@@ -1,8 +1,7 @@
-// Package devissuer is an OpenID Connect issuer for development and tests: it gives anyone who asks a token for any
-// user they name. It lets Assay be tried with nothing else installed, while its tokens go through
-// exactly the verification of real ones.
+// Package devissuer is an OpenID Connect issuer for development and tests. It gives everyone a token for any user they name. With it,
+// Assay runs with nothing else installed, and its tokens are verified exactly like those of a real issuer.
 //
-// It must never be reachable by anyone who is not meant to be an admin.
+// Everyone who can reach the issuer can become an admin.
 package devissuer
 
 import (
@@ -33,10 +32,10 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Lifetime is how long a token is valid.
+// Lifetime is the validity of a token.
 const Lifetime = 12 * time.Hour
 
-// Issuer makes tokens.
+// Issuer issues tokens.
 type Issuer struct {
 	url       string
 	parsedURL *url.URL // of url
@@ -45,7 +44,7 @@ type Issuer struct {
 	public    jose.JSONWebKey
 }
 
-// User has the claims of a token about its user.
+// User is a request for a token. It has the claims about the user.
 type User struct {
 	User   string   `json:"user,omitempty"` // the subject
 	Name   string   `json:"name,omitempty" nullable:"true"`
@@ -53,8 +52,8 @@ type User struct {
 	Groups []string `json:"groups,omitempty" nullable:"true"`
 }
 
-// Open makes an issuer with the given URL, whose tokens are meant for the given audience. Its key is kept in the file
-// keyFile, which is made when it is missing, so that tokens outlive a restart. Without a file the key ends with the process.
+// Open returns an issuer with the URL that issues tokens for the audience. It reads its key from keyFile, and creates a missing file, so
+// that tokens remain valid after a restart. If keyFile is empty, the key is lost when the process ends.
 func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	u, err := url.Parse(issuerURL)
 	if err != nil || u.Host == "" || strings.HasSuffix(u.Path, "/") {
@@ -82,7 +81,7 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	return &Issuer{url: issuerURL, parsedURL: u, audience: audience, signer: signer, public: public}, nil
 }
 
-// Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.
+// Token returns a token that is valid from now for Lifetime. An empty name defaults to the subject.
 func (i *Issuer) Token(u User) (string, error) {
 	now := time.Now()
 	return jwt.Signed(i.signer).Claims(jwt.Claims{
@@ -122,7 +121,7 @@ func readKey(file string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// makeKey makes a key and keeps it in a file, if there is one, whole or not at all.
+// makeKey generates a key. If file is not empty, it writes the key to the file atomically.
 func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil || file == "" {
@@ -135,8 +134,8 @@ func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	return key, durable.WriteBytes(filepath.Dir(file), file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// RoundTrip reaches the issuer within this process, whatever host its URL names. So a server can verify the tokens of its own issuer
-// before it serves, and behind any proxy.
+// RoundTrip answers requests to the issuer within this process, whatever host they name. So a server can verify the tokens of its own
+// issuer before it listens, and behind any proxy.
 func (i *Issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := i.respond(r)
 	if err != nil {

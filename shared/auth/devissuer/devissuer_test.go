@@ -39,7 +39,7 @@ func verifier(t *testing.T, i *devissuer.Issuer, url string) *auth.Verifier {
 	return v
 }
 
-// answer renders a problem as the edge does.
+// answer renders a problem like package api.
 func answer(w http.ResponseWriter, r *http.Request, err error) {
 	var p *problem.Error
 	if !errors.As(err, &p) {
@@ -101,7 +101,7 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 		}
 	}
 
-	// Another OpenID Connect client verifies it too.
+	// Another OpenID Connect client accepts the token too.
 	provider, err := oidc.NewProvider(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	}
 }
 
-// TestToken_IsForAnyName takes names as people write them. Each is another user.
+// TestToken_IsForAnyName requests tokens for names as people write them. Each name is a separate user.
 func TestToken_IsForAnyName(t *testing.T) {
 	const url = "http://127.0.0.1:8080/dev"
 	i := open(t, "", url)
@@ -311,7 +311,7 @@ func TestHandler_GivesTokensUnderItsOwnHostAlone(t *testing.T) {
 	}
 }
 
-// Programs that encode a user whole send null for what it lacks.
+// Programs that encode a whole user send null for missing members.
 func TestToken_TakesNullForWhatIsMissing(t *testing.T) {
 	const url = "http://127.0.0.1:8080/dev"
 	w := do(t, open(t, "", url), http.MethodPost, url+"/token", "application/json", `{"user":"a","name":null,"email":null,"groups":null}`)

@@ -30,8 +30,8 @@ const (
 
 var groupName = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
 
-// Handler serves the issuer under the path of its URL: /token, /jwks.json and /.well-known/openid-configuration.
-// fail answers a request with a problem; it gets a *problem.Error.
+// Handler serves the issuer under the path of its URL: /token, /jwks.json and /.well-known/openid-configuration. It calls fail with a
+// *problem.Error to answer a failed request.
 func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -48,11 +48,11 @@ func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) h
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(document) // a caller that is gone needs no answer
+		_, _ = w.Write(document) // fails only when the connection is closed
 	})
 }
 
-// allowed returns the methods of a path; none when nothing is there.
+// allowed returns the methods of a path; nil: the path does not exist.
 func (i *Issuer) allowed(path string) []string {
 	switch path {
 	case i.parsedURL.Path + "/token":
@@ -92,10 +92,10 @@ func (i *Issuer) respond(r *http.Request) (any, error) {
 	}
 }
 
-// isOwnHost reports whether a request to the host was meant for the issuer: its own host or a loopback address, at its
-// own port. This prevents DNS rebinding: a page whose host name its owner resolves to this machine would be same-origin to
-// a browser, and could request tokens and read them. An issuer at every address of the machine accepts all of its
-// addresses but no host name, since such a page always has a host name.
+// isOwnHost reports whether a request with the host was meant for the issuer. It accepts the issuer's own host and loopback addresses,
+// at the issuer's own port. This prevents DNS rebinding: a page whose host name resolves to this machine would be same-origin to a
+// browser, and could request and read tokens. An issuer that listens on all addresses of the machine accepts any IP address, because
+// such a page always has a host name.
 func (i *Issuer) isOwnHost(host string) bool {
 	asked := &url.URL{Scheme: i.parsedURL.Scheme, Host: host}
 	if port(asked) != port(i.parsedURL) {
@@ -113,7 +113,7 @@ func (i *Issuer) isOwnHost(host string) bool {
 	return ip.IsLoopback() || err == nil && bound.IsUnspecified()
 }
 
-// port returns the port of a URL, which clients leave out when it is that of the scheme.
+// port returns the port of a URL. It defaults to the port of the scheme.
 func port(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
@@ -124,14 +124,14 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 	if !i.isOwnHost(r.Host) {
 		return nil, problem.Forbidden.New("Tokens are given to those who ask for them at %s, and not at %q.", i.url+"/token", r.Host)
 	}
-	// A page of any origin could have a browser send another type without asking first.
+	// Browsers let a page of any origin send certain other media types without a preflight request.
 	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" ||
 		!jsoncheck.Charset(parameters) {
 		return nil, problem.UnsupportedMedia.New("Send JSON in UTF-8 such as %s with `Content-Type: application/json`.", example)
 	}
 	tooLarge := problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
 	if r.ContentLength > maxBodyBytes {
-		return nil, tooLarge // without 100 Continue, which reading would send
+		return nil, tooLarge // reading the body would send 100 Continue first
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
 	if err != nil {
@@ -154,7 +154,7 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 	return map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(Lifetime.Seconds())}, nil
 }
 
-// Check says what is wrong with a user that someone asks a token for.
+// Check returns the faults of a request for a token.
 func (u User) Check() []problem.Field {
 	var faults problem.Fields
 	faults.AddIf(u.User == "" || len(u.User) > maxNameBytes || strings.TrimSpace(u.User) != u.User || record.Line(u.User) != u.User, "/user",

@@ -1,6 +1,6 @@
 //go:build browser
 
-// Package providertest runs oidc-provider, an OpenID Connect issuer of other people, for tests that sign in at an issuer in a browser.
+// Package providertest runs oidc-provider, a third-party OpenID Connect issuer, for tests that sign in with a browser.
 package providertest
 
 import (
@@ -14,10 +14,10 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// folder holds the issuer, in the folder of the module.
+// folder contains the issuer, relative to the root of the module.
 const folder = "shared/auth/providertest/testdata/issuer"
 
-// Issuer is a running issuer. Its client, assay, may return to any port of 127.0.0.1: to /console, and to /callback.
+// Issuer is a running issuer. It may redirect its client, assay, to /console and /callback at any port of 127.0.0.1.
 type Issuer struct {
 	URL     string
 	Process *os.Process
@@ -36,7 +36,7 @@ func Start(t testing.TB) Issuer {
 	return Issuer{"http://" + address, node.Process}
 }
 
-// SignIn fills the forms that the issuer shows on the page, which then returns to the client. Any name signs in.
+// SignIn fills in the issuer's forms on the page. The issuer then redirects to the client. It accepts any name.
 func SignIn(p *browsertest.Page, user string) {
 	p.Await(`document.querySelector("[name=login]") !== null`)
 	p.Type("[name=login]", user)

@@ -1,4 +1,4 @@
-// Package issuertest serves a development issuer over HTTP, as any OpenID Connect issuer is, for tests of programs that ask one.
+// Package issuertest serves a development issuer over HTTP for tests of programs that use an OpenID Connect issuer.
 package issuertest
 
 import (
@@ -14,7 +14,7 @@ import (
 type Issuer struct {
 	*devissuer.Issuer
 	URL  string
-	Away atomic.Bool // each connection is closed without an answer
+	Away atomic.Bool // while it is set, the issuer closes connections without an answer
 }
 
 // Start serves an issuer of tokens for the audience until the test ends.
@@ -34,7 +34,7 @@ func Start(t testing.TB, audience string) *Issuer {
 	if i.Issuer, err = devissuer.Open("", i.URL, audience); err != nil {
 		t.Fatal(err)
 	}
-	server.Start() // now that the handler has what it reads
+	server.Start() // after the fields that the handler reads are set
 	t.Cleanup(server.Close)
 	return i
 }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "assay/shared/markdown"
 
-// frame is the page around what it is about.
+// frame is the HTML document around the content of a page.
 func frame(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -194,7 +194,7 @@ func navigationLink(path, name, here string) templ.Component {
 	})
 }
 
-// Section is a part of a page under a heading, which has the id.
+// Section is a part of a page with a heading. id is the id of the heading.
 func Section(id, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -271,7 +271,7 @@ func Section(id, heading string) templ.Component {
 	})
 }
 
-// Table is a table under the heading of the id, which scrolls where it is wider than the page.
+// Table is a table that is labelled by the heading with the id. It scrolls if it is wider than the page.
 func Table(heading, class string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -392,7 +392,7 @@ func Prose(source string) templ.Component {
 	})
 }
 
-// Code is lines to read or to copy.
+// Code shows lines of code.
 func Code(lines string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -1,7 +1,6 @@
-// Package webpage is what Assay's pages for browsers share: their frame, their look, and the Content-Security-Policy that
-// holds them to what they bring along. A page is one answer: it loads nothing else, here or elsewhere, so it works
-// offline and no third party learns who reads it. Style and script stand in the page, and the policy names their digests,
-// so nothing that a user wrote can become either, whatever a template forgot.
+// Package webpage has the common parts of Assay's HTML pages: frame, style and Content-Security-Policy. A page is a single response and
+// loads nothing else. So it works offline, and no third party learns who reads it. Style and script are inline, and the policy contains
+// their digests. So browsers run no script or style from users, even if a template fails to escape it.
 package webpage
 
 import (
@@ -23,7 +22,7 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// MediaType is that of pages.
+// MediaType is the media type of pages.
 const MediaType = "text/html"
 
 const contentType = MediaType + "; charset=utf-8"
@@ -31,26 +30,26 @@ const contentType = MediaType + "; charset=utf-8"
 //go:embed style.css
 var style string
 
-// Page is what stands within the frame.
+// Page is the content of a page within the frame.
 type Page struct {
 	Title   string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
-	Here    string // path of the page, if the frame's navigation leads to it
-	Console string // address in the console, after its #, of what the page is about; empty: where the console begins
-	Script  string // what the page does beyond showing itself; it must be of use without
-	Form    bool   // whether it has a form, which asks this server
-	Connect string // sources of CSP that the script may ask when somebody uses the page; empty: none
-	Style   string // rules of CSS that this page needs beyond those of every page
-	Base    string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
+	Here    string // path of the page, if the frame's navigation links to it
+	Console string // address of the page's subject in the console, after its #; empty: the console's start
+	Script  string // enhances the page, which must be useful without it
+	Form    bool   // whether the page has a form, which is sent to this server
+	Connect string // CSP sources that the script may request when somebody uses the page; empty: none
+	Style   string // CSS rules in addition to those of every page
+	Base    string // URL of the server, for pages that people save: links of a saved copy then lead to the server
 	Main    templ.Component
 }
 
-// Rendered is a page as it is sent.
+// Rendered is a rendered page.
 type Rendered struct {
 	HTML   []byte
-	Policy string // the Content-Security-Policy that holds the page to what it brings along
+	Policy string // Content-Security-Policy that allows only the page's own content
 }
 
-// Render makes the page. It must not depend on who asks when the operation lets anybody keep the answer.
+// Render renders the page. If caches may share the answer of the operation, the page must not depend on the caller.
 func (p Page) Render(ctx context.Context) (Rendered, error) {
 	var out bytes.Buffer
 	if err := frame(p).Render(ctx, &out); err != nil {
@@ -58,19 +57,19 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 	}
 	html := out.Bytes()
 	if p.Base != "" {
-		// In a text quotation marks are escaped, so that this stands in links alone.
+		// Texts escape quotation marks, so only links match.
 		html = bytes.ReplaceAll(html, []byte(`href="/`), []byte(`href="`+templ.EscapeString(p.Base)+"/"))
 	}
 	return Rendered{html, p.policy()}, nil
 }
 
-// Write answers with the page, or 304 when the caller has it already.
+// Write answers with the page, or 304 if the caller already has it.
 func (r Rendered) Write(c *api.Call) error {
 	c.SetContentPolicy(r.Policy)
 	return c.WriteDocument(contentType, r.HTML)
 }
 
-// Static returns a handler that answers every caller with the page, which the first request renders.
+// Static returns a handler that answers all callers with the same page. The first request renders it.
 func (p Page) Static() func(context.Context, *api.Call) error {
 	page := api.NewStatic(contentType, func() ([]byte, error) {
 		r, err := p.Render(context.Background())
@@ -91,10 +90,10 @@ func (p Page) Send(ctx context.Context, c *api.Call) error {
 	return r.Write(c)
 }
 
-// style is what the page looks by.
+// style returns the CSS of the page.
 func (p Page) style() string { return style + p.Style }
 
-// policy allows the one style, the one script if there is any, the icon, which is a data URL, and the form.
+// policy allows the style, the script if there is one, the icon, which is a data URL, and the form.
 func (p Page) policy() string {
 	form := "'none'"
 	if p.Form {
@@ -111,28 +110,28 @@ func (p Page) policy() string {
 	return all
 }
 
-// digest is a source expression of CSP level 2 for an inline element with the content.
+// digest returns the source expression of CSP level 2 for an inline element with the content.
 func digest(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// icon is a small bar chart. Without one, browsers would ask the server for it.
+// icon is a small bar chart. Without an icon, browsers would request one from the server.
 const icon = `<link rel="icon" href="data:image/svg+xml,` +
 	`%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230b6e5f' d='M1 9h4v6H1zM6 1h4v14H6zM11 5h4v10h-4z'/%3E%3C/svg%3E">`
 
-// Icon is the link to the icon of every page.
+// Icon returns the link element for the icon.
 func Icon() templ.Component { return templ.Raw(icon) }
 
-// element is an element whose content is no markup. Only what is built into the program goes here.
+// element returns an element with unescaped content. The content must come from the program, never from users.
 func element(name, content string) templ.Component {
 	return templ.Raw("<" + name + ">" + content + "</" + name + ">")
 }
 
-// Instant says an instant as people read it, to the minute.
+// Instant formats a time for people, to the minute.
 func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
 
-// Truncate shortens a text to about so many bytes, at the end of a word where there is one.
+// Truncate shortens a text to about the number of bytes, at the end of a word if possible.
 func Truncate(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -144,14 +143,14 @@ func Truncate(text string, bytes int) string {
 	return strings.TrimRight(text, " \n,.;:") + "…"
 }
 
-// Line shows a paragraph of Markdown within a line.
+// Line renders a paragraph of Markdown within a line.
 func Line(source string) templ.Component { return templ.Raw(markdown.Line(source)) }
 
-// Excerpt is the first paragraph of Markdown as plain text, or its beginning.
+// Excerpt returns the first paragraph of Markdown as plain text, shortened if it is long.
 func Excerpt(source string) string { return Truncate(markdown.First(source), 280) }
 
-// Decimals is a result to four digits behind the point, as results are reported. One so large, or so small, that these
-// would hide it is written with an exponent; below 1e-9 is what rounding leaves.
+// Decimals formats a result with four decimal places, like published results. It uses an exponent for values that are so large or small
+// that four places would hide them. Values below 1e-9 are rounding errors and become 0.0000.
 func Decimals(v float64) string {
 	switch size := math.Abs(v); {
 	case size >= 1e6:
@@ -162,7 +161,7 @@ func Decimals(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// Value is a result that need not be defined.
+// Value formats a result that may be undefined.
 func Value(v *float64) string {
 	if v == nil {
 		return "–"
@@ -170,7 +169,7 @@ func Value(v *float64) string {
 	return Decimals(*v)
 }
 
-// AriaSort says, as aria-sort has it, how a column is sorted that has the best result first.
+// AriaSort returns the value of aria-sort for a column that has the best result first.
 func AriaSort(lowerIsBetter bool) string {
 	if lowerIsBetter {
 		return "ascending"
@@ -178,7 +177,7 @@ func AriaSort(lowerIsBetter bool) string {
 	return "descending"
 }
 
-// AriaCurrent marks a link that leads to the page it stands on.
+// AriaCurrent marks a link to the current page.
 func AriaCurrent(here bool) templ.Attributes {
 	if here {
 		return templ.Attributes{"aria-current": "page"}

@@ -28,7 +28,7 @@ func serve(t *testing.T, p webpage.Page) servertest.Answer {
 	return servertest.New(t, op).Want(http.StatusOK, nil, "", http.MethodGet, "/page", nil)
 }
 
-// The policy names the digests of just what stands in the page, and allows no script where there is none.
+// The policy contains the digests of the inline style and script. Without a script it allows none.
 func TestPolicy_NamesTheDigestsOfThePage(t *testing.T) {
 	inline := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
 	for _, script := range []string{"", `document.title = "<b>" && 'x'`} {
@@ -50,7 +50,8 @@ func TestPolicy_NamesTheDigestsOfThePage(t *testing.T) {
 	}
 }
 
-// A baseline that has a team is marked; one of the team that is called so is not marked twice, and not the same as another.
+// Each baseline is marked exactly once, even if its team is named "baseline". Two baselines of that team with equal tags show different
+// times.
 func TestEntry_MarksBaselines(t *testing.T) {
 	at := record.At(time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC))
 	shown := func(e record.Entry) string {
@@ -115,7 +116,7 @@ func TestExcerpt_IsTheFirstParagraph(t *testing.T) {
 	}
 }
 
-// What a page shows is text, whatever stands in it, with the marks of Markdown.
+// Texts are escaped, except for the marks of Markdown.
 func TestProse_IsMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain <b> & \"x\"":   `plain &lt;b&gt; &amp; &quot;x&quot;`,

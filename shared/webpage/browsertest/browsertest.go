@@ -1,7 +1,8 @@
 //go:build browser
 
-// Package browsertest holds pages to what a browser sees: it opens them in headless Chromium as a phone and as a desk have
-// them, light and dark, and reports errors on the console, requests, what axe-core finds, and what does not fit.
+// Package browsertest tests pages in headless Chromium. It opens a page at the width of a phone or a desktop, with a light or dark color
+// scheme. It reports errors on the console, unexpected requests, accessibility violations that axe-core finds, and content that is too
+// wide.
 package browsertest
 
 import (
@@ -28,13 +29,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// View is how somebody looks at a page.
+// View is a window width with a color scheme.
 type View struct {
 	Width int64
 	Dark  bool
 }
 
-// PhoneLight and its like are the usual views.
+// PhoneLight and the following are the usual views.
 var (
 	PhoneLight = View{390, false}
 	PhoneDark  = View{390, true}
@@ -42,8 +43,8 @@ var (
 	DeskDark   = View{1280, true}
 )
 
-// Views returns the views in which every page is checked. The small form of tests has two views, with both widths and both color schemes:
-// a page that does not fit, or that lacks contrast, fails in one of them. Nightly tests check each width in each scheme, and a wide screen.
+// Views returns the views in which every page is checked. Short tests use two views, which cover both widths and both color schemes: a
+// page that is too wide, or that lacks contrast, fails in one of them. Nightly tests check all combinations and a wide screen.
 func Views() []View {
 	if nightlytest.Enabled {
 		return []View{PhoneLight, PhoneDark, DeskLight, DeskDark, {1920, false}}
@@ -51,7 +52,7 @@ func Views() []View {
 	return []View{PhoneLight, DeskDark}
 }
 
-// String names the view, as in the names of tests and screenshots.
+// String returns the name of the view in names of tests and screenshots.
 func (v View) String() string { return fmt.Sprintf("%d-%s", v.Width, v.scheme()) }
 
 func (v View) scheme() string {
@@ -61,14 +62,14 @@ func (v View) scheme() string {
 	return "light"
 }
 
-// patience bounds every wait. Waits end by a condition, so only a page that is stuck uses it up. It is long for a page of charts: axe-core
-// needs ten seconds of a processor for it, of which a busy machine gives a part.
+// patience bounds every wait. Waits end with a condition, so only a stuck page reaches the bound. It is long because axe-core takes ten
+// seconds of processor time for a page of charts, and busy machines provide only a part of that.
 const patience = 3 * time.Minute
 
-// screenshotsVariable is the variable with the folder that screenshots go to; without it none are taken.
+// screenshotsVariable names the folder for screenshots. If it is not set, none are taken.
 const screenshotsVariable = "ASSAY_SCREENSHOTS"
 
-// Page is a tab, and what happened on it.
+// Page is a tab that records errors and requests.
 type Page struct {
 	t    testing.TB
 	ctx  context.Context
@@ -79,7 +80,7 @@ type Page struct {
 	errors   []string
 }
 
-// Open opens the address as somebody who has not been there: with cookies, storage and a cache of its own. The page closes with the test.
+// Open opens the address like a new visitor, with separate cookies, storage and cache. The page closes when the test ends.
 func Open(t testing.TB, url string, v View) *Page {
 	t.Helper()
 	browser, err := chromium()
@@ -92,7 +93,7 @@ func Open(t testing.TB, url string, v View) *Page {
 	return open(browser, t, url, v, chromedp.WithNewBrowserContext())
 }
 
-// OpenTab opens the address in another tab, which shares cookies and storage with the page. It closes with the page.
+// OpenTab opens the address in another tab that shares cookies and storage with the page. The tab closes with the page.
 func (p *Page) OpenTab(url string, v View) *Page {
 	p.t.Helper()
 	return open(p.ctx, p.t, url, v)
@@ -125,7 +126,7 @@ func open(parent context.Context, t testing.TB, url string, v View, options ...c
 	return p
 }
 
-// record keeps what the tests ask for.
+// record stores the events that Check reports.
 func (p *Page) record(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +148,7 @@ func (p *Page) record(event any) {
 	}
 }
 
-// explain returns the error of a step, or the crash behind it.
+// explain returns the error of a step, or the crash that caused it.
 func (p *Page) explain(err error) error {
 	browser, _ := chromium()
 	switch {
@@ -160,7 +161,7 @@ func (p *Page) explain(err error) error {
 	}
 }
 
-// call runs an action, which must succeed.
+// call runs an action and fails the test if the action fails.
 func call[T any](p *Page, a chromedp.Action[T]) T {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, patience)
@@ -172,37 +173,37 @@ func call[T any](p *Page, a chromedp.Action[T]) T {
 	return result
 }
 
-// Evaluate returns the value of a JavaScript expression, once it is there if it is a promise.
+// Evaluate returns the value of a JavaScript expression. It waits if the value is a promise.
 func Evaluate[T any](p *Page, expression string) T {
 	p.t.Helper()
 	return call(p, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Type types the text into what the selector finds.
+// Type types the text into the element that the selector finds.
 func (p *Page) Type(selector, text string) {
 	p.t.Helper()
 	call(p, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// A page is asked again whether a condition holds after minPause, and then after pauses that double up to maxPause.
+// Conditions are evaluated again after minPause, and then after pauses that double up to maxPause.
 const (
 	minPause = 10 * time.Millisecond
 	maxPause = 160 * time.Millisecond
 )
 
-// Await waits until a JavaScript expression is true on whichever page the tab then shows.
+// Await waits until a JavaScript expression is true on the page that the tab shows. The tab may go to another page meanwhile.
 func (p *Page) Await(expression string) {
 	p.t.Helper()
 	p.await(expression, expression)
 }
 
-// await is Await, and names what it waits for when that does not come.
+// await is like Await. If the expression never becomes true, the failure shows the name.
 func (p *Page) await(expression, name string) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, patience)
 	defer stop()
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		// Between two pages there is none to evaluate it on.
+		// While the tab changes pages, the evaluation fails.
 		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {
 			return
 		}
@@ -216,8 +217,9 @@ func (p *Page) await(expression, name string) {
 	}
 }
 
-// Check reports every fault of the page as it now is: errors on the console, a request other than the one for the page and those that
-// begin with what is expected, violations of accessibility that axe-core calls serious or critical, and a width beyond the window's.
+// Check reports all faults of the current page: errors on the console, violations of accessibility that axe-core calls serious or
+// critical, and content wider than the window. It also reports requests other than the request for the page, unless their URLs begin
+// with a prefix in expected.
 func (p *Page) Check(expected ...string) {
 	p.t.Helper()
 	p.checkAccessibility()
@@ -243,14 +245,14 @@ func (p *Page) Check(expected ...string) {
 	}
 }
 
-// Forget forgets what happened on the page so far, such as on those of an issuer that led to it.
+// Forget drops the recorded errors and requests, for example those of an issuer's pages that led to the page.
 func (p *Page) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests, p.errors = nil, nil
 }
 
-// checkAccessibility reports what axe-core finds. The page keeps axe-core until it is left.
+// checkAccessibility reports the findings of axe-core. It loads axe-core once for each page.
 func (p *Page) checkAccessibility() {
 	p.t.Helper()
 	if !Evaluate[bool](p, `"axe" in window`) {
@@ -267,7 +269,7 @@ func (p *Page) checkAccessibility() {
 	}
 }
 
-// Screenshot takes a screenshot of the whole page, if the environment says where to.
+// Screenshot takes a screenshot of the whole page if the environment names a folder for it.
 func (p *Page) Screenshot(name string) {
 	p.t.Helper()
 	folder := os.Getenv(screenshotsVariable)

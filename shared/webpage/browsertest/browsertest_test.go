@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
 
-// TestOpen_KeepsPeopleApart opens a site for two people: what one of them keeps there is also in another tab of the same person, and
-// nowhere else.
+// TestOpen_KeepsPeopleApart opens a site as two visitors. Data that one of them stores appears in another tab of the same visitor, and
+// not for the other visitor.
 func TestOpen_KeepsPeopleApart(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -40,11 +40,11 @@ func TestOpen_KeepsPeopleApart(t *testing.T) {
 	}
 }
 
-// modeVariable makes the test binary the process that TestChromium_EndsWithItsProcess looks at.
+// modeVariable makes the test binary run as the process that TestChromium_EndsWithItsProcess observes.
 const modeVariable = "ASSAY_TEST_CHROMIUM"
 
-// TestChromium_EndsWithItsProcess has a test panic, and Chromium crash: no process and no profile of Chromium stays, and each test that
-// needed it says what happened.
+// TestChromium_EndsWithItsProcess makes a test panic, and makes Chromium crash. No process and no profile of Chromium remains, and each
+// test that needed Chromium reports the cause.
 func TestChromium_EndsWithItsProcess(t *testing.T) {
 	if mode := os.Getenv(modeVariable); mode != "" {
 		misbehave(t, mode)
@@ -81,7 +81,7 @@ func TestChromium_EndsWithItsProcess(t *testing.T) {
 	}
 }
 
-// misbehave fails in the way of the mode while a page is open.
+// misbehave fails as the mode says while a page is open.
 func misbehave(t *testing.T, mode string) {
 	p := Open(t, "about:blank", DeskLight)
 	if mode == "panic" {
@@ -89,7 +89,7 @@ func misbehave(t *testing.T, mode string) {
 	}
 	t.Run("crash", func(t *testing.T) {
 		p.t = t
-		_, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, browser.Crash, cdp.Empty{}) // which nobody is left to answer
+		_, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, browser.Crash, cdp.Empty{}) // gets no answer
 		p.Await("false")
 	})
 	t.Run("another", func(t *testing.T) { Open(t, "about:blank", DeskLight) })

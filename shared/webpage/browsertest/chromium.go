@@ -15,18 +15,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium starts the one Chromium of the test process when the first page is opened, and returns its context for chromedp. The result
-// stands for all tests, so that one crash fails every test that needs a page after it.
+// chromium starts the Chromium of the test process at the first call, and returns its context for chromedp. All tests share the result,
+// so after a crash every test that needs a page fails.
 //
-// Chromium ends after the tests. If their process ends otherwise, by a panic or a timeout of go test, Chromium ends too: its commands
-// come through a pipe, which then closes.
+// Chromium ends after the tests. If their process ends early, through a panic or a timeout of go test, Chromium ends too, because the
+// pipe for its commands closes.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	profile, err := os.MkdirTemp("", "assay-chromium")
 	if err != nil {
 		return nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.DisableGPU, // as a root user in a container, without a screen
+		chromedp.NoSandbox, chromedp.DisableGPU, // needed for root in a container without a screen
 		chromedp.Flag("disable-component-update", true),
 		chromedp.UserDataDir(profile),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { removeAfter(cmd, profile) }),
@@ -39,7 +39,7 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	}
 	programtest.AtEnd(func() error {
 		if ctx.Err() != nil {
-			return nil // a crash, which has failed a test
+			return nil // Chromium crashed, and a test has failed
 		}
 		stopping, stop := context.WithTimeout(ctx, patience)
 		defer stop()
@@ -48,9 +48,8 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	return ctx, nil
 })
 
-// removeAfter makes a shell run the command, and remove the profile when the command has ended. The shell outlives the tests and the
-// signals of a terminal, so that the profile also goes if a test panics. A cancelled context does not kill the shell: Chromium ends by
-// itself.
+// removeAfter makes a shell run the command and then remove the profile. The shell outlives the tests and the signals of a terminal, so
+// the profile is removed even if a test panics. A cancelled context does not kill the shell; Chromium ends by itself.
 func removeAfter(cmd *exec.Cmd, profile string) {
 	const script = `trap : HUP INT TERM
 "$@"

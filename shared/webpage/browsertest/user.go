@@ -14,8 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// user is what a user does with a page, by the names that a screen reader says. Of elements with the name it takes the first that is
-// visible and enabled; "Team > Remove" is what is named Remove in the smallest row, form or section that says Team.
+// user performs the actions of a user on a page. It finds elements by their accessible names. Among elements with the same name it takes
+// the first one that is visible and enabled. "Team > Remove" means the element Remove in the smallest row, form or section that contains
+// Team.
 const user = `(() => {
   const text = e => (e.getAttribute("aria-label") ?? e.textContent).replace(/\s+/g, " ").trim();
   const visible = e => e.checkVisibility() && !e.disabled;
@@ -72,7 +73,7 @@ const user = `(() => {
   };
 })()`
 
-// Slow gives the page a network as a train has it: half a second until an answer begins, and then 50 kB a second.
+// Slow gives the page a slow network: half a second until an answer begins, and then 50 kB a second.
 func (p *Page) Slow() {
 	p.t.Helper()
 	call(p, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -83,14 +84,14 @@ func (p *Page) Slow() {
 	}))
 }
 
-// Visit goes to a fragment of the page, as a link within the console does.
+// Visit goes to a fragment of the page like a link within the console.
 func (p *Page) Visit(fragment string) {
 	p.t.Helper()
 	Evaluate[any](p, fmt.Sprintf(`location.hash = %q`, fragment))
 }
 
-// ProcessorTime returns how much processor time the main thread of the page has used since the first call. Unlike the time on a clock it
-// does not depend on how busy the machine is.
+// ProcessorTime returns the processor time that the main thread of the page has used since the first call. Unlike elapsed time, it does
+// not depend on the load of the machine.
 func (p *Page) ProcessorTime() time.Duration {
 	p.t.Helper()
 	metrics := call(p, chromedp.Action[performance.GetMetricsResult](
@@ -110,7 +111,7 @@ func (p *Page) ProcessorTime() time.Duration {
 	return 0
 }
 
-// act does something once it can be done.
+// act performs an action as soon as it is possible.
 func (p *Page) act(does string, arguments ...string) {
 	p.t.Helper()
 	encoded, err := json.Marshal(arguments)
@@ -120,13 +121,13 @@ func (p *Page) act(does string, arguments ...string) {
 	p.await(fmt.Sprintf("%s.%s(...%s)", user, does, encoded), fmt.Sprintf("%s %q", does, arguments))
 }
 
-// Press presses the button, or follows the link, of the name.
+// Press presses the button or follows the link with the name.
 func (p *Page) Press(name string) { p.t.Helper(); p.act("press", name) }
 
-// Fill enters a value into the field of the name; of a checkbox it is "true" or "false", of a choice its value or its text.
+// Fill enters a value into the field with the name. For a checkbox the value is "true" or "false"; for a choice it is a value or a text.
 func (p *Page) Fill(name, value string) { p.t.Helper(); p.act("fill", name, value) }
 
-// Give gives a file to the field of the name.
+// Give selects a file in the field with the name.
 func (p *Page) Give(name, file, content string) { p.t.Helper(); p.act("give", name, file, content) }
 
 // Sees waits until the page shows the text.

@@ -1,6 +1,5 @@
-// Package resource renders any JSON document of the API as a page, so that a person who follows a link sees no JSON: a
-// resource, a page of a list, or a problem. It knows the documents by their members alone, and shows nothing that they do
-// not have.
+// Package resource renders any JSON document of the API as an HTML page: a resource, a page of a list, or a problem. It does not know
+// the types of documents, and shows exactly their members.
 package resource
 
 import (
@@ -19,28 +18,28 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// maxEntries is how many entries of an object or an array within a resource a page has; the JSON has them all.
+// maxEntries bounds the entries of each object or array that a page shows. The JSON has all entries.
 const maxEntries = 200
 
-// keyedMembers are the members that map keys to values.
+// keyedMembers lists the members that map keys to values.
 var keyedMembers = []string{"checks", "headers", "measures", "perTopic", "reasons"}
 
-// value is a value of JSON, with the members of an object in their order.
+// value is a JSON value. The members of an object keep their order.
 type value struct {
-	name    string // of a member
-	keyed   bool   // its members are keys, such as names of measures, and not members that the API declares
+	name    string // of the member that has this value
+	keyed   bool   // its member names are keys, such as names of measures, and not members that the API declares
 	text    string // of a string, a number or another literal
 	literal bool
 	array   bool
-	entries []value // the first of them
-	count   int     // of all
-	root    bool    // it is the document
+	entries []value // the first entries
+	count   int     // of all entries
+	root    bool    // it is the whole document
 }
 
-// inConsole are the resources that the console has a screen of.
+// inConsole matches the paths of resources for which the console has a screen.
 var inConsole = regexp.MustCompile(`^/v1(/(?:tasks|runs|organizers)/[0-9A-Z]{26})$`)
 
-// consoleAddress is where the console shows what is at the path; empty where it has no screen of it.
+// consoleAddress returns the address of the resource in the console; empty: the console has no screen for it.
 func consoleAddress(path string) string {
 	if m := inConsole.FindStringSubmatch(path); m != nil {
 		return m[1]
@@ -48,7 +47,7 @@ func consoleAddress(path string) string {
 	return ""
 }
 
-// parse reads the value that the token begins.
+// parse reads a value from the decoder.
 func parse(d *json.Decoder, name string, keyed bool) (value, error) {
 	v := value{name: name, keyed: keyed || slices.Contains(keyedMembers, name)}
 	token, err := d.Token()
@@ -99,7 +98,7 @@ func literal(token json.Token) string {
 	}
 }
 
-// member returns the text of a member; "" when there is none.
+// member returns the text of a member; "" if it is missing.
 func (v *value) member(name string) string {
 	if m := v.find(name); m != nil {
 		return m.text
@@ -129,7 +128,7 @@ func Render(ctx context.Context, s api.JSONDocument) (body []byte, policy string
 	return r.HTML, r.Policy, err
 }
 
-// title is what a resource is called, or what it is.
+// title returns the name of a resource. otherwise is returned for resources without a name.
 func (v *value) title(otherwise string) string {
 	for _, name := range []string{"name", "title", "action", "label", "team"} {
 		if text := v.member(name); text != "" && text != "–" {
@@ -140,21 +139,21 @@ func (v *value) title(otherwise string) string {
 }
 
 var (
-	// shownApart are the members of a document that its page shows elsewhere than in the list of members.
+	// shownApart lists the members that a page shows outside its list of members.
 	shownApart = []string{"description", "detail"}
-	// inMarkdown are the members that the OpenAPI document says are Markdown.
+	// inMarkdown lists the members that contain Markdown according to the OpenAPI document.
 	inMarkdown = []string{"description", "comment", "body", "notes", "text"}
-	// uninformative are members that tell nothing about a resource in a list.
+	// uninformative lists members that excerpts of resources leave out.
 	uninformative = []string{"id", "updatedAt", "version"}
 )
 
-// members are the entries that the list has.
+// members returns the entries to show in a list.
 func (v *value) members() []value {
 	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return v.root && slices.Contains(shownApart, m.name) })
 	return kept[:min(len(kept), maxEntries)]
 }
 
-// excerpt is the beginning of a resource in a list: its description, or its first members.
+// excerpt summarizes a resource in a list by its description or its first members.
 func (v *value) excerpt() string {
 	if text := webpage.Excerpt(v.member("description")); text != "" {
 		return text
@@ -163,7 +162,7 @@ func (v *value) excerpt() string {
 	for _, m := range v.entries {
 		text := m.text
 		if !m.literal {
-			text = m.title(m.member("id")) // such as a person
+			text = m.title(m.member("id")) // for example the name of a person
 		}
 		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
 			all = append(all, v.label(m.name)+": "+webpage.Truncate(text, 80))
@@ -172,7 +171,7 @@ func (v *value) excerpt() string {
 	return strings.Join(all, " · ")
 }
 
-// literalText is the text of a literal as people read it: 0 runs allowed stand for no limit, and an empty pointer for the document.
+// literalText returns a literal in words. A limit of 0 runs means no limit, and an empty pointer means the whole body.
 func (v *value) literalText(parent *value) string {
 	if v.text == "" && v.name == "pointer" {
 		return "the body as a whole"
@@ -183,14 +182,14 @@ func (v *value) literalText(parent *value) string {
 	return v.text
 }
 
-// resourcePaths are where resources are whose ids other resources have as a member.
+// resourcePaths maps members with the id of a resource to the path of that kind of resource.
 var resourcePaths = map[string]string{
 	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/",
 	"evaluationId": "/v1/evaluations/",
 	"userId":       "/v1/users/", "related": "/v1/platform/components/",
 }
 
-// address is where a member leads; "" when it leads nowhere.
+// address returns the address that a member links to; "": none.
 func (v *value) address(parent *value) string {
 	task := parent.member("taskId")
 	switch place := resourcePaths[strings.TrimSuffix(v.name, "s")]; {
@@ -209,7 +208,7 @@ func (v *value) address(parent *value) string {
 	return ""
 }
 
-// namedLinks are the ways from a resource in a list to those that it names.
+// namedLinks returns links from a resource in a list to the resources whose ids it contains.
 func (v *value) namedLinks() (all []link) {
 	for _, m := range v.entries {
 		if address := m.address(v); strings.HasSuffix(m.name, "Id") && address != "" {
@@ -219,7 +218,7 @@ func (v *value) namedLinks() (all []link) {
 	return all
 }
 
-// entryAddress is where an entry of the list at the path is by itself; "" when it is nowhere.
+// entryAddress returns the address of an entry of the list at the path; "": it has none.
 func (v *value) entryAddress(list string) string {
 	id := url.PathEscape(v.member("id"))
 	switch task := v.member("taskId"); {
@@ -231,10 +230,10 @@ func (v *value) entryAddress(list string) string {
 	return list + "/" + id
 }
 
-// link is a way on from a page.
+// link is a link with its text.
 type link struct{ name, address string }
 
-// relatedLinks are those from the resource at the path: to the list that it is from, and to what belongs to it.
+// relatedLinks returns links from the resource at the path to the list that contains it, and to the resources that belong to it.
 func (v *value) relatedLinks(path string) []link {
 	id := v.member("id")
 	at := strings.LastIndex(path, "/")
@@ -256,7 +255,7 @@ func (v *value) relatedLinks(path string) []link {
 	return all
 }
 
-// label says the name of a member in words: primaryMeasure is Primary measure. A key stays as it is.
+// label converts the name of a member to words: primaryMeasure becomes Primary measure. Keys remain unchanged.
 func (v *value) label(name string) string {
 	if v.keyed {
 		return name

@@ -8,7 +8,7 @@ import (
 	"assay/shared/api"
 )
 
-// What users write links to http alone, and the service's own addresses stay on the server.
+// Texts from users link only to http and https URLs. Addresses of the service lead nowhere else.
 func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"/v1/tasks/1": "/v1/tasks/1", "https://example.org/": "https://example.org/", "//example.org": "", "javascript:alert(1)": "",
@@ -21,7 +21,7 @@ func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 	}
 }
 
-// A page keeps of a large document what it shows.
+// Only the shown part of a large document is kept in memory.
 func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`
 	v, err := parse(json.NewDecoder(strings.NewReader(text)), "", false)
@@ -37,7 +37,7 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	}
 }
 
-// A page has each member once, those of nested objects too, and says what its literals mean.
+// A page shows each member once, including those of nested objects, and explains its literals.
 func TestRender_ShowsEachMember(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},

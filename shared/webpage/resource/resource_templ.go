@@ -107,7 +107,7 @@ func page(s api.JSONDocument, title string, v *value) templ.Component {
 	})
 }
 
-// sentence shows a text of a problem, in which names of members stand between backticks.
+// sentence shows the detail of a problem. Names of members in it are between backticks.
 func sentence(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -514,7 +514,7 @@ func list(v *value) templ.Component {
 	})
 }
 
-// content shows a value.
+// content shows a value. parent contains it.
 func content(v, parent *value) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

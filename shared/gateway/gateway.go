@@ -1,9 +1,8 @@
-// Package gateway is the way from an API Gateway HTTP API into the edge and back: it turns events of payload format 2.0 into
-// requests for api.Server, so that a function answers what the one binary answers, byte for byte.
+// Package gateway connects API Gateway HTTP APIs to api.Server. It converts events of payload format 2.0 to requests and responses to
+// events, so that a function answers byte for byte like the server binary.
 //
-// aws-lambda-go-api-proxy makes the request of an event and the event's answer of what the handler writes: bodies in base64,
-// cookies, headers that came twice. What it changes on the way is put back here: paths with their escapes and without the stage,
-// headers as they were sent, and problems in place of its errors.
+// aws-lambda-go-api-proxy does most of the conversion: base64 bodies, cookies and repeated headers. This package corrects the rest. It
+// restores escapes of paths, removes the stage from them, restores the sent headers, and answers errors of the proxy with problems.
 package gateway
 
 import (
@@ -39,14 +38,15 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// Serve serves the operations of a family that has nothing to do with files as a function of Lambda, on the table that the environment
-// names. It returns only when it cannot begin, with the status to exit with, and logs what the environment lacks.
+// Serve runs the operations of a family without files as a Lambda function. The environment names the table. Serve returns only if the
+// function cannot start; it logs the reason and returns the exit status.
 func Serve(operations []api.Operation) (status int) {
 	var env config.Environment
 	return serve(&env, operations, nil)
 }
 
-// ServeWithFiles is Serve for a family with files, which are in the bucket that the driver opens: programs that name none do not link it.
+// ServeWithFiles is like Serve, for a family with files in the bucket that the driver opens. The driver is a parameter so that functions
+// without files do not link it.
 func ServeWithFiles[B blob.Store](operations []api.Operation, bucket awsconfig.Driver[B]) (status int) {
 	var env config.Environment
 	return serve(&env, operations, bucket(awsconfig.Bucket(&env)))
@@ -64,8 +64,8 @@ func serve(env *config.Environment, operations []api.Operation, files blob.Store
 	return 0
 }
 
-// open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a
-// token waits for that, and no other.
+// open prepares the function before its first event. It sends no request itself, and fetches the keys of the issuer in the background.
+// Only requests with a token wait for the keys.
 func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store,
 	log *slog.Logger) (*Adapter, error) {
 	issuer := settings.Require(config.IssuerVariable)
@@ -81,7 +81,7 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	}
 	verifier.Begin()
 	ledger := quota.New(quotas, table, time.Now)
-	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
+	ledger.ResultTime = record.AbandonedAfter // the bucket's lifecycle rule deletes results then
 	rates := ratelimit.New(ratelimit.Distributed(), "")
 	env := &api.Env{
 		Store: ledger.Store(), Quotas: ledger, Files: files, Now: time.Now, Log: log,
@@ -95,15 +95,15 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	return New(api.New(env, operations)), nil
 }
 
-// maxAnswer is how large an answer may be as Lambda takes it: JSON, in which a body that is JSON itself is escaped, and one
-// that is coded stands in base64, by a third longer.
+// maxAnswer is the greatest length of a Lambda response. The response is JSON: it contains a JSON body as an escaped string, and a
+// compressed body in base64, which is a third longer.
 const maxAnswer = 6 << 20
 
-// answerMargin is how long before Lambda's timeout a request is given up, so that its caller gets the problem of the API, and not what
-// API Gateway makes of a function that Lambda ended.
+// answerMargin is the time between the end of a request's context and Lambda's timeout. In that time the function answers with a
+// problem. After the timeout, API Gateway would answer with an error of its own.
 const answerMargin = 500 * time.Millisecond
 
-// Adapter serves events by a handler of HTTP.
+// Adapter serves API Gateway events with an http.Handler.
 type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
 
 // New returns an adapter to the handler.
@@ -116,16 +116,16 @@ func New(h http.Handler) *Adapter {
 	}))}
 }
 
-// invocation is one event on its way.
+// invocation is the state of one event.
 type invocation struct {
 	event *events.APIGatewayV2HTTPRequest
-	read  bool // it has become a request
+	read  bool // the event was converted to a request
 }
 
 type invocationKey struct{}
 
-// requestIDs adds to each line about a request the ids by which API Gateway and Lambda know it, so that one line leads from the answer's
-// X-Request-Id to the access log and to the lines that Lambda writes itself.
+// requestIDs adds the request ids of API Gateway and Lambda to each log line about a request. So one line connects the answer's
+// X-Request-Id with the access log and with the lines of Lambda.
 type requestIDs struct{ slog.Handler }
 
 // Handle implements slog.Handler.
@@ -147,8 +147,8 @@ func (h requestIDs) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (h requestIDs) WithGroup(name string) slog.Handler { return requestIDs{h.Handler.WithGroup(name)} }
 
-// Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
-// Gateway would make a text of its own of it.
+// Handle answers one event. It never returns an error, because API Gateway would answer that with a text of its own. It answers failures
+// with problems.
 func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, _ error) {
 	err := panics.Catch(func() (err error) {
 		answer, err = a.handle(ctx, &e)
@@ -164,7 +164,7 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 	return answer, nil
 }
 
-// handle answers one event, whose path it corrects.
+// handle answers one event. It corrects the path in e.
 func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, err error) {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -172,7 +172,7 @@ func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest)
 		defer cancel()
 	}
 	e.RawPath = path(e)
-	e.QueryStringParameters = nil // RawQueryString has them, and also those that come twice
+	e.QueryStringParameters = nil // RawQueryString also has repeated parameters
 	c := &invocation{event: e}
 	answer, err = a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), *e)
 	switch {
@@ -190,7 +190,8 @@ func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest)
 	return answer, nil
 }
 
-// tooLarge reports whether Lambda would refuse the answer. A small body is not measured: escapes make of a byte six at most.
+// tooLarge reports whether Lambda would refuse the answer. It does not encode small bodies, because escaping a byte takes at most six
+// bytes.
 func tooLarge(answer *events.APIGatewayV2HTTPResponse) bool {
 	if len(answer.Body) < maxAnswer/8 {
 		return false
@@ -199,8 +200,8 @@ func tooLarge(answer *events.APIGatewayV2HTTPResponse) bool {
 	return err != nil || len(whole) > maxAnswer
 }
 
-// path is the path of the request as it was sent: without the stage, which API Gateway puts in front of it, and escaped
-// again where API Gateway took the escapes away.
+// path returns the path of the request as the client sent it. It removes the stage, which API Gateway prepends, and restores escapes,
+// which API Gateway may remove.
 func path(e *events.APIGatewayV2HTTPRequest) string {
 	p := e.RawPath
 	if stage := e.RequestContext.Stage; stage != "" && stage != "$default" {
@@ -214,8 +215,8 @@ func path(e *events.APIGatewayV2HTTPRequest) string {
 	return (&url.URL{Path: p}).EscapedPath()
 }
 
-// restoreHeaders gives the request the headers that were sent: the adapter takes commas for the ends of values, in a key or a
-// date too. API Gateway has joined headers that came twice.
+// restoreHeaders restores the headers that the client sent. The proxy splits values at commas, even in dates and idempotency keys.
+// Repeated headers remain joined, as API Gateway joins them.
 func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
 	h := make(http.Header, len(e.Headers))
 	for name, value := range e.Headers {
@@ -227,11 +228,11 @@ func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
 	r.Header, r.Host = h, e.RequestContext.DomainName
 }
 
-// fail is the answer of a problem that comes before the edge, or after it.
+// fail answers an event with a problem that occurred outside package api.
 func fail(e *events.APIGatewayV2HTTPRequest, p *problem.Error) events.APIGatewayV2HTTPResponse {
 	id := e.RequestContext.RequestID
 	slog.Error("an event was not answered by the edge", "requestId", id, "problem", p.Error())
-	body, _ := json.Marshal(p.Document(e.RawPath, id)) // of texts and numbers, which cannot fail
+	body, _ := json.Marshal(p.Document(e.RawPath, id)) // encoding strings and numbers cannot fail
 	return events.APIGatewayV2HTTPResponse{
 		StatusCode: p.Kind.Status,
 		Headers: map[string]string{

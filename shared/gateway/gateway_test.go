@@ -25,7 +25,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// get has the adapter answer a GET.
+// get sends a GET through the adapter.
 func get(t *testing.T, a *Adapter, path string, headers map[string]string) events.APIGatewayV2HTTPResponse {
 	t.Helper()
 	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: headers}
@@ -44,7 +44,7 @@ var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.An
 		return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
 	})
 
-// An answer that Lambda would not send as it is reaches those who accept gzip.
+// An answer that is too large for Lambda reaches callers who accept gzip.
 func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
 	a := New(api.New(&api.Env{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, []api.Operation{large}))
 	answer := get(t, a, "/v1/large", map[string]string{"accept-encoding": "gzip, deflate, br"})
@@ -63,8 +63,7 @@ func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
 	}
 }
 
-// A function asks its issuer while it starts. Only a request with a token waits for the answer, and a failure is that
-// request's alone.
+// A function contacts its issuer while it starts. Only requests with a token wait for that, and only they fail if it fails.
 func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 	asked, fails := make(chan struct{}), make(chan struct{})
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -99,7 +98,7 @@ func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 	}
 }
 
-// recorded is an event as API Gateway sends it.
+// recorded returns an event that API Gateway sent.
 func recorded(t *testing.T) events.APIGatewayV2HTTPRequest {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/event.json")
@@ -113,7 +112,7 @@ func recorded(t *testing.T) events.APIGatewayV2HTTPRequest {
 	return e
 }
 
-// seen is what the handler was given.
+// seen is the request that the handler got.
 type seen struct {
 	method, uri, path, query, host, body string
 	header                               http.Header
@@ -171,13 +170,13 @@ func TestHandle_PassesTheRequestOn(t *testing.T) {
 func TestHandle_RestoresPaths(t *testing.T) {
 	for _, c := range []struct{ stage, raw, uri, path string }{
 		{"$default", "/v1/tasks/a%2Fb", "/v1/tasks/a%2Fb", "/v1/tasks/a/b"},
-		{"$default", "/v1/a b/é", "/v1/a%20b/%C3%A9", "/v1/a b/é"}, // escapes that API Gateway took away
+		{"$default", "/v1/a b/é", "/v1/a%20b/%C3%A9", "/v1/a b/é"}, // API Gateway removed the escapes
 		{"$default", "/100%", "/100%25", "/100%"},
 		{"$default", "/what?", "/what%3F", "/what?"},
 		{"prod", "/prod/v1/tasks", "/v1/tasks", "/v1/tasks"},
 		{"prod", "/prod", "/", "/"},
 		{"prod", "/production", "/production", "/production"},
-		{"prod", "/v1/tasks", "/v1/tasks", "/v1/tasks"}, // a domain of its own leads to the stage
+		{"prod", "/v1/tasks", "/v1/tasks", "/v1/tasks"}, // a custom domain maps to the stage
 		{"$default", "/v1//tasks", "/v1//tasks", "/v1//tasks"},
 	} {
 		e := recorded(t)
@@ -233,8 +232,7 @@ func TestHandle_KeepsCookies(t *testing.T) {
 	}
 }
 
-// Whatever fails outside the edge, the answer is a problem, and never an error of the
-// function, of which API Gateway would make a text of its own.
+// Failures outside package api are answered with problems. An error of the function would make API Gateway answer with a text of its own.
 func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 	notBase64 := recorded(t)
 	notBase64.Body, notBase64.IsBase64Encoded = "*", true
@@ -251,7 +249,7 @@ func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 		{"a panic", recorded(t), func(http.ResponseWriter, *http.Request) { panic("secret") }, problem.Internal},
 		{"no status", recorded(t), func(http.ResponseWriter, *http.Request) {}, problem.Internal},
 		{"an answer that Lambda cannot send", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, strings.Repeat(`"`, 4<<20)) // each is escaped
+			_, _ = io.WriteString(w, strings.Repeat(`"`, 4<<20)) // escaping doubles its length
 		}, problem.InvalidParameter},
 		{"an answer that is too long in base64", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "\x1f\x8b"+strings.Repeat("x", 5<<20))
@@ -270,7 +268,7 @@ func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 	}
 }
 
-// One line of the log has the id that the answer names, and those of API Gateway and of Lambda.
+// One log line has the request ids of the answer, of API Gateway and of Lambda.
 func TestHandle_LogsEveryRequestID(t *testing.T) {
 	var log bytes.Buffer
 	a := New(api.New(&api.Env{Now: time.Now, Log: slog.New(requestIDs{slog.NewJSONHandler(&log, nil)})}, nil))

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// EmulateWith has AWS's own runtime interface emulator, the program at the path, run the function from now on.
+// EmulateWith makes AWS's runtime interface emulator, the program at the path, run the function from now on.
 func (f *Function) EmulateWith(program string) *Function {
 	f.emulator = program
 	return f
 }
 
-// emulator is an execution environment of AWS's emulator, which starts the function with the first event.
+// emulator is an execution environment of AWS's emulator. The emulator starts the function with the first event.
 type emulator struct {
 	url    string
 	exited <-chan struct{}
@@ -43,7 +43,7 @@ func (f *Function) startEmulator() (environment, error) {
 	return &emulator{"http://" + events + "/2015-03-31/functions/function/invocations", exited}, err
 }
 
-// freeAddress returns an address of this machine on which nothing listens.
+// freeAddress returns an unused address of this machine.
 func freeAddress() (string, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,7 +52,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// connectInterval is how often to ask an emulator that does not listen yet.
+// connectInterval is the pause between connection attempts while an emulator starts.
 const connectInterval = 5 * time.Millisecond
 
 func (e *emulator) invoke(ctx context.Context, payload []byte) (answer []byte, reusable bool, err error) {

@@ -20,17 +20,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// pollInterval is how often the stream is asked for records; Lambda does so four times a second.
+// pollInterval is the pause between reads of the stream. Lambda reads a stream four times a second.
 const pollInterval = 50 * time.Millisecond
 
-// Stream passes the changes of a table to a function, as Lambda's event source mapping does: in order for each shard, those
-// that the filter accepts, and again from the first that the function reports as failed, up to maxTries.
+// Stream passes the changes of a table to a function like an event source mapping of Lambda. It passes the records that the filter
+// accepts, in order for each shard. If the function reports a failed record, the stream repeats that record and the later ones, up to
+// maxTries.
 type Stream struct {
 	t        testing.TB
 	client   *dynamodbstreams.Client
 	function *Function
 	filter   func(newImage map[string]events.DynamoDBAttributeValue) bool
-	// DeadLetters has the records that failed too often.
+	// DeadLetters gets the records that failed maxTries times.
 	DeadLetters chan events.DynamoDBEventRecord
 }
 
@@ -39,7 +40,7 @@ const (
 	batchSize = 10
 )
 
-// MapEventSource hands the changes of the table to the function until the test ends.
+// MapEventSource passes the changes of the table to the function until the test ends.
 func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Function,
 	keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
 	t.Helper()
@@ -98,7 +99,7 @@ func (s *Stream) logError(ctx context.Context, err error) {
 	}
 }
 
-// read hands over what there is behind the iterator, and returns the next one.
+// read delivers the records at the iterator, and returns the next iterator.
 func (s *Stream) read(ctx context.Context, iterator *string) *string {
 	if iterator == nil {
 		return nil // the shard has ended
@@ -125,7 +126,7 @@ func (s *Stream) read(ctx context.Context, iterator *string) *string {
 	return out.NextShardIterator
 }
 
-// deliver retries a batch until all of it succeeded or became dead letters.
+// deliver repeats a batch until every record has succeeded or is a dead letter.
 func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord) {
 	for tries := 1; len(batch) > 0 && ctx.Err() == nil; tries++ {
 		failed, err := s.invoke(ctx, batch)
@@ -167,7 +168,7 @@ func (s *Stream) invoke(ctx context.Context, batch []events.DynamoDBEventRecord)
 	return first, nil
 }
 
-// record is a record of the stream as an event has it.
+// record converts a record of the stream to its form in events.
 func record(in *types.Record) (events.DynamoDBEventRecord, error) {
 	out := events.DynamoDBEventRecord{
 		EventID: aws.ToString(in.EventID), EventName: string(in.EventName), EventSource: "aws:dynamodb", AWSRegion: "us-east-1",
@@ -202,7 +203,7 @@ func attributes(in map[string]types.AttributeValue) (map[string]events.DynamoDBA
 	return out, nil
 }
 
-// Scheduler emulates EventBridge Scheduler: it keeps one-time schedules and calls the function when their instant comes.
+// Scheduler emulates EventBridge Scheduler. It stores one-time schedules and calls the function at their time.
 type Scheduler struct {
 	URL string
 
@@ -212,10 +213,10 @@ type Scheduler struct {
 	created map[string]time.Time
 	running sync.WaitGroup
 	stop    context.CancelFunc
-	ctx     context.Context //nolint:containedctx // of the schedules, which outlive the requests that made them
+	ctx     context.Context //nolint:containedctx // schedules outlive the requests that created them
 }
 
-// NewScheduler returns an endpoint of the service; call Target before it is used.
+// NewScheduler returns an endpoint of the service. Call Target before using it.
 func NewScheduler(t testing.TB) *Scheduler {
 	s := &Scheduler{t: t, created: map[string]time.Time{}, targets: map[string]*Function{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -229,10 +230,10 @@ func NewScheduler(t testing.TB) *Scheduler {
 	return s
 }
 
-// Target names a function that schedules call, by its ARN.
+// Target registers the function that schedules with the ARN call.
 func (s *Scheduler) Target(arn string, f *Function) { s.targets[arn] = f }
 
-// Created returns the schedules that were made, with their instants.
+// Created returns the names and times of the schedules that were created.
 func (s *Scheduler) Created() map[string]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +271,7 @@ func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"ScheduleArn":"arn:aws:scheduler:us-east-1:000000000000:schedule/group/name"}`)
 }
 
-// wait calls the function at the instant.
+// wait calls the function at the given time.
 func (s *Scheduler) wait(at time.Time, target *Function, input string) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()

@@ -1,5 +1,5 @@
-// Package lambdatest emulates, for tests, what invokes the functions of a deployment: Lambda with its Runtime API, an API
-// Gateway HTTP API, the event source mapping of the table's stream, and EventBridge Scheduler.
+// Package lambdatest emulates, for tests, the AWS services that invoke the functions of a deployment: Lambda with its Runtime API, API
+// Gateway HTTP APIs, event source mappings of DynamoDB streams, and EventBridge Scheduler.
 package lambdatest
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// DefaultRoute is the key of the route for requests that match no other.
+// DefaultRoute is the key of the route for requests without another route.
 const DefaultRoute = "$default"
 
-// HTTPAPI is an HTTP API: it hands each request to the function of its route as an event of payload format 2.0, and answers
-// with what the function returns.
+// HTTPAPI is an HTTP API. It passes each request to the function of its route as an event of payload format 2.0, and answers with the
+// result of the function.
 type HTTPAPI struct {
 	routes   *http.ServeMux
 	fallback *Function
 	requests atomic.Int64
 }
 
-// NewHTTPAPI returns an API with the routes, by route key such as "ANY /v1/tasks/{taskId}".
+// NewHTTPAPI returns an API with the routes, by route keys such as "ANY /v1/tasks/{taskId}".
 func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
 	f := &HTTPAPI{routes: http.NewServeMux(), fallback: routes[DefaultRoute]}
 	for key, function := range routes {
@@ -47,7 +47,7 @@ func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
 
 // ServeHTTP implements http.Handler.
 func (f *HTTPAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would redirect a path such as /v1//tasks; API Gateway has no route for it.
+	// The mux would redirect a path such as /v1//tasks, for which API Gateway has no route.
 	if h, pattern := f.routes.Handler(r); pattern != "" && path.Clean(r.URL.Path) == r.URL.Path {
 		h.ServeHTTP(w, r)
 		return
@@ -98,8 +98,7 @@ func write(w http.ResponseWriter, out *events.APIGatewayV2HTTPResponse) {
 	_, _ = w.Write(body)
 }
 
-// event is the request as API Gateway passes it on: names of headers in lower case, values that came twice joined by commas,
-// a body that is no text in base64.
+// event converts a request like API Gateway: header names in lower case, repeated values joined by commas, and binary bodies in base64.
 func (f *HTTPAPI) event(r *http.Request, route string) (*events.APIGatewayV2HTTPRequest, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// Function is a compiled bootstrap under an emulated Lambda, which starts execution environments as they are needed, gives each one
-// event at a time, and keeps them for the next. They are processes that this package serves the Lambda Runtime API to or, after
-// EmulateWith, those of AWS's own emulator.
+// Function is a compiled bootstrap under an emulated Lambda. Lambda starts execution environments as needed, gives each one event at a
+// time, and reuses them. An environment is a process to which this package serves the Lambda Runtime API. After EmulateWith it is a
+// process of AWS's emulator.
 type Function struct {
 	Name        string
 	Invocations atomic.Int64
@@ -40,11 +40,11 @@ type Function struct {
 
 // environment is one execution environment.
 type environment interface {
-	// invoke has the function handle an event, and returns its answer; reusable reports whether it can take another.
+	// invoke makes the function handle an event, and returns its answer. reusable reports whether the environment can take another event.
 	invoke(ctx context.Context, payload []byte) (answer []byte, reusable bool, err error)
 }
 
-// process is an execution environment of this package.
+// process is an execution environment with the Runtime API of this package.
 type process struct {
 	timeout time.Duration
 	events  chan *invocation
@@ -66,7 +66,7 @@ type outcome struct {
 	failed  bool
 }
 
-// NewFunction returns the function of a bootstrap. Its processes have the variables, and end with the test.
+// NewFunction returns the function of a bootstrap. Its processes have the environment variables env, and end with the test.
 func NewFunction(t testing.TB, name, binary string, timeout time.Duration, env ...string) *Function {
 	f := &Function{Name: name, t: t, binary: binary, timeout: timeout, env: env}
 	t.Cleanup(f.Stop)
@@ -84,7 +84,7 @@ func (f *Function) Stop() {
 	}
 }
 
-// Invoke has the function handle an event, and returns its answer. A function that reports an error, or dies, is an error.
+// Invoke makes the function handle an event, and returns its answer. It returns an error if the function reports an error or dies.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	f.Invocations.Add(1)
 	e, err := f.acquire()
@@ -125,7 +125,7 @@ func (p *process) invoke(ctx context.Context, payload []byte) (answer []byte, re
 	}
 }
 
-// Log returns what the function's processes wrote.
+// Log returns the output of the function's processes.
 func (f *Function) Log() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,16 +180,16 @@ func (f *Function) start() (environment, error) {
 	return p, nil
 }
 
-// variables are those of the function's processes.
+// variables returns the environment variables of the function's processes.
 func (f *Function) variables() []string {
 	return append([]string{"AWS_LAMBDA_FUNCTION_NAME=" + f.Name, "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=1769", "_HANDLER=bootstrap", "PATH=" + os.Getenv("PATH")}, f.env...)
 }
 
-// run starts a process that writes to the function's log and ends with the function, and returns what closes when it has ended.
+// run starts a process that writes to the function's log and ends with the function. The channel is closed when the process has ended.
 func (f *Function) run(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
 	cmd.Stdout, cmd.Stderr = &logWriter{f}, &logWriter{f}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an emulator has the function as a process of its own
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an emulator runs the function as its child process
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}

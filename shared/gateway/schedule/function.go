@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Serve has the handler that open returns answer the events of a function of Lambda. It returns only when the function cannot begin, with
-// the status to exit with, and logs why.
+// Serve runs the handler that open returns as a Lambda function. It returns only if the function cannot start; it logs the reason and
+// returns the exit status.
 func Serve(open func(*slog.Logger) (handler any, err error)) (status int) {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	slog.SetDefault(log)
@@ -31,37 +31,38 @@ func Serve(open func(*slog.Logger) (handler any, err error)) (status int) {
 	return 0
 }
 
-// Function is a function that the table's stream calls for changes, and schedules, which it makes itself, when work is due.
+// Function is a Lambda function with two sources of events: the stream of the table for changes, and schedules for due work. The
+// function creates its schedules itself.
 type Function struct {
 	Schedules *Schedules
-	Wake      string // names the schedules for what is due
-	AtOnce    int    // records of the stream that are handled at the same time
+	Wake      string // Event.Wake of the schedules for due work
+	AtOnce    int    // greatest number of stream records that are handled concurrently
 
-	// HandleChange handles the record under the key. RunDue does what is due; its error has Lambda repeat the call. Both return the next
-	// instant at which work is due, or the zero Time.
+	// HandleChange handles the record with the key. RunDue does the work that is due; after an error Lambda repeats the call. Both
+	// return the time at which the next work is due, or the zero Time.
 	HandleChange func(context.Context, store.Key) (time.Time, error)
 	RunDue       func(context.Context) (time.Time, error)
 	Clean        func(ctx context.Context, after string) error // nil: no schedule asks for it
-	// Linger does what may take minutes. Only calls by schedules do it, and last: a call of the stream would keep the changes behind it
-	// waiting. Nil: there is no such work.
+	// Linger does work that may take minutes. Only calls by schedules do it, as their last step, because a call by the stream would
+	// delay later changes. Nil: there is no such work.
 	Linger func(context.Context) error
 
-	// Schedules have a resolution of a minute, so a call itself waits for work that is due within MaxPause, at least for MinPause, by which
-	// the index of due work may lag, and does it, at most MaxPasses times.
+	// Schedules have a resolution of a minute. A call itself waits for work that is due within MaxPause, and then does it, at most
+	// MaxPasses times. It waits at least MinPause, because the index of due work may be that late.
 	MinPause, MaxPause time.Duration
 	MaxPasses          int
 }
 
-// Invocation is what Lambda calls a Function with: it has records of the stream, or is the event of a schedule.
+// Invocation is the event of a Function. It has either records of the stream or the Event of a schedule.
 type Invocation struct {
 	Records []events.DynamoDBEventRecord
 	Event
 }
 
 const (
-	// ShutdownMargin is how long before Lambda's timeout a function stops its work and schedules the rest.
+	// ShutdownMargin is the time before Lambda's timeout at which a function stops its work and schedules the rest.
 	ShutdownMargin = 30 * time.Second
-	// RetryDelay is the delay after a failure: until then Lambda has stopped its own retries.
+	// RetryDelay is the delay of a schedule after a failure. By then Lambda has stopped its own retries.
 	RetryDelay = 15 * time.Minute
 )
 
@@ -73,7 +74,7 @@ func (f *Function) Handle(ctx context.Context, in Invocation) (any, error) {
 		defer cancel()
 	}
 	switch {
-	case len(in.Records) > 0 && in.Records[0].EventSource != "aws:dynamodb": // as all records have it
+	case len(in.Records) > 0 && in.Records[0].EventSource != "aws:dynamodb": // all records have the same source
 		return nil, fmt.Errorf("events from %q are unknown", in.Records[0].EventSource)
 	case len(in.Records) > 0:
 		return f.handleChanges(ctx, in.Records)
@@ -91,7 +92,7 @@ func (f *Function) Handle(ctx context.Context, in Invocation) (any, error) {
 	}
 }
 
-// handleChanges handles records of the table's stream. It reports those that fail, so that the stream repeats them and those after.
+// handleChanges handles records of the table's stream. It reports failed records, so that Lambda repeats them and the later ones.
 func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBEventRecord) (events.DynamoDBEventResponse, error) {
 	due, failed := make([]time.Time, len(changes)), make([]error, len(changes))
 	var all errgroup.Group
@@ -99,7 +100,7 @@ func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 	for i, change := range changes {
 		all.Go(func() error {
 			due[i], failed[i] = f.handleChange(ctx, change)
-			return nil // failures are of their records alone
+			return nil // a failure concerns only its record
 		})
 	}
 	_ = all.Wait()
@@ -108,9 +109,9 @@ func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 	for i, at := range due {
 		number := changes[i].Change.SequenceNumber
 		if failed[i] != nil {
-			slog.ErrorContext(ctx, "a change was not handled and is repeated", "sequenceNumber", number, "error", failed[i])
+			slog.ErrorContext(ctx, "cannot handle a change; the stream repeats it", "sequenceNumber", number, "error", failed[i])
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: number})
-			at = time.Now().Add(RetryDelay) // should the change end in the dead-letter queue, a later call still finds the work
+			at = time.Now().Add(RetryDelay) // a later call finds the work even if the change ends in the dead-letter queue
 		}
 		if next.IsZero() || !at.IsZero() && at.Before(next) {
 			next = at
@@ -122,7 +123,7 @@ func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecord) (time.Time, error) {
 	p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]
 	switch {
-	case ctx.Err() != nil: // there is no time to begin another
+	case ctx.Err() != nil: // too late to begin
 		return time.Time{}, ctx.Err()
 	case p.DataType() != events.DataTypeString || s.DataType() != events.DataTypeString:
 		return time.Time{}, errors.New("the record has no key")
@@ -130,8 +131,8 @@ func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecor
 	return f.HandleChange(ctx, store.Key{Partition: p.String(), Sort: s.String()})
 }
 
-// runUntil waits for work that is due in a moment and does it; for work that is due later it makes a schedule. Later records of the stream
-// wait meanwhile, but not their work, since RunDue does all.
+// runUntil waits for work that is due within MaxPause and does it. For later work it creates a schedule. Later records of the stream
+// wait meanwhile. Their work does not, because RunDue does all work that is due.
 func (f *Function) runUntil(ctx context.Context, next time.Time) (err error) {
 	for range f.MaxPasses {
 		if next.IsZero() || time.Until(next) > f.MaxPause || !wait.Sleep(ctx, max(time.Until(next), f.MinPause)) {

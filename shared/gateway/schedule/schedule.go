@@ -1,6 +1,5 @@
-// Package schedule has the functions of the evaluator and the notifier called at an instant, by one-time schedules of EventBridge, and
-// handles these calls and those of the table's stream. Without schedules the functions would have to be called all the time, and an unused
-// service would cost something.
+// Package schedule runs Lambda functions that work at given times. A function creates one-time schedules of EventBridge, which call it
+// when work is due, so that an unused service costs nothing. The package handles these calls and those of the table's stream.
 package schedule
 
 import (
@@ -20,30 +19,30 @@ import (
 
 // Event is the event of a schedule.
 type Event struct {
-	Wake  string // what for
-	After string `json:",omitempty"` // of a cleaning, the last file that an earlier one is done with
+	Wake  string // kind of work
+	After string `json:",omitempty"` // for WakeClean: last file of the previous part of the cleaning
 }
 
-// What schedules are for.
+// Kinds of work in schedules.
 const (
 	WakeDue    = "due"
 	WakeClean  = "clean"
 	WakeNotify = "notify"
 )
 
-// Schedules makes one-time schedules, which call the function with an Event and are then deleted. Each minute has at most one of
-// each kind, named after it, however much is due.
+// Schedules creates one-time schedules, which call the function with an Event and are then deleted. There is at most one schedule of
+// each kind for a minute. Its name consists of kind and minute.
 type Schedules struct {
 	client              *scheduler.Client
 	group, role, target string
 	deadLetterQueue     string
-	made                map[string]bool // by name; Lambda calls the function once at a time
+	made                map[string]bool // names of created schedules; needs no lock, because Lambda makes one call at a time
 }
 
-// maxMade bounds the cached names; a forgotten one costs a request.
+// maxMade bounds the cached names. A dropped name costs a request.
 const maxMade = 10_000
 
-// New takes from the environment whom the schedules call, and as whom.
+// New reads the target and the role of the schedules from the environment.
 func New(env *config.Environment) *Schedules {
 	return &Schedules{
 		client: scheduler.NewFromConfig(awsconfig.Scheduler(env)),
@@ -53,15 +52,15 @@ func New(env *config.Environment) *Schedules {
 	}
 }
 
-// Set has the function called with the event at the instant, or within the minute after it.
+// Set schedules a call with the event at the time, or within the minute after it.
 func (a *Schedules) Set(ctx context.Context, at time.Time, e Event) error {
 	minute := at.UTC().Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 	if soonest := time.Now().UTC().Add(2 * time.Minute).Truncate(time.Minute); minute.Before(soonest) {
-		minute = soonest // a schedule of the past is refused
+		minute = soonest // EventBridge refuses times in the past
 	}
 	name := e.Wake + minute.Format("-20060102T1504")
 	if e.After != "" {
-		name = "continue-" + name // which must not be taken for the cleaning of that day
+		name = "continue-" + name // distinguishes it from the cleaning of that day
 	}
 	if a.made[name] {
 		return nil

@@ -1,4 +1,4 @@
-// Command empty is the least that a function can be: what the cold starts of the others are compared with.
+// Command empty is a minimal function. Its cold start is the baseline for those of the other functions.
 package main
 
 import (

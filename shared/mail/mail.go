@@ -1,5 +1,4 @@
-// Package mail sends e-mails in plain text and HTML, each to one recipient, who can stop them with one click (RFC 8058). It knows
-// nothing of what they say.
+// Package mail sends e-mails in plain text and HTML. Each has one recipient, who can unsubscribe with one click (RFC 8058).
 package mail
 
 import (
@@ -20,17 +19,17 @@ import (
 
 // Message is an e-mail to one recipient.
 type Message struct {
-	ID          string // what is sent again has the same one: letters, digits and hyphens
+	ID          string // letters, digits and hyphens; a repeated message keeps its ID
 	To          string // address
 	Subject     string
-	Text, HTML  string // the same, in two forms
-	Unsubscribe string // https URL that stops further ones when it is sent List-Unsubscribe=One-Click; empty where there are none
+	Text, HTML  string // the same content in two forms
+	Unsubscribe string // https URL for a POST of List-Unsubscribe=One-Click; empty: none
 }
 
-// Sender sends a message. An error means that it is to be tried again later.
+// Sender sends a message. After an error, the caller tries again later.
 type Sender func(ctx context.Context, m Message) error
 
-// ParseFrom reads the address that messages are sent from, such as Assay <assay@lab.example>.
+// ParseFrom parses the sender of messages, such as Assay <assay@lab.example>.
 func ParseFrom(address string) (*netmail.Address, error) {
 	from, err := netmail.ParseAddress(address)
 	if err != nil {
@@ -39,7 +38,7 @@ func ParseFrom(address string) (*netmail.Address, error) {
 	return from, nil
 }
 
-// MIME returns the message as it is sent by all ways.
+// MIME returns the encoded message.
 func (m Message) MIME(from *netmail.Address) ([]byte, error) {
 	msg, err := m.msg(from)
 	if err != nil {
@@ -50,7 +49,7 @@ func (m Message) MIME(from *netmail.Address) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// msg builds the message. A line end in a header would begin another one, so there is none.
+// msg builds the message. It removes line breaks from headers, because a line break would begin another header.
 func (m Message) msg(from *netmail.Address) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(from)
@@ -73,11 +72,11 @@ func (m Message) msg(from *netmail.Address) (*gomail.Msg, error) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// smtpTime is how long a server of SMTP may take for each step.
+// smtpTime bounds each step of an SMTP connection.
 const smtpTime = 30 * time.Second
 
-// SMTP returns a sender by the server at the URL, smtp://user:password@host:port or smtps://..., which begins with TLS. Without TLS a
-// password is sent to this machine alone.
+// SMTP returns a sender for the SMTP server at the URL, smtp://user:password@host:port or smtps://user:password@host:port. smtps uses
+// TLS from the start. A password is sent without TLS only to this machine.
 func SMTP(server, from string) (Sender, error) {
 	sender, err := ParseFrom(from)
 	if err != nil {
@@ -92,7 +91,7 @@ func SMTP(server, from string) (Sender, error) {
 		options = append(options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
 	}
 	if u.Port() != "" {
-		port, _ := strconv.Atoi(u.Port()) // the URL has digits alone
+		port, _ := strconv.Atoi(u.Port()) // url.Parse accepts only digits
 		options = append(options, gomail.WithPort(port))
 	}
 	if u.User != nil {
@@ -113,7 +112,7 @@ func SMTP(server, from string) (Sender, error) {
 		if err != nil {
 			return err
 		}
-		client, err := gomail.NewClient(u.Hostname(), options...) // which is not for concurrent use
+		client, err := gomail.NewClient(u.Hostname(), options...) // a client is not safe for concurrent use
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-// Package mailtest is a server of SMTP for tests, which keeps what it is sent.
+// Package mailtest is an SMTP server for tests. It keeps the e-mails that it receives.
 package mailtest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Received is an e-mail that has arrived.
+// Received is an e-mail that the server received.
 type Received struct {
 	From, To   string // of the envelope
 	Header     mail.Header
@@ -23,7 +23,7 @@ type Received struct {
 	Text, HTML string
 }
 
-// Server is a server of SMTP on this machine.
+// Server is an SMTP server on this machine.
 type Server struct {
 	URL string
 
@@ -33,7 +33,7 @@ type Server struct {
 	all   []Received
 }
 
-// New starts a server, which the end of the test stops.
+// New starts a server that stops when the test ends.
 func New(t testing.TB) *Server {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -48,14 +48,14 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Fail has the server refuse every e-mail with the error from now on; nil: take them.
+// Fail makes the server refuse every further e-mail with the error; nil: accept them.
 func (s *Server) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = err
 }
 
-// Take returns what has arrived since it was last called.
+// Take returns the e-mails that arrived since the last call.
 func (s *Server) Take() []Received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
-// read takes an e-mail apart.
+// read parses an e-mail.
 func (s *Server) read(from, to string, content []byte) Received {
 	m := Received{From: from, To: to}
 	msg, err := mail.ReadMessage(bytes.NewReader(content))

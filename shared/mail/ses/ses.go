@@ -1,4 +1,4 @@
-// Package ses sends e-mails by Amazon SES.
+// Package ses sends e-mails with Amazon SES.
 package ses
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
 )
 
-// New returns a sender from the address, of an identity that SES has verified.
+// New returns a sender with the address from. The address must belong to an identity that SES has verified.
 func New(cfg aws.Config, from string) (mail.Sender, error) {
 	sender, err := mail.ParseFrom(from)
 	if err != nil {

@@ -1,10 +1,9 @@
-// Package markdown renders the Markdown that users write, such as descriptions, as HTML that is safe to stand in a page of
-// this server: CommonMark without raw HTML, which is shown as the text that it is, and without links that are neither to web
-// pages nor to mail addresses. No image is loaded, because another server would learn who reads the page; it becomes a
-// link. Links ask search engines not to follow them.
+// Package markdown renders Markdown from users, such as descriptions, as safe HTML for a page of this server. It supports CommonMark
+// with restrictions. Raw HTML appears as text. Links may lead only to web pages and mail addresses, and ask search engines not to follow
+// them. Images become links, because loading an image would tell another server who reads the page.
 //
-// The time and the size of the result are bounded whatever the text: the parser needs the square of how deep and how dense
-// marks stand, so that a text which is deeper or denser than people write is shown as plain text.
+// Time and size of the result are bounded for every text. The parser takes quadratic time for deeply nested or densely marked texts, so
+// texts deeper or denser than people write appear as plain text.
 package markdown
 
 import (
@@ -25,14 +24,14 @@ import (
 )
 
 const (
-	maxText  = 64 << 10 // bytes of a text that is parsed: as long as a description may be
+	maxText  = 64 << 10 // bytes of a text that are parsed; the greatest length of a description
 	maxHTML  = 512 << 10
-	maxFirst = 1 << 10 // bytes of the beginning of a text
-	maxDepth = 8       // quotes and lists within each other
-	maxMarks = 500     // marks of emphasis and links in lines that no empty line divides
+	maxFirst = 1 << 10 // bytes at the start of a text that First reads
+	maxDepth = 8       // nested quotes and lists
+	maxMarks = 500     // marks of emphasis and links between two empty lines
 )
 
-// converter parses and renders. It is made for the first text, so that a function that shows none starts without it.
+// converter parses and renders. It is created at its first use, so that functions without Markdown start faster.
 var converter = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithParser(parser.NewParser(
@@ -50,7 +49,7 @@ func without(all []util.PrioritizedValue, unwanted any) []util.PrioritizedValue 
 	return slices.DeleteFunc(all, func(p util.PrioritizedValue) bool { return p.Value == unwanted })
 }
 
-// HTML renders a text. Headings begin at the third level, below those of the page.
+// HTML renders a text. Headings start at the third level, below those of the page.
 func HTML(source string) string {
 	source = strings.ToValidUTF8(source[:min(len(source), maxText)], "\uFFFD")
 	out := bounded{left: maxHTML}
@@ -60,7 +59,7 @@ func HTML(source string) string {
 	return out.String()
 }
 
-// Line renders a text of one paragraph to stand within a line: without the element of the paragraph.
+// Line renders a text of one paragraph without the paragraph element, for use within a line.
 func Line(source string) string {
 	rendered := strings.TrimSpace(HTML(source))
 	if strings.Count(rendered, "<p>") > 1 {
@@ -69,8 +68,8 @@ func Line(source string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(rendered, "<p>"), "</p>")
 }
 
-// First returns the first paragraph of a text without its marks, or its beginning; headings only when there is nothing else. Lists
-// have it of many texts.
+// First returns the first paragraph of a text without marks, or the start of the text. It returns headings only if there is nothing
+// else. It is fast, because lists call it for many texts.
 func First(source string) string {
 	source = strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n"))
 	source = strings.ToValidUTF8(source[:min(len(source), maxFirst)], "")
@@ -82,7 +81,7 @@ func First(source string) string {
 	return plainText(source, true)
 }
 
-// plainText returns a text without its marks, and with its headings or without.
+// plainText returns a text without marks. headings says whether the result includes headings.
 func plainText(source string, headings bool) string {
 	if tooComplex(source) {
 		return source
@@ -117,7 +116,7 @@ func plainText(source string, headings bool) string {
 	return strings.TrimSpace(plain.String())
 }
 
-// tooComplex reports whether the marks of a text stand deeper or denser than people write.
+// tooComplex reports whether a text is nested more deeply or marked more densely than people write.
 func tooComplex(source string) bool {
 	if strings.Contains(source, "]:") && strings.Count(source, "[") > maxMarks {
 		return true // each link could repeat a long definition
@@ -148,7 +147,7 @@ func tooComplex(source string) bool {
 	return false
 }
 
-// bounded keeps what is written, up to a limit.
+// bounded is a buffer with a greatest length.
 type bounded struct {
 	bytes.Buffer
 	left int
@@ -163,7 +162,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// transformer lowers headings, and takes the names of languages from code.
+// transformer lowers headings, and removes the language names of code blocks.
 type transformer struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -191,10 +190,11 @@ func (links) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	}
 }
 
-// schemes are those that the address of a link may have; "" is that of an address on this server.
+// schemes lists the allowed schemes of links. "" stands for addresses on this server.
 var schemes = []string{"", "http", "https", "mailto"}
 
-// renderLink writes a tag with the address as the browser gets it. Without an address that is allowed, only the text stays.
+// renderLink writes a link. If its address is not allowed, it writes only the text. It checks the address in the form that the browser
+// gets.
 func renderLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	var address, title, label []byte
 	switch n := n.(type) {

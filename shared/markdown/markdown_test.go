@@ -67,7 +67,7 @@ func TestFirst_OfMarkdown(t *testing.T) {
 	}
 }
 
-// worst are texts for which parsers of Markdown need the square of their length, or whose HTML is many times as long.
+// worst returns texts that take Markdown parsers quadratic time, or whose HTML is many times as long.
 func worst() map[string]string {
 	all := map[string]string{
 		"table of references": "[a]: " + strings.Repeat("b", 30_000) + "\n\n" + strings.Repeat(strings.Repeat("[a]", 300)+"\n\n", 40),
@@ -90,8 +90,8 @@ func worst() map[string]string {
 	return all
 }
 
-// TestHTML_IsBounded holds what is rendered of texts of 64 KiB within a size, and to what may stand in a page. A parser
-// that took the square of their length would be seen by the time limit of tests.
+// TestHTML_IsBounded checks the size and the elements of HTML for texts of 64 KiB. A parser with quadratic time would exceed the time
+// limit of tests.
 func TestHTML_IsBounded(t *testing.T) {
 	for name, source := range worst() {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
@@ -119,7 +119,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) { check(t, markdown.HTML(source)) })
 }
 
-// attributes are those that each element may have. There must be no other element.
+// attributes lists the allowed elements with their allowed attributes.
 var attributes = map[string][]string{
 	"a": {"href", "title", "rel"}, "ol": {"start"},
 	"p": nil, "br": nil, "hr": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "pre": nil, "code": nil, "em": nil,
@@ -127,12 +127,12 @@ var attributes = map[string][]string{
 }
 
 var (
-	// ignored is what browsers remove from an address before they look for its scheme, as the URL Standard has it.
+	// ignored matches characters that browsers remove from an address before they parse its scheme (URL Standard).
 	ignored = regexp.MustCompile(`^[\x00-\x20]+|[\t\r\n]`)
 	scheme  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
 )
 
-// check reads HTML as a browser does and looks for what must not be in it.
+// check parses HTML like a browser and fails for elements, attributes and addresses that are not allowed.
 func check(t *testing.T, rendered string) {
 	t.Helper()
 	var open []string

@@ -1,10 +1,10 @@
-// Package compute shares the processors and the memory of a process among its callers: for computations, which are tools and the
-// checks of files that come with a request, and in package api for lists and large bodies. It exists so that callers who ask
-// for much do not keep the others waiting until their time is over.
+// Package compute shares the processors and the memory of a process among its callers. It serves computations, which are tools and
+// checks of files in requests. Package api also uses it for lists and large bodies. A caller who asks for much does not delay others
+// until they time out.
 //
-// A Pool gives slots and memory to callers in turn. Computations have three pools, so that none keeps those of another kind waiting:
-// small ones, checks of submissions, and large ones. Which of them a computation needs is known once its files have been unpacked and
-// counted, which takes a slot of its own for as long.
+// A Pool gives slots and memory to callers in turn. There are three pools for computations, so that one kind does not delay another:
+// small computations, checks of submissions, and large computations. The memory of a computation is known only after its files have been
+// unpacked and counted. The counting takes a slot too.
 package compute
 
 import (
@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// SmallBytes is how much memory a small computation takes at most.
+	// SmallBytes is the greatest memory of a small computation.
 	SmallBytes = 8 << 20
-	// LargeBytes is how much memory all large computations of a process take together at most, and so each of them.
+	// LargeBytes is the greatest memory of all large computations of a process together, and so of each of them.
 	LargeBytes = 384 << 20
-	// maxWait is how long a computation waits for its slot.
+	// maxWait bounds the wait of a computation for a slot.
 	maxWait = 10 * time.Second
 )
 
-// Computations are the pools of a process. All of them together hold less than 512 MiB.
+// Computations has the pools for the computations of a process. Together they hold less than 512 MiB.
 type Computations struct {
 	small, checks, large *Pool
 }
@@ -30,8 +30,9 @@ type Computations struct {
 // Process has the pools of this process.
 var Process = New(runtime.GOMAXPROCS(0))
 
-// New returns the pools for so many processors. A user has a third of the slots for small computations, and a quarter of those for large
-// ones, so that two users leave room for others. All memory for large ones can go to one user, and half of it to callers without a login.
+// New returns the pools for a number of processors. A user can have a third of the slots for small computations, and a quarter of those
+// for large ones, so that two users leave room for others. One user can have all memory of the large ones. Callers without a login can
+// have half of it.
 func New(processors int) *Computations {
 	atMost := func(slots, least, most int) int64 { return int64(min(max(slots, least), most)) }
 	small := atMost(3*processors, 6, 12)
@@ -50,13 +51,14 @@ func New(processors int) *Computations {
 // Work is a computation for a caller.
 type Work struct {
 	Caller Caller
-	Check  bool // the check of a submission, for which slots are kept
-	// Memory returns about how much memory Do takes at its peak, with its result. It takes itself less than SmallBytes.
+	Check  bool // the work is a check of a submission, which has slots of its own
+	// Memory estimates the peak memory of Do, including its result. Memory itself must take less than SmallBytes.
 	Memory func(context.Context) (int64, error)
 	Do     func(context.Context) error
 }
 
-// Run counts the memory of the work, and does it, in slots of the caller's shares. The work is not done when there is an error before.
+// Run estimates the memory of the work, and does the work, in slots of the caller's shares. If a step before Do fails, Run returns its
+// error and does not call Do.
 func (p *Computations) Run(ctx context.Context, w Work) error {
 	first := p.small
 	if w.Check {
@@ -72,14 +74,14 @@ func (p *Computations) Run(ctx context.Context, w Work) error {
 		return err
 	}
 	if bytes > SmallBytes {
-		slot.Release() // nobody waits for room while having some
+		slot.Release() // no work waits for a slot while it holds another
 		larger, err := p.large.Acquire(ctx, w.Caller, Amount{Slots: 1, Bytes: bytes})
 		if err != nil {
 			return err
 		}
 		usual := Frugal()
 		defer func() {
-			runtime.GC() // or the next computation would add its memory to what this one left behind
+			runtime.GC() // otherwise the garbage of this computation would add to the memory of the next one
 			larger.Release()
 			usual()
 		}()

@@ -12,8 +12,8 @@ import (
 	"assay/shared/compute"
 )
 
-// TestRun_OneCallerKeepsNoOtherWaiting has two users ask for as many computations of each kind as they like: small ones of others and
-// checks of submissions are done at once meanwhile, and so is a large one that fits beside theirs.
+// TestRun_OneCallerKeepsNoOtherWaiting fills the shares of two users with computations of each kind. Small computations and checks of
+// other users still run at once, and so does a large one for which there is memory.
 func TestRun_OneCallerKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := compute.New(2)
@@ -29,7 +29,8 @@ func TestRun_OneCallerKeepsNoOtherWaiting(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		for _, bytes := range []int64{150 << 20, 0} { // a user's small ones would take the slots in which the large ones are counted
+		// Large computations come first, because small ones would take the slots in which large ones are counted.
+		for _, bytes := range []int64{150 << 20, 0} {
 			for _, user := range []string{"ada", "otto"} {
 				for range 10 {
 					go func() { _ = all.Run(ctx, work(user, false, bytes, endless)) }() // ends with the test, or is refused
@@ -55,8 +56,8 @@ func TestRun_OneCallerKeepsNoOtherWaiting(t *testing.T) {
 	})
 }
 
-// TestRun_LargeWorkWaitsWithoutASlot has a computation that needs all memory for large ones wait for one under way. It does not keep its
-// caller's small slots meanwhile.
+// TestRun_LargeWorkWaitsWithoutASlot makes a computation that needs all memory for large ones wait for another one. It does not hold a
+// small slot of its caller meanwhile.
 func TestRun_LargeWorkWaitsWithoutASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := compute.New(2)

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// frugalPercent is how much garbage there may be, in percent of what is in use, while something takes much memory. Usual are 100.
+// frugalPercent is the amount of garbage, in percent of the memory in use, that starts a collection during large work. Go's default is
+// 100.
 const frugalPercent = 50
 
-// frugal counts what is under way that takes much memory.
+// frugal counts the large work in progress.
 var frugal struct {
 	mu           sync.Mutex
 	underWay     int
 	usualPercent int
 }
 
-// Frugal has the garbage collector leave half as much garbage as usual until usual is called. It is for work that takes much memory,
-// to which the process would add as much garbage.
+// Frugal makes the garbage collector run more often until usual is called, so that the process holds half as much garbage as usual. It
+// is for work that takes much memory, because garbage is proportional to the memory in use.
 func Frugal() (usual func()) {
 	frugal.mu.Lock()
 	defer frugal.mu.Unlock()

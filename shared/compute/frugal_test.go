@@ -7,7 +7,7 @@ import (
 	"assay/shared/compute"
 )
 
-// TestFrugal_LastsAsLongAsAnyWork has two works overlap: there is less garbage until the later one has ended, and as much as before then.
+// TestFrugal_LastsAsLongAsAnyWork overlaps two pieces of work. The collector returns to its usual setting when the later one ends.
 func TestFrugal_LastsAsLongAsAnyWork(t *testing.T) {
 	percent := func() int {
 		now := debug.SetGCPercent(-1)

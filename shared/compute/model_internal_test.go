@@ -7,21 +7,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// poolModel has what a Pool must have given, as the contract says it.
+// poolModel records the requests to a Pool, to check the Pool against its contract.
 type poolModel struct {
 	pool   *Pool
 	shares Shares
-	slots  []*Slot // asked for, and neither released nor given up
-	// passed counts, for each waiting request, how many requests of each other caller were served while it was in turn.
+	slots  []*Slot // requests that were neither released nor given up
+	// passed counts, for each waiting request, the requests of each other caller that were served while it was in turn.
 	passed map[*Slot]map[Caller]int
 }
 
-// TestPool_AgreesWithItsContract asks, gives up and releases at random.
+// TestPool_AgreesWithItsContract requests, gives up and releases slots at random.
 func TestPool_AgreesWithItsContract(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shares := Shares{All: Amount{4, 100}, Anonymous: Amount{2, 50}, User: Amount{2, 100}, Address: Amount{1, 50}}
 		m := &poolModel{pool: NewPool(shares), shares: shares, passed: map[*Slot]map[Caller]int{}}
-		// one does something with one of the slots in the state, if there are any.
+		// one calls do with one of the slots, if there are any.
 		one := func(t *rapid.T, of []*Slot, do func(*Slot)) {
 			if len(of) > 0 {
 				s := rapid.SampledFrom(of).Draw(t, "slot")
@@ -38,7 +38,7 @@ func TestPool_AgreesWithItsContract(t *testing.T) {
 			"give up": func(t *rapid.T) { one(t, m.inState(waiting), func(s *Slot) { m.pool.giveUp(s) }) },
 			"":        m.check,
 		})
-		for len(m.slots) > 0 { // every waiting request is served once enough was released
+		for len(m.slots) > 0 { // releasing slots serves every waiting request
 			held := m.inState(taken)
 			if len(held) == 0 {
 				t.Fatalf("%d requests wait although nothing is taken", len(m.slots))
@@ -57,12 +57,12 @@ func (m *poolModel) inState(st state) []*Slot {
 	return slices.DeleteFunc(slices.Clone(m.slots), func(s *Slot) bool { return s.state != st })
 }
 
-// inTurn reports whether the request waits although it is its caller's first and the caller's own share has room for it.
+// inTurn reports whether the request is its caller's first one, waits, and fits into the caller's own share.
 func (m *poolModel) inTurn(s *Slot) bool {
 	return s.state == waiting && s.account.queue[0] == s && m.pool.lacks(s.account, s.amount) != ofCaller
 }
 
-// change does something, and counts whom it serves while others are in turn. Users pass callers without a login.
+// change calls do, and counts the served requests for each request in turn. Users may pass callers without a login.
 func (m *poolModel) change(t *rapid.T, do func()) {
 	had := m.inState(taken)
 	kept := slices.DeleteFunc(m.inState(waiting), func(s *Slot) bool { return !m.inTurn(s) })
@@ -86,7 +86,7 @@ func (m *poolModel) change(t *rapid.T, do func()) {
 	}
 }
 
-// check compares what was given with the shares.
+// check compares the slots that callers hold with the shares.
 func (m *poolModel) check(t *rapid.T) {
 	var all, anonymous Amount
 	by := map[Caller]Amount{}
@@ -107,7 +107,7 @@ func (m *poolModel) check(t *rapid.T) {
 			t.Fatalf("%v has %v", c, n)
 		}
 	}
-	if len(m.pool.turns) > 0 { // nobody in turn waits for what is there, unless it is set aside
+	if len(m.pool.turns) > 0 { // the first in turn waits only if there is no room for it
 		first := m.pool.turns[0]
 		if m.pool.lacks(first, first.queue[0].amount) == noShortage {
 			t.Fatalf("the first in turn waits for %v, for which there is room", first.queue[0].amount)

@@ -11,27 +11,27 @@ import (
 
 // Caller identifies a caller to a pool.
 type Caller struct {
-	Name     string // tells callers apart
+	Name     string // unique
 	LoggedIn bool
 }
 
-// Amount is what a computation takes, or what callers have.
+// Amount is a number of slots and an amount of memory.
 type Amount struct{ Slots, Bytes int64 }
 
 func (a Amount) plus(b Amount) Amount { return Amount{a.Slots + b.Slots, a.Bytes + b.Bytes} }
 
 func (a Amount) minus(b Amount) Amount { return Amount{a.Slots - b.Slots, a.Bytes - b.Bytes} }
 
-// within reports whether the amount fits into the most.
+// within reports whether a is at most the given amount.
 func (a Amount) within(most Amount) bool { return a.Slots <= most.Slots && a.Bytes <= most.Bytes }
 
-// Shares is how much of a pool callers may have at the same time.
+// Shares are the amounts of a pool that callers may hold at the same time.
 type Shares struct {
-	All       Amount // all callers together
-	Anonymous Amount // all callers without a login together
-	User      Amount // one user
-	Address   Amount // one address without a login
-	Wait      time.Duration
+	All       Amount        // all callers together
+	Anonymous Amount        // all callers without a login together
+	User      Amount        // one user
+	Address   Amount        // one address without a login
+	Wait      time.Duration // longest wait of a request
 }
 
 // of returns the share of one caller.
@@ -42,19 +42,21 @@ func (s *Shares) of(c Caller) Amount {
 	return s.Address
 }
 
-// Halved returns shares of so many slots: a user may have perUser of them, an address half as many, and all callers without a login
-// half of all. No caller waits longer than the given time.
+// Halved returns the shares of a pool with slots only. A user may hold perUser slots, an address half as many, and all callers without a
+// login together half of all slots.
 func Halved(slots, perUser int64, wait time.Duration) Shares {
 	return Shares{All: Amount{Slots: slots}, Anonymous: Amount{Slots: max(slots/2, 1)}, User: Amount{Slots: perUser},
 		Address: Amount{Slots: max(perUser/2, 1)}, Wait: wait}
 }
 
-// Pool gives slots and memory to callers. Each caller has a queue, and the callers take turns: the one who was served last comes last.
+// Pool gives slots and memory to callers. Each caller has a queue, and the callers take turns: the caller who was served last comes last.
 //
-// No request starves. A caller's requests are served in their order. The first caller in turn whose own share has room is served next:
-// what it lacks is set aside for it, and nobody behind it is served meanwhile. A request waits until computations under way have ended,
-// for the caller's own earlier requests, and for at most one request of each other caller before each of them. A caller without
-// a login also waits for the share that those callers have together, in turn among them; users pass meanwhile.
+// No request starves. A caller's requests are served in order. The next request served is that of the first caller in turn whose own
+// share has room. If the pool lacks room for it, free room is set aside for it, and no later caller is served meanwhile. So a request
+// waits for three things: running computations, the caller's own earlier requests, and at most one request of each other caller before
+// each of these.
+//
+// A caller without a login also waits for the common share of those callers. They take turns in it, and users pass them meanwhile.
 type Pool struct {
 	shares Shares
 
@@ -65,20 +67,20 @@ type Pool struct {
 	turns     []*account // accounts with waiting requests, in the order of their turns
 }
 
-// account is what one caller has and waits for. It exists as long as there is something.
+// account is the state of one caller. It exists while the caller holds or waits for something.
 type account struct {
 	caller Caller
 	taken  Amount
 	queue  []*Slot
 }
 
-// Slot is a part of a Pool that one computation has.
+// Slot is a request of a caller, and the part of the Pool that the request gets.
 type Slot struct {
 	pool    *Pool
 	account *account
 	amount  Amount
 	state   state
-	served  chan struct{} // closed when a slot that was waited for is taken
+	served  chan struct{} // closed when a waiting request is served; nil: it was served at once
 }
 
 type state int
@@ -89,10 +91,10 @@ const (
 	released
 )
 
-// NewPool returns a pool that is divided into the shares.
+// NewPool returns a pool with the shares.
 func NewPool(s Shares) *Pool { return &Pool{shares: s, accounts: map[Caller]*account{}} }
 
-// shortage says whose share has no room for a request.
+// shortage names the share that has no room for a request.
 type shortage int
 
 const (
@@ -102,7 +104,7 @@ const (
 	ofAll
 )
 
-// problems are the answers to callers who waited without success.
+// problems maps shortages to the answers after an unsuccessful wait.
 var problems = map[shortage]error{
 	ofCaller: problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when " +
 		"one is done.").After(retryDelay),
@@ -111,10 +113,10 @@ var problems = map[shortage]error{
 	ofAll: problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(retryDelay),
 }
 
-// retryDelay is when a refused caller may ask again.
+// retryDelay is the delay after which a refused caller may try again.
 const retryDelay = 5 * time.Second
 
-// Acquire waits for the caller's turn, and for room. The caller releases the slot.
+// Acquire waits for the caller's turn and for room. The caller must release the slot.
 func (p *Pool) Acquire(ctx context.Context, c Caller, n Amount) (*Slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -137,14 +139,14 @@ func (p *Pool) Acquire(ctx context.Context, c Caller, n Amount) (*Slot, error) {
 	lacks, gaveUp := p.giveUp(s)
 	switch {
 	case !gaveUp:
-		return s, nil // it was served at the last moment
+		return s, nil // it was served just before giving up
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
 	return nil, problems[lacks]
 }
 
-// tooLarge is the answer to a request that the caller's share never has room for.
+// tooLarge returns the problem of a request that is larger than the caller's share.
 func (p *Pool) tooLarge(c Caller, n Amount) error {
 	most := p.shares.of(c).Bytes
 	if !c.LoggedIn && n.within(p.shares.User) {
@@ -155,7 +157,7 @@ func (p *Pool) tooLarge(c Caller, n Amount) error {
 		"the files by their links and use a tool of your own.", n.Bytes>>20, most>>20)
 }
 
-// ask puts a request into its caller's queue, and serves all who can be served.
+// ask adds a request to its caller's queue, and serves all requests that can be served.
 func (p *Pool) ask(c Caller, n Amount) *Slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,9 +178,9 @@ func (p *Pool) ask(c Caller, n Amount) *Slot {
 	return s
 }
 
-// serve gives slots to those whose turn it is, until nothing more can be given.
+// serve serves requests in turn until none can be served.
 func (p *Pool) serve() {
-	anonymousWait := false // a caller without a login, in turn, waits for their common share
+	anonymousWait := false // a caller without a login waits for the common share, so later ones may not pass
 	for i := 0; i < len(p.turns); {
 		a := p.turns[i]
 		if anonymousWait && !a.caller.LoggedIn {
@@ -203,7 +205,7 @@ func (p *Pool) serve() {
 	}
 }
 
-// lacks says whose share has no room for the amount.
+// lacks returns which share has no room for the amount.
 func (p *Pool) lacks(a *account, n Amount) shortage {
 	switch {
 	case !a.taken.plus(n).within(p.shares.of(a.caller)):
@@ -231,7 +233,7 @@ func (p *Pool) take(a *account) {
 	}
 }
 
-// giveUp removes a waiting request, and says why it had to wait. It reports false when the request has been served.
+// giveUp removes a waiting request, and returns the share that lacked room. It reports false if the request was already served.
 func (p *Pool) giveUp(s *Slot) (lacks shortage, gaveUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -240,7 +242,7 @@ func (p *Pool) giveUp(s *Slot) (lacks shortage, gaveUp bool) {
 	}
 	a := s.account
 	if lacks = p.lacks(a, s.amount); lacks == noShortage {
-		lacks = ofAll // what there is was set aside for others
+		lacks = ofAll // the free room was set aside for others
 	}
 	s.state = released
 	a.queue = slices.DeleteFunc(a.queue, func(other *Slot) bool { return other == s })
@@ -252,14 +254,14 @@ func (p *Pool) giveUp(s *Slot) (lacks shortage, gaveUp bool) {
 	return lacks, true
 }
 
-// forget drops an account that has nothing and waits for nothing.
+// forget drops an account that neither holds nor waits for anything.
 func (p *Pool) forget(a *account) {
 	if a.taken == (Amount{}) && len(a.queue) == 0 {
 		delete(p.accounts, a.caller)
 	}
 }
 
-// Release gives the slot back. It does nothing for a nil Slot, or for one that was released.
+// Release gives the slot back. It does nothing for a nil Slot or a released one.
 func (s *Slot) Release() {
 	if s == nil {
 		return

@@ -12,8 +12,8 @@ import (
 
 func user(name string) Caller { return Caller{Name: name, LoggedIn: true} }
 
-// TestPool_SharesAreKept has twenty callers without a login compute at once, of whom one calls from several programs: they have
-// half of the slots together, that one a quarter, and users find the other half.
+// TestPool_SharesAreKept makes twenty addresses without a login compute at once, one of them with several requests. Together they get
+// half of the slots, the one address gets a quarter, and users get the other half.
 func TestPool_SharesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPool(Halved(8, 4, maxWait))
@@ -63,7 +63,7 @@ func TestPool_SharesAreKept(t *testing.T) {
 				}
 			}
 		}
-		// Three of the one address and one of ada wait for their own share; 13 addresses and otto for that of all.
+		// Three requests of the one address and one of ada lack their own share. 13 addresses and otto lack a common share.
 		if kinds[problem.TooManyRequests] != 4 || kinds[problem.Unavailable] != 14 || computing != 8 {
 			t.Errorf("%d refused for their own share and %d for that of all, want 4 and 14; %d compute", kinds[problem.TooManyRequests],
 				kinds[problem.Unavailable], computing)
@@ -71,7 +71,8 @@ func TestPool_SharesAreKept(t *testing.T) {
 	})
 }
 
-// TestPool_CallersTakeTurns has one user wait for three slots before two others ask for one each: these are served before the second.
+// TestPool_CallersTakeTurns makes one user wait for three slots before two others ask for one each. The others are served before the
+// user's second request.
 func TestPool_CallersTakeTurns(t *testing.T) {
 	p := NewPool(Shares{All: Amount{Slots: 1}, User: Amount{Slots: 1}, Wait: maxWait})
 	now := p.ask(user("ada"), Amount{Slots: 1})
@@ -87,7 +88,8 @@ func TestPool_CallersTakeTurns(t *testing.T) {
 	}
 }
 
-// TestPool_SetsAsideForTheFirstInTurn has small requests come all the time: one of all memory is served once those before it have ended.
+// TestPool_SetsAsideForTheFirstInTurn keeps sending small requests. A request for all memory is served as soon as the earlier ones have
+// ended.
 func TestPool_SetsAsideForTheFirstInTurn(t *testing.T) {
 	all := Amount{Slots: 4, Bytes: 100}
 	p := NewPool(Shares{All: all, User: all, Wait: maxWait})

@@ -1,6 +1,6 @@
-// Package config reads the settings of programs: environment variables, flags, and settings that are JSON. It exists so that
-// each variable has its name in one place, which the deployment sets and the programs read, and so that only a main ends
-// its process: what is missing or malformed is returned as an error. Package awsconfig makes settings of the AWS SDK of it.
+// Package config reads settings: environment variables, flags, and settings in JSON. It declares the name of each variable once, for the
+// deployment, which sets the variable, and the programs, which read it. It returns errors for missing or malformed settings, so that
+// only a main function ends the process. Package awsconfig makes settings for the AWS SDK from them.
 package config
 
 import (
@@ -15,34 +15,34 @@ import (
 	"strings"
 )
 
-// Prefix begins the names of all variables of Assay, but for those of the worker.
+// Prefix is the prefix of all variables of Assay, except for those of the worker.
 const Prefix = "ASSAY_"
 
-// The variables that the deployment sets.
+// Variables that the deployment sets.
 const (
 	TableVariable    = Prefix + "TABLE"    // name of DynamoDB's table
 	BucketVariable   = Prefix + "BUCKET"   // name of S3's bucket
 	IssuerVariable   = Prefix + "ISSUER"   // OpenID Connect issuer to trust
 	AudienceVariable = Prefix + "AUDIENCE" // audience that its tokens must have
-	// true: the issuer confirms each e-mail address before it puts it into a token, also where email_verified is missing
+	// "true": the issuer confirms every e-mail address in its tokens, even if email_verified is missing
 	IssuerVerifiesEmailVariable = Prefix + "ISSUER_VERIFIES_EMAIL"
-	ClientIDVariable            = Prefix + "CLIENT_ID" // public client of the issuer that the console is; none: it takes access tokens alone
-	// origin of signed links to files, which the console may ask; none: the server's own
+	ClientIDVariable            = Prefix + "CLIENT_ID" // the console's client at the issuer; none: the console takes only access tokens
+	// origin of signed links to files, which the console may request; none: the server's own
 	FilesOriginVariable = Prefix + "FILES_ORIGIN"
-	// quotas of users and of the server, in JSON, where they differ from the defaults; see record.Quotas
+	// quotas of users and of the server that differ from the defaults, in JSON; see record.Quotas
 	QuotasVariable  = Prefix + "QUOTAS"
 	OriginsVariable = Prefix + "ORIGINS" // origins of web pages that may call the API, separated by commas; none: all
 
-	URLVariable      = Prefix + "URL"       // at which clients reach the API: links in e-mails begin with it
-	MailFromVariable = Prefix + "MAIL_FROM" // address that e-mails are sent from; none: none is sent
+	URLVariable      = Prefix + "URL"       // at which clients reach the API; the base of links in e-mails
+	MailFromVariable = Prefix + "MAIL_FROM" // sender of e-mails; none: no e-mails are sent
 
 	ScheduleGroupVariable  = Prefix + "SCHEDULE_GROUP"  // name of the group of schedules
 	ScheduleRoleVariable   = Prefix + "SCHEDULE_ROLE"   // ARN of the role with which a schedule calls a function
-	ScheduleTargetVariable = Prefix + "SCHEDULE_TARGET" // ARN of that function: the evaluator, or the notifier its own
-	DeadLettersVariable    = Prefix + "DEAD_LETTERS"    // ARN of the queue of events that could not be delivered
+	ScheduleTargetVariable = Prefix + "SCHEDULE_TARGET" // ARN of the function that schedules call: the function that reads this
+	DeadLettersVariable    = Prefix + "DEAD_LETTERS"    // ARN of the queue for events that could not be delivered
 )
 
-// Environment reads variables, and collects an error for each that is missing: a main reads them all and checks Err once.
+// Environment reads variables, and collects errors for missing ones. A main function reads all variables and then checks Err once.
 type Environment struct{ missing []error }
 
 // Require returns the value of a variable that must be set.
@@ -54,7 +54,7 @@ func (e *Environment) Require(name string) string {
 	return v
 }
 
-// Err returns an error that names each required variable that is missing; nil when there is none.
+// Err returns an error that names each missing variable; nil: none is missing.
 func (e *Environment) Err() error { return errors.Join(e.missing...) }
 
 // Origins returns the origins of web pages that may call the API.
@@ -65,8 +65,8 @@ func Origins() []string {
 	return []string{"*"}
 }
 
-// ParseFlags parses the arguments. A flag that is not among them has the value of its environment variable, if that is set: the
-// flag's name after the prefix, in upper case and with underscores for hyphens. The usage of each flag names its variable.
+// ParseFlags parses the arguments. A missing flag gets the value of its environment variable, if that is set. The variable's name is the
+// prefix and the flag's name, in upper case and with underscores for hyphens. The usage of each flag names its variable.
 func ParseFlags(f *flag.FlagSet, prefix string, args []string, getenv func(string) string) error {
 	var err error
 	f.VisitAll(func(fl *flag.Flag) {
@@ -90,7 +90,8 @@ func ParseFlags(f *flag.FlagSet, prefix string, args []string, getenv func(strin
 	return nil
 }
 
-// BaseURL returns the value of a flag, which is empty or an http or https URL without a path, without a slash at its end.
+// BaseURL checks the value of a flag, which must be empty or an http or https URL without a path. It returns the value without a final
+// slash.
 func BaseURL(name, value string) (string, error) {
 	if value == "" {
 		return "", nil
@@ -102,7 +103,8 @@ func BaseURL(name, value string) (string, error) {
 	return strings.TrimRight(value, "/"), nil
 }
 
-// ParseJSON sets in the defaults what the JSON text of a setting has; nothing when it is empty.
+// ParseJSON decodes the JSON text of a setting into defaults. Members that the text leaves out keep their values. An empty text changes
+// nothing.
 func ParseJSON(text string, defaults any) error {
 	if text == "" {
 		return nil
@@ -118,7 +120,7 @@ func ParseJSON(text string, defaults any) error {
 	return nil
 }
 
-// Loopback reports whether a host is this machine, to which secrets can go in plain text.
+// Loopback reports whether a host is this machine. Programs may send secrets to it without TLS.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

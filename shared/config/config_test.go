@@ -11,7 +11,7 @@ import (
 
 func TestParseFlags_FlagOverridesVariable(t *testing.T) {
 	for _, tt := range []struct {
-		args, env string // ASSAY_TLS_CERT
+		args, env string // env: value of ASSAY_TLS_CERT
 		want, err string
 	}{
 		{"", "", "none", ""},

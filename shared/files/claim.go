@@ -15,25 +15,26 @@ import (
 	"assay/shared/store"
 )
 
-// ClaimKey is the key of the object that has the id of the table which the other objects belong to.
+// ClaimKey is the key of an object whose content is the id of a table. All other objects belong to that table.
 const ClaimKey = "table"
 
-// maxClaim bounds what is read of that object.
+// maxClaim bounds the bytes that are read of that object.
 const maxClaim = 1 << 10
 
 // ErrOtherTable means that the files belong to another table.
 var ErrOtherTable = errors.New("the files belong to another table, and would be deleted as files that nothing names: choose another " +
 	"folder or bucket for the files, or the table that these belong to")
 
-// Claim says that objects belong to a table.
+// Claim binds objects to a table.
 type Claim struct {
 	Table   store.Store
 	Objects blob.Store
 	Now     func() time.Time
 }
 
-// Make makes the objects those of the table, which gets its identity. The error is that they are another table's: files that no record
-// names are deleted after some days, and in this table no record names those of the other.
+// Make claims the objects for the table, and gives the table an identity if it has none. It returns ErrOtherTable if another table has
+// claimed the objects. Otherwise the cleaning of abandoned files would delete all files of the other table, because no record of this
+// table names them.
 func (c Claim) Make(ctx context.Context) error {
 	named, err := NameTable(ctx, c.Table, c.Now)
 	if err != nil {
@@ -48,7 +49,7 @@ func (c Claim) Make(ctx context.Context) error {
 	return c.Objects.Put(ctx, o, strings.NewReader(id))
 }
 
-// CheckClaim returns ErrOtherTable when the objects are claimed, and not by the table. It writes nothing.
+// CheckClaim returns ErrOtherTable if another table has claimed the objects. It writes nothing.
 func CheckClaim(ctx context.Context, table store.Store, objects blob.Store) error {
 	named, err := identity(ctx, table)
 	if err != nil {
@@ -61,7 +62,7 @@ func CheckClaim(ctx context.Context, table store.Store, objects blob.Store) erro
 	return nil
 }
 
-// checkClaim compares the claim with the id of a table; blob.ErrNotFound when there is no claim.
+// checkClaim compares the claim with the id of a table. It returns blob.ErrNotFound if there is no claim.
 func checkClaim(ctx context.Context, id string, objects blob.Store) error {
 	content, err := objects.Open(ctx, ClaimKey)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// Files that no record of the table names are deleted after some days. All files of another table would be.
+// The cleaning deletes files that no record of the table names after some days. It would delete all files of another table.
 func TestClaim_KeepsFilesToOneTable(t *testing.T) {
 	objects := recordtest.OpenFiles(t)
 	table := recordtest.OpenStore(t, embedded.Options{})
@@ -26,7 +26,7 @@ func TestClaim_KeepsFilesToOneTable(t *testing.T) {
 	if err := errors.Join(claim(table), claim(table)); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{check(other), claim(other), check(other)} { // without an id, and with one
+	for _, err := range []error{check(other), claim(other), check(other)} { // before and after the other table gets an id
 		if !errors.Is(err, files.ErrOtherTable) {
 			t.Errorf("another table: %v", err)
 		}

@@ -1,5 +1,5 @@
-// Package files connects the files that records name with the objects that have their content: it signs links to them, and
-// records that an upload is complete, which lets a run be queued or a ground truth be accepted.
+// Package files connects the files in records with the objects that hold their content. It signs links to objects. It also records
+// completed uploads, after which a run is queued or a ground truth is accepted.
 package files
 
 import (
@@ -15,15 +15,15 @@ import (
 	"assay/shared/store"
 )
 
-// Uploads records which of the files that records wait for are stored.
+// Uploads records completed uploads in the records that wait for them.
 type Uploads struct {
 	Store store.Store
 	Now   func() time.Time
 }
 
-// Complete marks the file of the object as stored in its record. A run whose last file it is is queued, and a dataset whose
-// last truth file it is has its ground truth accepted next. It may be called again for the same object. When no record waits
-// for the object or has it, the error is blob.ErrNotFound and the object can be deleted.
+// Complete marks the file of the object as stored in its record. With its last file, a run is queued, and a dataset's ground truth
+// (qrels, labels) is due to be accepted. Complete may be called again for the same object. It returns blob.ErrNotFound if no record
+// names the object; then the object can be deleted.
 func (u Uploads) Complete(ctx context.Context, key string) error {
 	holder, id, digest, ok := record.ParseObjectKey(key)
 	if !ok {
@@ -42,7 +42,7 @@ func (u Uploads) Complete(ctx context.Context, key string) error {
 	}
 }
 
-// orInTrash returns nil for the absence of a record that lies in the trash: the file stays, since the record may be restored.
+// orInTrash returns nil instead of blob.ErrNotFound if the record is in the trash. Its files remain, because the record may be restored.
 func (u Uploads) orInTrash(ctx context.Context, key store.Key, err error) error {
 	if !errors.Is(err, blob.ErrNotFound) {
 		return err
@@ -54,7 +54,7 @@ func (u Uploads) orInTrash(ctx context.Context, key store.Key, err error) error 
 	return err
 }
 
-// Expected reports whether a record waits for the object, or has it; also when the record cannot be read.
+// Expected reports whether a record waits for the object or has it. It also returns true if the record cannot be read.
 func (u Uploads) Expected(ctx context.Context, key string) bool {
 	holder, id, digest, ok := record.ParseObjectKey(key)
 	if !ok {
@@ -87,7 +87,7 @@ func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
 		return err
 	}
 	if r.Lease != nil && has(r.Lease.Outputs, digest) {
-		return nil // the worker completes the run when all of them are stored
+		return nil // the worker completes the run after all outputs are stored
 	}
 	files, changed := record.Stored(r.Files, digest)
 	if !has(files, digest) || changed && r.State != record.AwaitingUpload {
@@ -132,8 +132,8 @@ func (u Uploads) completeDatasetFile(ctx context.Context, h record.Holder, id, d
 	return new(records.Tx).Save(d, u.Now()).Commit(ctx, u.Store)
 }
 
-// checkTruthInUse returns nil when runs are still evaluated with a file that the dataset itself no longer names, because its
-// new ground truth is not accepted yet, and blob.ErrNotFound when nothing names the file.
+// checkTruthInUse returns nil if the ground truth in use has the file although the dataset no longer names it. That is the case until
+// the dataset's new ground truth is accepted. It returns blob.ErrNotFound if nothing names the file.
 func (u Uploads) checkTruthInUse(ctx context.Context, h record.Holder, id, digest string) error {
 	if h != record.HolderTruths {
 		return blob.ErrNotFound
@@ -145,11 +145,10 @@ func (u Uploads) checkTruthInUse(ctx context.Context, h record.Holder, id, diges
 	return err
 }
 
-// quarter is the unit to which the expiry of links is rounded, so that an answer with links, and its entity tag, stays the same
-// for a while.
+// quarter is the unit to which the expiry of links is rounded. So answers with links, and their entity tags, remain equal for a while.
 const quarter = 15 * time.Minute
 
-// LinkLife is how long a link works, in the words of descriptions.
+// LinkLife is the lifetime of a link in the words of API descriptions.
 const LinkLife = "30 to 45 minutes"
 
 // Links signs links to the files of one caller.
@@ -160,7 +159,7 @@ type Links struct {
 	Upload   bool // whether the caller may upload files that are pending
 }
 
-// Sign returns a copy of the files of a holder with the links that the caller may have.
+// Sign returns a copy of the holder's files with the links that the caller may use.
 func (l Links) Sign(ctx context.Context, h record.Holder, id string, files []record.File) ([]record.File, error) {
 	expires := l.Now.Truncate(quarter).Add(3 * quarter)
 	signed := make([]record.File, len(files))
@@ -179,7 +178,7 @@ func (l Links) Sign(ctx context.Context, h record.Holder, id string, files []rec
 			if err != nil {
 				return nil, err
 			}
-			if link.URL == "" { // in a preview
+			if link.URL == "" { // previews sign no links
 				continue
 			}
 			signed[i].Upload = &record.Upload{Method: link.Method, URL: link.URL, Headers: link.Headers, ExpiresAt: record.At(link.ExpiresAt)}

@@ -21,7 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fixture is Uploads and a builder of records.
+// fixture combines Uploads with a builder of records.
 type fixture struct {
 	*recordtest.Builder
 	files.Uploads
@@ -36,7 +36,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{b, files.Uploads{Store: b.Store, Now: b.Now}, t}
 }
 
-// pending are files that are not uploaded yet.
+// pending returns files that are not uploaded yet.
 func pending(contents ...string) []record.File {
 	return lists.Map(contents, func(content string) record.File { return recordtest.File(content, content, record.FilePending) })
 }
@@ -45,7 +45,7 @@ func key(h record.Holder, id, content string) string {
 	return record.ObjectKey(h, id, pending(content)[0].SHA256)
 }
 
-// run creates a run in the state, with pending files of the contents.
+// run creates a run in the state, with pending files.
 func (f *fixture) run(state record.RunState, contents ...string) *record.RunItem {
 	f.t.Helper()
 	return f.Task().Dataset().Run("ann", recordtest.InState(state), withFiles(contents...)).RunItem
@@ -63,7 +63,7 @@ func (f *fixture) dataset(input string, truths ...string) *record.DatasetItem {
 	}).DatasetItem
 }
 
-// complete completes uploads of the contents for one holder.
+// complete completes uploads of one holder.
 func (f *fixture) complete(h record.Holder, id string, contents ...string) {
 	f.t.Helper()
 	for _, c := range contents {
@@ -73,7 +73,7 @@ func (f *fixture) complete(h record.Holder, id string, contents ...string) {
 	}
 }
 
-// stored is a record as the store has it now.
+// stored reads the current version of a record.
 func stored[R any, P records.Pointer[R]](f *fixture, r P) P {
 	f.t.Helper()
 	return recordtest.Get[R, P](f.t, f.Uploads.Store, r.Key())
@@ -207,7 +207,7 @@ func TestUploads_AcceptTruthWithItsLastFile(t *testing.T) {
 	}
 }
 
-// While the new truth files of a dataset are pending, runs are evaluated with a truth whose files the dataset no longer names.
+// While new truth files are pending, runs are evaluated with a ground truth whose files the dataset no longer names.
 func TestUploads_TakeFilesOfTheTruthInUse(t *testing.T) {
 	f := newFixture(t)
 	d := f.Task().Dataset(func(d *record.DatasetItem) { d.Truths = pending("in use") }).DatasetItem
@@ -243,8 +243,8 @@ func TestLinks_AreForAuthorizedCallers(t *testing.T) {
 	}
 }
 
-// A link lasts for as long as descriptions say, and stays the same for as long as that allows: otherwise no answer with a link
-// could be "not modified".
+// A link lives as long as descriptions say, and remains equal as long as that allows. Otherwise answers with links would never be "not
+// modified".
 func TestLinks_StayTheSameForAQuarterOfAnHour(t *testing.T) {
 	s, id := recordtest.OpenFiles(t), record.NewID(time.Now())
 	var least, most int

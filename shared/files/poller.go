@@ -15,24 +15,24 @@ import (
 	"assay/shared/wait"
 )
 
-// Intervals at which a Poller asks for a file. The interval grows with the time since a link to upload it was last signed: a client that
-// was just answered uploads now or not at all, and one that asks for its run again gets a new link with the answer.
+// A Poller asks for a file at intervals that grow with the age of the last signed link. Clients usually upload right after they get a
+// link. A client that reads its run again gets a new link with the answer.
 const (
 	minPollInterval  = time.Second
 	maxPollInterval  = 30 * time.Second
-	pollFraction     = 20               // of the time since the link was signed
-	uploadDuration   = time.Hour        // of the longest upload, which may begin just before its link expires
-	completeInterval = 5 * time.Minute  // at which all uploads are looked for that other processes signed links to
-	maxAwaited       = 20_000           // uploads that are polled; others are found at completeInterval
-	compared         = 32               // uploads of which the one with the earliest link makes room for another
+	pollFraction     = 20               // the interval is this fraction of the link's age
+	uploadDuration   = time.Hour        // longest upload; it may begin just before its link expires
+	completeInterval = 5 * time.Minute  // between searches for uploads to links of other processes
+	maxAwaited       = 20_000           // greatest number of polled uploads; the search finds others
+	compared         = 32               // uploads among which makeRoom finds one to forget
 	readAtOnce       = 50               // records
-	maxLinkLife      = 3 * quarter      // of links to upload
-	completeTimeout  = 10 * time.Minute // of one look for all uploads
-	pollTimeout      = time.Minute      // of one look for those that are polled
+	maxLinkLife      = 3 * quarter      // of upload links
+	completeTimeout  = 10 * time.Minute // of one search
+	pollTimeout      = time.Minute      // of one round of polling
 )
 
-// Poller is an object store that completes the uploads to the links that it signs, by asking the store below for the files. It is for
-// stores that notify nobody of an upload, such as S3-compatible servers.
+// Poller is an object store that detects uploads to its signed links by asking the underlying store for the files. It is for stores that
+// send no notification of uploads, such as S3-compatible servers.
 type Poller struct {
 	blob.Store
 	Uploads Uploads
@@ -42,9 +42,9 @@ type Poller struct {
 	awaited map[string]*awaitedUpload // by key
 }
 
-// awaitedUpload is a file that may arrive.
+// awaitedUpload is the state of an upload that may still arrive.
 type awaitedUpload struct {
-	signed, next, until time.Time // when its link was signed, when to ask for it, and how long
+	signed, next, until time.Time // when the link was signed, when to ask next, and when to stop
 }
 
 // SignPut implements blob.Store.
@@ -56,7 +56,7 @@ func (p *Poller) SignPut(ctx context.Context, o blob.Object, expires time.Time) 
 	return link, err
 }
 
-// Delete implements blob.Store. What is deleted is awaited no longer.
+// Delete implements blob.Store. It also stops polling for the files.
 func (p *Poller) Delete(ctx context.Context, keys ...string) error {
 	p.mu.Lock()
 	for _, key := range keys {
@@ -78,13 +78,13 @@ func (p *Poller) await(key string, signed, until time.Time) {
 	}
 	next := p.Uploads.Now().Add(minPollInterval)
 	if a != nil && a.next.Before(next) {
-		next = a.next // a client that asks for its run all the time defers nothing
+		next = a.next // signing again does not defer the next question
 	}
 	p.awaited[key] = &awaitedUpload{signed, next, until}
 }
 
-// makeRoom forgets an upload whose link was signed before the instant, if there is one among some: one user who announces many files, and
-// sends none, keeps nobody waiting who was just answered.
+// makeRoom forgets an upload whose link was signed before the given time. It compares only some uploads, and reports whether it found
+// one. So a user who announces many files and sends none does not delay uploads to newer links.
 func (p *Poller) makeRoom(signed time.Time) bool {
 	earliest, n := "", 0
 	for key, a := range p.awaited {
@@ -108,7 +108,7 @@ func (p *Poller) Run(ctx context.Context) {
 		do             func(context.Context) error
 	}{{minPollInterval, pollTimeout, p.poll}, {completeInterval, completeTimeout, p.completeAll}} {
 		all.Go(func() {
-			const failed = "the object store was not asked for all uploads; it is asked again"
+			const failed = "cannot ask the object store for all uploads; trying again later"
 			wait.Repeat(ctx, job.every, nil, p.Log, failed, func(ctx context.Context) error {
 				limited, cancel := context.WithTimeout(ctx, job.timeout)
 				defer cancel()
@@ -119,7 +119,7 @@ func (p *Poller) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// poll asks for the awaited files whose turn it is.
+// poll asks for the awaited files that are due.
 func (p *Poller) poll(ctx context.Context) error {
 	keys := p.due(p.Uploads.Now())
 	return records.Concurrently(len(keys), func(i int) error {
@@ -128,7 +128,7 @@ func (p *Poller) poll(ctx context.Context) error {
 	})
 }
 
-// due returns the keys whose turn it is, and sets when it is again. It forgets those that are awaited no longer.
+// due returns the keys to ask for now, and sets the next time for each. It drops uploads whose links can no longer be in use.
 func (p *Poller) due(now time.Time) (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,13 +144,13 @@ func (p *Poller) due(now time.Time) (keys []string) {
 	return keys
 }
 
-// complete records that the file of the key is stored, if it is.
+// complete records that the file is stored. stored is false if the file is not stored.
 func (p *Poller) complete(ctx context.Context, key string) (stored bool, err error) {
 	if _, err = p.Stat(ctx, key); err == nil {
 		err = p.Uploads.Complete(ctx, key)
 	}
 	if errors.Is(err, blob.ErrNotFound) {
-		return false, nil // it has not arrived, or the transaction that names it has not ended
+		return false, nil // the file has not arrived, or the transaction that names it is not committed yet
 	}
 	if err == nil {
 		p.mu.Lock()
@@ -160,9 +160,9 @@ func (p *Poller) complete(ctx context.Context, key string) (stored bool, err err
 	return err == nil, err
 }
 
-// completeAll asks once for every file that runs and datasets wait for, and awaits those whose links may still be used: a process that died
-// had signed them, or another one. Runs that wait are found by the instant at which their uploads expire. Its error is that of the first
-// file that has one.
+// completeAll asks once for every file that runs and datasets wait for. It starts polling for files whose links may still be used,
+// because another process, or one that died, may have signed the links. It finds waiting runs by the expiry of their uploads. It returns
+// the first error, after trying all files.
 func (p *Poller) completeAll(ctx context.Context) (failed error) {
 	now := p.Uploads.Now()
 	for it, err := range records.Items(ctx, p.Uploads.Store, store.Query{Index: record.ByWork, Partition: record.DuePartition,
@@ -188,7 +188,7 @@ func (p *Poller) completeAll(ctx context.Context) (failed error) {
 	return cmp.Or(failed, err)
 }
 
-// completeFiles does completeAll for the files of one resource.
+// completeFiles does the work of completeAll for the files of one resource.
 func (p *Poller) completeFiles(ctx context.Context, h record.Holder, of record.Meta, files []record.File) (failed error) {
 	for _, f := range files {
 		if f.State != record.FilePending {

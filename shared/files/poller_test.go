@@ -20,7 +20,7 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// silentStore is an object store that notifies nobody of uploads. It counts the questions for files, and fails on demand.
+// silentStore is an object store without notifications. It counts calls of Stat, and fails on demand.
 type silentStore struct {
 	blob.Store
 	asked atomic.Int64
@@ -35,7 +35,7 @@ func (s *silentStore) Stat(ctx context.Context, key string) (blob.Object, error)
 	return s.Store.Stat(ctx, key)
 }
 
-// pollerTest is a poller in the bubble of a test.
+// pollerTest is a poller in a synctest bubble.
 type pollerTest struct {
 	*fixture
 	*files.Poller
@@ -53,7 +53,7 @@ func newPollerTest(t *testing.T) *pollerTest {
 	return p
 }
 
-// start runs the poller, until the function that it returns is called.
+// start runs the poller until stop is called.
 func (p *pollerTest) start() (stop func()) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	var ended sync.WaitGroup
@@ -65,7 +65,7 @@ func (p *pollerTest) start() (stop func()) {
 	}
 }
 
-// sign signs a link to upload a file of the run, as an answer to its owner does.
+// sign signs upload links for the run, as an answer to its owner does.
 func (p *pollerTest) sign(r *record.RunItem) {
 	p.t.Helper()
 	links := files.Links{Objects: p.Poller, Now: time.Now(), Upload: true}
@@ -74,7 +74,7 @@ func (p *pollerTest) sign(r *record.RunItem) {
 	}
 }
 
-// upload stores a file as a client does that has a link.
+// upload stores a file like a client with a link.
 func (p *pollerTest) upload(h record.Holder, id, content string) {
 	p.t.Helper()
 	f := pending(content)[0]
@@ -107,7 +107,7 @@ func TestPoller_QueuesARunWithinSecondsOfItsUpload(t *testing.T) {
 	}
 }
 
-// A client that asks for its run gets a new link, and with it a quick look.
+// A client that reads its run gets a new link, and the poller asks for the file soon.
 func TestPoller_AsksQuicklyAgainForWhoAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPollerTest(t)
@@ -116,7 +116,7 @@ func TestPoller_AsksQuicklyAgainForWhoAsks(t *testing.T) {
 		p.sign(r)
 		time.Sleep(40*time.Minute + 100*time.Millisecond)
 		p.upload(record.HolderRuns, r.ID, "a")
-		for range 20 { // as it asks all the time
+		for range 20 { // the client keeps reading its run
 			p.sign(r)
 			time.Sleep(100 * time.Millisecond)
 		}
@@ -126,7 +126,7 @@ func TestPoller_AsksQuicklyAgainForWhoAsks(t *testing.T) {
 	})
 }
 
-// What never arrives is asked for ever more rarely, and from the end of its link on only with all others.
+// The poller asks less and less often for a file that never arrives. After its link has expired, only the search asks for it.
 func TestPoller_AsksLittleForWhatNeverArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPollerTest(t)
@@ -141,7 +141,7 @@ func TestPoller_AsksLittleForWhatNeverArrives(t *testing.T) {
 	})
 }
 
-// The process that signed the links may have died, or be another one.
+// Another process, or one that died, may have signed the links.
 func TestPoller_FindsUploadsToLinksOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPollerTest(t)
@@ -175,7 +175,7 @@ func TestPoller_FindsUploadsToLinksOfOthers(t *testing.T) {
 	})
 }
 
-// Links to files that are never sent, of runs that were deleted or not, keep nobody waiting who sends a file.
+// Many links to files that are never sent do not delay clients who send files, whether or not their runs were deleted.
 func TestPoller_ServesOthersWhenOneAnnouncesMany(t *testing.T) {
 	for name, deleted := range map[string]bool{"waiting": false, "deleted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestPoller_GoesOnWhenTheStoreIsBack(t *testing.T) {
 	})
 }
 
-// An upload that no record waits for is left to the deletion of abandoned files: its transaction may not have ended.
+// The poller does not delete an upload that no record names, because the transaction of its record may not be committed yet.
 func TestPoller_WaitsForTheRecordOfAFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPollerTest(t)

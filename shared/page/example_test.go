@@ -7,7 +7,7 @@ import (
 	"assay/shared/page"
 )
 
-// A list that stands in the program, in pages of two.
+// The example pages through a list in the program, two entries at a time.
 func ExampleOf() {
 	measures := []string{"AP", "MRR", "nDCG"}
 	list := page.Spec{List: true, Named: true}

@@ -13,7 +13,7 @@ import (
 	"assay/shared/problem"
 )
 
-// Links are the addresses of a page and of the next one.
+// Links has the addresses of a page and of the next one.
 type Links struct {
 	Self string `json:"self" format:"uri-reference" doc:"this page" example:"/v1/tasks?limit=50"`
 	Next string `json:"next,omitempty" format:"uri-reference" doc:"the next page; absent on the last one"`
@@ -23,19 +23,19 @@ type Links struct {
 type Page[R any] struct {
 	Data  []R   `json:"data"`
 	Links Links `json:"links"`
-	// Cursor is the id of the first resource of the next page, or empty. For a sorted list More says whether there is one.
+	// Cursor is the id of the first resource of the next page; empty: there is none. In a sorted list, More says whether there is one.
 	Cursor string `json:"-"`
 	More   bool   `json:"-"`
 
-	encoded *bytes.Buffer // the resources as JSON, one after the other: a page is known to be full before more of them are read
-	ends    []int         // of each of these
+	encoded *bytes.Buffer // JSON of the resources, one after the other; encoding them early tells when the page is full
+	ends    []int         // ends of the resources in encoded
 }
 
-// MaxBytes is how many bytes of resources a page has: it ends with the one that brings it there. With the last resource and
-// the escapes that AWS Lambda adds, an answer stays below the 6 MB that it can be there.
+// MaxBytes is the length in bytes at which a page is full. The last resource may exceed it. With that resource and the escapes that AWS
+// Lambda adds, an answer remains below Lambda's limit of 6 MB.
 const MaxBytes = 1 << 20
 
-// Cache keeps encoded resources by comparable keys, some or all of them.
+// Cache caches encoded resources by comparable keys. It may drop entries.
 type Cache interface {
 	Get(key any) (text []byte, found bool)
 	Add(key any, text []byte) (evicted bool)
@@ -44,8 +44,8 @@ type Cache interface {
 // Add appends a resource, and reports whether the page is full.
 func (p *Page[R]) Add(r R) (full bool, err error) { return p.AddCached(r, nil, nil) }
 
-// AddCached is Add for a resource whose JSON is the same whenever it is added with an equal key, so that the cache may keep it. With the
-// key nil it is Add.
+// AddCached is like Add, and caches the JSON of the resource under the key. Resources with equal keys must have equal JSON. A nil key
+// caches nothing.
 func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
 	if p.Data == nil {
 		p.Data = make([]R, 0, DefaultLimit)
@@ -58,13 +58,13 @@ func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
 	return p.encoded.Len() >= MaxBytes, err
 }
 
-// maxCachedBytes is how long the JSON of one resource may be that a cache is given.
+// maxCachedBytes is the greatest length of JSON that is cached.
 const maxCachedBytes = 4 << 10
 
-// buffers are those of pages that were answered: most of the memory that a page takes.
+// buffers reuses the buffers of answered pages, which are most of a page's memory.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encode appends the resource with the number to those that are encoded. Without a key there is no cache.
+// encode appends the JSON of resource i to encoded. It uses the cache if key is not nil.
 func (p *Page[R]) encode(i int, key any, cache Cache) (err error) {
 	from, found := p.encoded.Len(), false
 	var text []byte
@@ -74,7 +74,7 @@ func (p *Page[R]) encode(i int, key any, cache Cache) (err error) {
 	if found {
 		p.encoded.Write(text)
 	} else {
-		err = writeJSON(p.encoded, &p.Data[i]) // by its address, for else it would be copied once more
+		err = writeJSON(p.encoded, &p.Data[i]) // the pointer avoids a copy
 		if text = p.encoded.Bytes()[from:]; key != nil && err == nil && len(text) <= maxCachedBytes {
 			cache.Add(key, bytes.Clone(text))
 		}
@@ -92,7 +92,7 @@ func writeJSON(b *bytes.Buffer, v any) error {
 	return err
 }
 
-// Render renders the resources of a page again, which have changed since they were added.
+// Render encodes the resources of the page again, after they have changed.
 func (p *Page[R]) Render() (err error) {
 	p.encoded.Reset()
 	for i := range p.Data {
@@ -103,7 +103,7 @@ func (p *Page[R]) Render() (err error) {
 	return nil
 }
 
-// JSON returns a page as JSON, with what show returns of each resource. It can be called once.
+// JSON returns the page as JSON. It passes the JSON of each resource through show. It may be called once.
 func (p *Page[R]) JSON(show func(resource []byte) ([]byte, error)) ([]byte, error) {
 	if p.encoded == nil {
 		p.encoded = new(bytes.Buffer)
@@ -126,8 +126,7 @@ func (p *Page[R]) JSON(show func(resource []byte) ([]byte, error)) ([]byte, erro
 	return append(body, "}\n"...), err
 }
 
-// Of returns the page of all that r asks for, in the order of all, for lists that are part of the program. id returns the cursor
-// of a resource.
+// Of returns the requested page of a list in the program, in the order of all. id returns the cursor of a resource.
 func Of[R any](r Request, all []R, id func(R) string) (p Page[R], err error) {
 	if r.Cursor != "" {
 		first := slices.IndexFunc(all, func(one R) bool { return id(one) == r.Cursor })
@@ -150,7 +149,7 @@ func Of[R any](r Request, all []R, id func(R) string) (p Page[R], err error) {
 	return p, nil
 }
 
-// Link fills in the links of a page that was asked for at path with r.
+// Link fills in the links of the page that request r at the path returned.
 func (p *Page[R]) Link(path, rawQuery string, r Request) {
 	p.Links.Self = path
 	if rawQuery != "" {

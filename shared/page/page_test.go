@@ -101,7 +101,7 @@ func TestParse_RefusesListParametersWithoutList(t *testing.T) {
 	}
 }
 
-// The next link asks for the same list, further on.
+// The next link requests the rest of the same list.
 func TestLink_NextAsksForTheSameList(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		query := url.Values{}
@@ -167,7 +167,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// Pages that follow their cursors have everything once, in order.
+// Following the cursors returns every resource once, in order.
 func TestOf_PagesHaveEverythingOnce(t *testing.T) {
 	all := []string{"a", "b", "c", "d", "e"}
 	self := func(s string) string { return s }
@@ -192,7 +192,7 @@ func TestOf_PagesHaveEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestAddCached_IsAdd adds resources with a key again: what is long is encoded each time, and both pages are what Add makes.
+// TestAddCached_IsAdd adds resources with keys twice. Both pages equal the page that Add makes. Long resources are encoded each time.
 func TestAddCached_IsAdd(t *testing.T) {
 	encoded, kept := 0, cache{}
 	resource := func(text string) counted { return counted{text, &encoded} }

@@ -1,5 +1,5 @@
-// Package page reads what a caller asks of a list (limit, cursor, offset, sort, filters, fields) against what the
-// operation declares, and renders pages with their links. It is the wire format of lists.
+// Package page is the wire format of lists. It parses the query parameters of lists (limit, cursor, offset, sort, filters, fields) as
+// operations declare them, and renders pages with their links.
 package page
 
 import (
@@ -17,15 +17,15 @@ import (
 	"assay/shared/record"
 )
 
-// Bounds of limit and of what a parameter may carry.
+// Limits of query parameters.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 200
-	MaxOffset    = 100_000 // a sorted list ends here
+	MaxOffset    = 100_000 // greatest offset into a sorted list
 	MaxQuery     = 8192    // bytes of a query string
 	MaxValues    = 50      // values of one filter
-	MaxText      = 200     // bytes of one value
-	maxShown     = 60      // bytes of it that a problem repeats
+	MaxText      = 200     // characters of one value
+	maxShown     = 60      // bytes of a value that a problem repeats
 )
 
 // Type is the type of a filter's values.
@@ -33,32 +33,32 @@ type Type int
 
 // The types of filters.
 const (
-	Text Type = iota // part of a text, whatever its case
+	Text Type = iota // substring, ignoring case
 	ID               // a ULID
 	Enum             // one of Filter.Values
 	Bool             // true or false
 )
 
-// Filter is one filter that a list understands.
+// Filter declares one filter of a list.
 type Filter struct {
 	Name       string
 	Type       Type
-	Values     []string // for Enum; nil: those that the schema of the listed resources gives the member of the filter's name
-	Standalone bool     // a parameter name=value, not filter[name]=value,value
+	Values     []string // for Enum; nil: the values that the schema of the listed resources gives the member with the filter's name
+	Standalone bool     // the parameter is name=value instead of filter[name]=value,value
 }
 
 // Spec declares the query parameters of an operation.
 type Spec struct {
-	List    bool     // limit and cursor
-	Named   bool     // its resources go by names, which are its cursors, not by ids
-	Sort    bool     // sort and offset
+	List    bool     // accepts limit and cursor
+	Named   bool     // cursors are names instead of ids
+	Sort    bool     // accepts sort and offset
 	Filters []Filter // in the order of the documentation
-	Custom  []string // parameters that the operation reads itself
-	Ignored bool     // all others are left alone, as RFC 6749 asks of where an issuer returns to
-	Fields  []string // names that `fields` may give; empty: the operation does not take it
+	Custom  []string // parameters that the operation parses itself
+	Ignored bool     // unknown parameters are ignored, as RFC 6749 requires for the page to which an issuer redirects
+	Fields  []string // names that `fields` accepts; empty: the operation has no such parameter
 }
 
-// Request has the parameters that a caller gave.
+// Request has the parsed parameters of a request.
 type Request struct {
 	Limit   int
 	Cursor  string
@@ -69,13 +69,13 @@ type Request struct {
 	query   url.Values
 }
 
-// PastEnd reports whether the offset is greater than that of the last result that a sorted list has.
+// PastEnd reports whether the offset is beyond the end of every sorted list.
 func (r Request) PastEnd() bool { return r.Offset > MaxOffset }
 
-// Values returns the values of a filter; none when it was not given.
+// Values returns the values of a filter; nil: the request does not have the filter.
 func (r Request) Values(name string) []string { return r.filters[name] }
 
-// SortBy sets the sort of a request that has none, also in the links of its pages.
+// SortBy sets the sort order of a request without one, and of the links in its page.
 func (r *Request) SortBy(sort string) {
 	r.Sort = sort
 	r.query.Set("sort", sort)
@@ -84,13 +84,13 @@ func (r *Request) SortBy(sort string) {
 // Value returns a plain parameter.
 func (r Request) Value(name string) string { return r.query.Get(name) }
 
-// Matches reports whether a value passes an exact filter.
+// Matches reports whether the value passes an exact filter.
 func (r Request) Matches(name, value string) bool {
 	v := r.filters[name]
 	return len(v) == 0 || slices.Contains(v, value)
 }
 
-// MatchesText reports whether a text contains one of the filter's values, whatever the case.
+// MatchesText reports whether the text contains one of the filter's values, ignoring case.
 func (r Request) MatchesText(name, text string) bool {
 	v := r.filters[name]
 	return len(v) == 0 || slices.ContainsFunc(v, func(part string) bool {
@@ -98,7 +98,7 @@ func (r Request) MatchesText(name, text string) bool {
 	})
 }
 
-// Parse reads a query string. The problem of a parameter that is not allowed names those that are.
+// Parse parses a query string. For an unknown parameter it returns a problem that names the known ones.
 func (s Spec) Parse(rawQuery string) (Request, error) {
 	r := Request{Limit: DefaultLimit, filters: map[string][]string{}, query: url.Values{}}
 	if len(rawQuery) > MaxQuery {
@@ -172,9 +172,9 @@ func (r *Request) readLimit(value string) error {
 	return nil
 }
 
-// wholeNumber reads decimal digits, however many; a number greater than most is taken for most.
+// wholeNumber parses any number of decimal digits. Numbers greater than most become most.
 func wholeNumber(digits string, most int) (n int, ok bool) {
-	number, err := strconv.ParseUint(digits, 10, 31) // the greatest that 31 bits hold, of one that they do not
+	number, err := strconv.ParseUint(digits, 10, 31) // returns the greatest number of 31 bits for a number out of range
 	return min(int(number), most), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
@@ -212,7 +212,7 @@ func (s Spec) readFilter(r *Request, name, value string) error {
 	return nil
 }
 
-// Param is the filter's name in a query string.
+// Param returns the filter's name in a query string.
 func (f Filter) Param() string {
 	if f.Standalone {
 		return f.Name

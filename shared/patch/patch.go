@@ -1,11 +1,11 @@
-// Package patch applies JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396) documents to a resource as a client sees
-// it, whole or not at all, and refuses what touches a member that only the service writes.
+// Package patch applies JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396) documents to a resource as a client sees it. A patch
+// applies completely or not at all. Patches that change members which only the service writes are refused.
 //
-// Patch and resource are decoded once and changed in memory, so that a patch costs a few times its size. The library
-// evanphx/json-patch decodes and encodes the document again at each level, and writes < as \u003c: a patch of 4 MB that is 3
-// levels deep, which resources need, allocates 9 to 19 times its size there, or 34 to 77 times if it is all <; at 8 levels 22
-// to 35, or 28 to 115. What an operation can multiply is bounded by MaxOperations, MaxPointer and maxCopied. The patch itself
-// has passed package jsoncheck.
+// Patch and resource are decoded once and changed in memory, so that a patch takes a few times its length. The library
+// evanphx/json-patch decodes and encodes the document again at each level, and escapes < as \u003c. With it, a patch of 4 MB for a
+// resource of 3 levels allocates 9 to 19 times its length, or 34 to 77 times if it consists of <. With 8 levels it allocates 22 to 35
+// times, or 28 to 115 times. MaxOperations, MaxPointer and maxCopied bound how much a small patch can multiply. The patch itself has
+// passed package jsoncheck.
 package patch
 
 import (
@@ -22,24 +22,24 @@ import (
 	"assay/shared/problem"
 )
 
-// The media types of patches.
+// Media types of patches.
 const (
 	JSONPatch  = "application/json-patch+json"
 	MergePatch = "application/merge-patch+json"
 )
 
-// MediaTypes lists both, as the header Accept-Patch does.
+// MediaTypes lists the media types in the order of the header Accept-Patch.
 var MediaTypes = []string{JSONPatch, MergePatch}
 
-// Bounds of one JSON Patch.
+// Limits of a JSON Patch.
 const (
 	MaxOperations = 1000
 	MaxPointer    = 200       // characters of a path
 	maxCopied     = 256 << 10 // bytes of JSON that copy operations add
 )
 
-// Apply returns the document that the patch makes of the resource. Of its members only those that are writable may
-// differ; the others are left out of the result. Both the resource and the result are JSON objects.
+// Apply returns the resource after the patch, reduced to its writable members. It returns a problem if another member would change. The
+// resource and the result are JSON objects.
 func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte, error) {
 	var before map[string]any
 	var changed, change any
@@ -57,10 +57,10 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 		if !ok {
 			return nil, problem.BadRequest.New("A merge patch of a resource is a JSON object with the members to change (RFC 7396).")
 		}
-		merged := merge(changed, change).(map[string]any) // the patch is an object
+		merged := merge(changed, change).(map[string]any) // an object, because the patch is one
 		for name, value := range members {
 			if _, known := before[name]; value == nil && !known && !slices.Contains(writable, name) {
-				merged[name] = nil // the schema of the resource refuses it
+				merged[name] = nil // kept so that the schema of the resource refuses the unknown member
 			}
 		}
 		return onlyWritable(before, merged, writable)
@@ -75,7 +75,7 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 	return onlyWritable(before, changed, writable)
 }
 
-// merge is the algorithm of RFC 7396, section 2.
+// merge implements the algorithm of RFC 7396, section 2.
 func merge(target, patch any) any {
 	members, ok := patch.(map[string]any)
 	if !ok {
@@ -95,7 +95,7 @@ func merge(target, patch any) any {
 	return merged
 }
 
-// onlyWritable refuses a patched resource in which a member that is not writable differs, and drops those members.
+// onlyWritable returns the writable members of a patched resource. It returns a problem if another member differs.
 func onlyWritable(before map[string]any, after any, writable []string) ([]byte, error) {
 	patched, ok := after.(map[string]any)
 	if !ok {
@@ -121,7 +121,7 @@ func onlyWritable(before map[string]any, after any, writable []string) ([]byte, 
 func encode(v any) ([]byte, error) {
 	var document bytes.Buffer
 	e := json.NewEncoder(&document)
-	e.SetEscapeHTML(false) // which would make a text of < six times as long
+	e.SetEscapeHTML(false) // escaping would make a text of < six times as long
 	err := e.Encode(v)
 	return document.Bytes(), err
 }
@@ -129,13 +129,13 @@ func encode(v any) ([]byte, error) {
 // operation is one operation of a JSON Patch.
 type operation struct {
 	name       string
-	path, from []string // tokens of the pointers, of which the first is empty and leads to the resource
+	path, from []string // tokens of the pointers, after an empty token that leads to the resource
 	value      any
 }
 
 var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
 
-// decode reads a JSON Patch, and says which of its operations is invalid.
+// decode parses a JSON Patch. Its problem names the invalid operation.
 func decode(patch any) ([]operation, error) {
 	list, ok := patch.([]any)
 	if !ok {
@@ -154,7 +154,7 @@ func decode(patch any) ([]operation, error) {
 	return decoded, nil
 }
 
-// decodeOperation decodes an operation, or returns its error.
+// decodeOperation parses an operation, or returns its fault.
 func decodeOperation(one any) (op operation, fault string) {
 	members, ok := one.(map[string]any)
 	if !ok {
@@ -180,7 +180,7 @@ func decodeOperation(one any) (op operation, fault string) {
 	return op, ""
 }
 
-// tokens returns the tokens of a JSON Pointer behind an empty one; nil when it is none, or is longer than any of the resources has.
+// tokens returns an empty token and the tokens of a JSON Pointer. It returns nil if the pointer is invalid or longer than MaxPointer.
 func tokens(pointer any) []string {
 	text, isText := pointer.(string)
 	below, isPointer := problem.PointerTokens(text)
@@ -190,9 +190,9 @@ func tokens(pointer any) []string {
 	return append([]string{""}, below...)
 }
 
-// apply returns what the operations make of a resource.
+// apply returns the resource after the operations.
 func apply(operations []operation, resource any) (any, error) {
-	var root any = map[string]any{"": resource} // in which the first token of every pointer leads to the resource
+	var root any = map[string]any{"": resource} // the first token of every pointer is empty and leads to the resource
 	copied := 0
 	for i, op := range operations {
 		var err error
@@ -226,8 +226,7 @@ func apply(operations []operation, resource any) (any, error) {
 	return root.(map[string]any)[""], nil
 }
 
-// edit changes the container of the value that the tokens lead to, and returns v with it: an array whose length changes is a
-// new one.
+// edit applies change to the container of the value at the tokens, and returns the changed v. An array whose length changes is replaced.
 func edit(v any, tokens []string, change func(container any, token string) (any, error)) (any, error) {
 	if len(tokens) == 1 {
 		return change(v, tokens[0])
@@ -300,13 +299,13 @@ func remove(container any, token string) (any, error) {
 	return container, nil
 }
 
-// index reads a token as the position of an item, from 0 to last.
+// index parses a token as the index of an item, from 0 to last.
 func index(token string, last int) (int, bool) {
 	i, err := strconv.Atoi(token)
 	return i, err == nil && i >= 0 && i <= last && token == strconv.Itoa(i)
 }
 
-// clone copies a value, and adds to copied how many bytes it is in JSON.
+// clone copies a value, and adds the length of its JSON to copied.
 func clone(v any, copied *int) (c any, err error) {
 	document, err := encode(v)
 	if err != nil {

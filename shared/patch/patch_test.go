@@ -12,7 +12,7 @@ import (
 	"assay/shared/problem"
 )
 
-// The examples are those of RFC 6902, appendix A, whose documents are objects.
+// The examples come from RFC 6902, appendix A. They are those whose documents are objects.
 func TestApply_JSONPatch(t *testing.T) {
 	for name, c := range map[string]struct{ resource, patch, want string }{
 		"A.1": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux"}]`, `{"baz":"qux","foo":"bar"}`},
@@ -83,7 +83,7 @@ func TestApply_RefusesJSONPatches(t *testing.T) {
 	}
 }
 
-// The examples are those of RFC 7396, appendix A, whose original is an object.
+// The examples come from RFC 7396, appendix A. They are those whose original is an object.
 func TestApply_MergePatch(t *testing.T) {
 	for _, c := range []struct{ resource, patch, want string }{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
@@ -95,7 +95,7 @@ func TestApply_MergePatch(t *testing.T) {
 		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
 		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
 		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
-		// A null for a member that the resource does not have, and that nobody can write, stays for the schema to refuse.
+		// A null for an unknown member remains, so that the schema refuses it.
 		{`{"a":"b"}`, `{"colour":null}`, `{"a":"b","colour":null}`},
 		{`{"a":"b"}`, `{"colour":"red"}`, `{"a":"b","colour":"red"}`},
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
@@ -149,7 +149,7 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// What a patch asks for more than once, or copies, adds up to a few times its size and that of the resource.
+// Repeated and copied values of a patch allocate at most a few times the lengths of patch and resource.
 func TestApply_AllocatesAFewTimesThePatch(t *testing.T) {
 	big := `"` + strings.Repeat("<", 4<<20) + `"`
 	deep := func(depth int, inner string) string {

@@ -1,7 +1,7 @@
-// Package jsoncheck checks a JSON document of a client before anything decodes it. encoding/json decodes each level and
-// each value of a document into memory of its own, so a small document can cost much more than its size; and RFC 8259
-// leaves open what two members of one name mean. Check bounds the first and refuses the second, in one pass of
-// package jsontext, which allocates nothing but the names of the objects that are open.
+// Package jsoncheck checks JSON documents of clients before they are decoded. encoding/json allocates memory for each level and each
+// value, so a small document can take much more memory than its length. RFC 8259 does not define the meaning of duplicate names. Check
+// bounds levels and values, and refuses duplicate names. It reads the document once with package jsontext, which allocates only the
+// names of open objects.
 package jsoncheck
 
 import (
@@ -17,21 +17,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of a document. The deepest body of the service has 6 levels, the largest about 5,000 values.
+// Limits of a document. The deepest body of the API has 6 levels, and the largest about 5,000 values.
 const (
-	MaxDepth  = 32     // objects and arrays in each other
+	MaxDepth  = 32     // nested objects and arrays
 	MaxValues = 10_000 // of every kind, at every level
 	MaxNumber = 100    // characters of a number
 )
 
-// Charset reports whether a media type with the parameters is in UTF-8, which JSON is when it does not say.
+// Charset reports whether a JSON media type with the parameters is in UTF-8. That is the default.
 func Charset(parameters map[string]string) bool {
 	charset, given := parameters["charset"]
 	return !given || strings.EqualFold(charset, "utf-8")
 }
 
-// Check returns the problem of a document that is not JSON in UTF-8, exceeds a bound, or has two members of one name in
-// an object; or the error of a context that has ended.
+// Check returns a problem if the document is not JSON in UTF-8, exceeds a limit, or has duplicate names in an object. It returns
+// ctx.Err() when the context ends.
 func Check(ctx context.Context, document []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(document))
 	values := 0
@@ -57,7 +57,7 @@ func Check(ctx context.Context, document []byte) error {
 			return problem.BadRequest.New("The body is more than one JSON document.")
 		}
 		kind := token.Kind()
-		container, inside := d.StackIndex(d.StackDepth()) // of an object, names and values
+		container, inside := d.StackIndex(d.StackDepth()) // for an object, inside counts names and values
 		if name := kind == '"' && container == '{' && inside%2 == 1; !name && kind != '}' && kind != ']' {
 			values++
 		}
@@ -71,7 +71,7 @@ func Check(ctx context.Context, document []byte) error {
 	}
 }
 
-// Deep reports whether a document has more than MaxDepth levels, as far as it is JSON.
+// Deep reports whether a document has more than MaxDepth levels. It stops at the first syntax error.
 func Deep(document []byte) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true))
 	for d.StackDepth() <= MaxDepth {
@@ -82,7 +82,7 @@ func Deep(document []byte) bool {
 	return true
 }
 
-// checkBounds returns the problem of a document with so many levels and values so far, and the number last, if that is one.
+// checkBounds returns a problem if the document so far exceeds a limit. number is the last token if that is a number, and otherwise nil.
 func checkBounds(depth, values int, number []byte) error {
 	switch {
 	case depth > MaxDepth:

@@ -78,7 +78,7 @@ func TestCheck_EndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A refused document costs the names and containers that were read until then, whatever its size.
+// Refusing a document allocates only the names and containers before the fault, whatever its length.
 func TestCheck_AllocatesLittle(t *testing.T) {
 	for name, document := range map[string]string{
 		"wide array":    array(2_500_000),
@@ -96,7 +96,7 @@ func TestCheck_AllocatesLittle(t *testing.T) {
 	}
 }
 
-// What Check accepts, encoding/json decodes, and no object of it loses a member to another.
+// encoding/json decodes every document that Check accepts, and keeps all of its members.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,{"b":"\\\""}]}`, `{"a":1,"\u0061":2}`, `[[[]]]`, `{"":{"":""}}`, `"\ud800"`, `{"a":1,"a":2}`,
 		` [ 1e5 , null ] `} {
@@ -112,7 +112,7 @@ func FuzzCheck(f *testing.F) {
 			if errors.As(err, &syntax) {
 				t.Fatalf("%q was accepted: %v", document, err)
 			}
-			return // a number that is too large
+			return // the number is too large for encoding/json
 		}
 		if written, kept := colons(document), members(v); written != kept {
 			t.Fatalf("%q has %d members, of which %d are left", document, written, kept)

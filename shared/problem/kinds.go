@@ -1,6 +1,6 @@
 package problem
 
-// The kinds of problems, with the HTTP status of each.
+// The kinds of problems.
 var (
 	BadRequest          = kind("bad-request", "Bad request", 400)
 	InvalidParameter    = kind("invalid-parameter", "Invalid query parameter", 400)
@@ -34,7 +34,7 @@ var (
 	StorageFull         = kind("storage-full", "No room left to store anything", 507)
 )
 
-// Kinds lists every kind, for documentation and for the mapping of an edge.
+// Kinds lists all kinds, for documentation and for conversion to other protocols.
 var Kinds []*Kind
 
 func kind(slug, title string, status int) *Kind {
@@ -43,5 +43,5 @@ func kind(slug, title string, status int) *Kind {
 	return k
 }
 
-// Type is the kind's URI, the member `type` of a problem document (RFC 9457).
+// Type returns the URI of the kind, which is the member `type` of a problem document (RFC 9457).
 func (k *Kind) Type() string { return "urn:assay:problem:" + k.Slug }

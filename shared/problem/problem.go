@@ -1,5 +1,5 @@
-// Package problem is the one language in which Assay says that something went wrong. Inside, an error is a Kind
-// with a sentence; only an edge (REST, gRPC) turns it into a document of its protocol.
+// Package problem describes errors for callers. A problem is a Kind with a sentence. The API servers (REST, gRPC) convert it to their
+// protocols.
 package problem
 
 import (
@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// Kind is a class of problems. The kinds are declared once, in kinds.go; both edges map them from there.
+// Kind is a class of problems. kinds.go declares all kinds, and both servers convert them.
 type Kind struct {
 	Slug   string // names the kind in `type`: urn:assay:problem:<slug>
-	Title  string // the same for every problem of the kind
+	Title  string // equal for all problems of the kind
 	Status int    // HTTP status
 }
 
-// Field says what is wrong with one member of a request's body.
+// Field describes a fault of one member of a request body.
 type Field struct {
 	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) to the member of the body"`
 	Detail  string `json:"detail" doc:"what is wrong with it and what was expected"`
 }
 
-// Unset says what to do with a member that does not go with others.
+// Unset is the advice for a member that conflicts with others.
 const Unset = "leave it out; a merge patch keeps it unless it sets it to null"
 
-// Fields is what is wrong with members of a request's body.
+// Fields is a list of faults of a request body.
 type Fields []Field
 
-// Add adds what is wrong with the member at the pointer.
+// Add adds a fault of the member at the pointer.
 func (f *Fields) Add(pointer, format string, args ...any) {
 	*f = append(*f, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
 }
 
-// AddIf is Add where the member is wrong.
+// AddIf adds a fault if wrong is true.
 func (f *Fields) AddIf(wrong bool, pointer, format string, args ...any) {
 	if wrong {
 		f.Add(pointer, format, args...)
 	}
 }
 
-// Error is one problem. Detail is read by the caller: it tells what to do next, and holds nothing that the caller
-// may not see. The cause is for the log alone.
+// Error is one problem. The caller reads Detail, which says what to do next and contains nothing that the caller may not see. Only the
+// log shows the cause.
 type Error struct {
 	Kind       *Kind
 	Detail     string
 	Fields     []Field
-	RetryAfter time.Duration // when positive, trying again after it may succeed
+	RetryAfter time.Duration // positive: the caller may try again after it
 	cause      error
 }
 
@@ -59,14 +59,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// MaxFields is how many faults of a body one problem names, and maxText how many bytes each of its texts has, so that no
-// answer repeats at length what a request sent.
+// MaxFields is the greatest number of faults in a problem, and maxText the greatest length in bytes of each of its texts. They keep
+// answers from repeating long inputs.
 const (
 	MaxFields = 100
 	maxText   = 1 << 10
 )
 
-// Clip returns a text of at most so many bytes, and an ellipsis where it was longer.
+// Clip shortens a text to at most the number of bytes, followed by an ellipsis. Shorter texts remain unchanged.
 func Clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -74,25 +74,25 @@ func Clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// New makes a problem of kind k with a sentence for the caller.
+// New returns a problem of kind k with a sentence for the caller.
 func (k *Kind) New(format string, args ...any) *Error {
 	return &Error{Kind: k, Detail: Clip(fmt.Sprintf(format, args...), maxText)}
 }
 
-// Wrap makes a problem of kind k that keeps its cause for the log.
+// Wrap returns a problem of kind k with a cause for the log.
 func (k *Kind) Wrap(cause error, format string, args ...any) *Error {
 	e := k.New(format, args...)
 	e.cause = cause
 	return e
 }
 
-// After says how long to wait before trying again.
+// After sets RetryAfter and returns e.
 func (e *Error) After(d time.Duration) *Error {
 	e.RetryAfter = d
 	return e
 }
 
-// With adds what is wrong with members of the body, as long as there is room for it.
+// With adds faults of the body, up to MaxFields.
 func (e *Error) With(fields ...Field) *Error {
 	for _, f := range fields[:min(len(fields), MaxFields-len(e.Fields))] {
 		e.Fields = append(e.Fields, Field{Clip(f.Pointer, maxText), Clip(f.Detail, maxText)})
@@ -106,8 +106,8 @@ func (k *Kind) Is(err error) bool {
 	return ok && e.Kind == k
 }
 
-// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names the first MaxFields. Where there
-// are as many there may be more: readers of files stop then.
+// Check returns a problem that names the first MaxFields faults; nil if there are no faults. With MaxFields faults there may be more,
+// because readers of files stop at that number.
 func Check(fields []Field) error {
 	if len(fields) == 0 {
 		return nil
@@ -122,12 +122,12 @@ func Check(fields []Field) error {
 	return Invalid.New("%s", detail).With(fields...)
 }
 
-// InvalidMember is the problem of an invalid body of which one member is wrong.
+// InvalidMember returns the problem of a body with one invalid member.
 func InvalidMember(pointer, format string, args ...any) error {
 	return Check([]Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
 }
 
-// Within returns the problem of a part of a body as that of the body, in which the part is at the pointer; other errors as they are.
+// Within converts a problem with a part of a body to a problem with the body. pointer leads to the part. Other errors remain unchanged.
 func Within(pointer string, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || len(e.Fields) == 0 {
@@ -141,10 +141,10 @@ func Within(pointer string, err error) error {
 	return &within
 }
 
-// MediaType is the content type of a Document.
+// MediaType is the media type of a Document.
 const MediaType = "application/problem+json"
 
-// Document is the problem document of RFC 9457 that callers read.
+// Document is a problem document of RFC 9457.
 type Document struct {
 	Type      string  `json:"type" format:"uri-reference" doc:"URI of the kind of problem: urn:assay:problem:<slug>" example:"urn:assay:problem:not-found"`
 	Title     string  `json:"title" doc:"the kind of problem in words" example:"Not found"`
@@ -155,7 +155,7 @@ type Document struct {
 	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"what is wrong with single members of the body; at most 100 faults"`
 }
 
-// Document renders the problem for the request with the given path and id.
+// Document returns the problem document for a request with the path instance and the id.
 func (e *Error) Document(instance, requestID string) Document {
 	return Document{
 		Type: e.Kind.Type(), Title: e.Kind.Title, Status: e.Kind.Status,
@@ -168,7 +168,7 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// Pointer is the JSON Pointer (RFC 6901) with the tokens, which are names of members and positions in arrays.
+// Pointer returns the JSON Pointer (RFC 6901) with the tokens, which are names of members and indexes of arrays.
 func Pointer(tokens ...string) string {
 	var b strings.Builder
 	for _, token := range tokens {
@@ -178,7 +178,7 @@ func Pointer(tokens ...string) string {
 	return b.String()
 }
 
-// PointerTokens returns the tokens of a JSON Pointer, and whether it is one.
+// PointerTokens returns the tokens of a JSON Pointer. ok is false if it is invalid.
 func PointerTokens(pointer string) (tokens []string, ok bool) {
 	if pointer == "" {
 		return nil, true

@@ -1,5 +1,5 @@
-// Package publicip tells public addresses of IP from all others. Connections that others choose the target of, such as those of webhooks
-// and of builds, are checked with it when they are dialled, so that nobody reaches private services through the platform.
+// Package publicip distinguishes public IP addresses from all others. Users choose the targets of some connections, such as those of
+// webhooks and builds. Such connections are checked when they are dialled, so that nobody reaches private services through the platform.
 package publicip
 
 import (
@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// ErrNotAllowed says that a name leads to an address that is not allowed.
+// ErrNotAllowed is the error for a name that resolves to an address that is not allowed.
 var ErrNotAllowed = errors.New("the address is not allowed")
 
-// Dialer dials allowed addresses alone. It checks them after names are resolved, so that no name leads elsewhere.
+// Dialer returns a dialer that connects only to allowed addresses. It checks addresses after resolving names, so a name cannot bypass
+// the check.
 func Dialer(timeout time.Duration, allowed func(netip.Addr) bool) *net.Dialer {
 	return &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		if a, err := netip.ParseAddrPort(address); err != nil || !allowed(a.Addr()) {
@@ -24,7 +25,7 @@ func Dialer(timeout time.Duration, allowed func(netip.Addr) bool) *net.Dialer {
 	}}
 }
 
-// reservedRanges have no public servers, in addition to the ranges that netip knows.
+// reservedRanges lists ranges without public servers, beyond those that netip knows.
 var reservedRanges = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
@@ -35,10 +36,10 @@ var reservedRanges = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),
 }
 
-// globalUnicast has no addresses that stand for ones of IPv4, such as those of NAT64.
+// globalUnicast excludes IPv6 addresses that map to IPv4 addresses, such as those of NAT64.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// Is reports whether an address is public and not of this machine.
+// Is reports whether an address is public and belongs to another machine.
 func Is(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !globalUnicast.Contains(a) ||

@@ -1,13 +1,12 @@
-// Package ratelimit bounds how often each caller may do what costs the server something, with a token bucket for each caller
-// and class of operations. It exists so that no caller keeps the others from the server by asking often.
+// Package ratelimit bounds how often each caller may use expensive operations, with a token bucket for each caller and class of
+// operations. So no caller keeps others from the server by frequent requests.
 //
-// A caller is a user or, without a login, the address that the request came from; all addresses of an IPv6 /64 count as one.
-// Buckets that are full again are dropped, because a new one is as full: no caller gains by that, and since buckets are full
-// again within seconds, their number is bounded by the callers of the last seconds. When more addresses than maxBuckets call in
-// that time, those without a bucket share one; the same goes for users.
+// A caller is a user or, without a login, the address of the request. All addresses of an IPv6 /64 count as one. Full buckets are
+// dropped, because a new bucket is full too. Buckets fill within seconds, so their number is bounded by the callers of the last seconds.
+// If more than maxBuckets addresses call in that time, the addresses without a bucket share one. The same applies to users.
 //
-// Buckets are of one process. Functions of AWS Lambda have none but those of tokens: there the gateway throttles, and what must hold for
-// each user is counted in the table.
+// Buckets belong to one process. On AWS Lambda only those for tokens are used: the gateway throttles requests, and the table counts what
+// must hold for each user.
 package ratelimit
 
 import (
@@ -27,24 +26,24 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Class is a class of operations that are limited together.
+// Class is a class of operations with a common limit.
 type Class string
 
-// The classes. Reads have none, for they are not limited.
+// The classes. Reads have no limit.
 const (
-	Token  Class = "token"  // access tokens that the process has not seen yet, each of which costs a read
-	Write  Class = "write"  // what changes the table
-	Tool   Class = "tool"   // what computes an answer, previews included
-	Upload Class = "upload" // files sent to signed links
+	Token  Class = "token"  // access tokens that the process has not cached; each costs a read
+	Write  Class = "write"  // operations that change the table
+	Tool   Class = "tool"   // computations and previews
+	Upload Class = "upload" // uploads to signed links
 )
 
-// Policy is the limit of one class: a rate, and how many operations may come at once. The zero Policy limits nothing.
+// Policy is the limit of one class: an average rate and a burst. The zero Policy means no limit.
 type Policy struct {
 	PerSecond int `json:"perSecond" doc:"operations that a caller may make in a second on average; 0 is not limited"`
 	Burst     int `json:"burst" doc:"operations that a caller may make at once after a pause"`
 }
 
-// Rates are what a server holds each caller to.
+// Rates are the limits of a server for each caller.
 type Rates struct {
 	Token       Policy `json:"token,omitzero" doc:"of access tokens that the server has not seen before, by the address that they come from"`
 	Write       Policy `json:"write,omitzero" doc:"of operations that change something"`
@@ -53,19 +52,19 @@ type Rates struct {
 	WaitingRuns int    `json:"waitingRuns" doc:"runs of one team in one task that have not ended; 0 is not limited"`
 }
 
-// Default is far above what a script of 50 requests a second and a lab at a deadline need.
+// Default returns limits far above the needs of a script with 50 requests a second, or of a lab before a deadline.
 func Default() Rates {
 	return Rates{Token: Policy{10, 200}, Write: Policy{100, 500}, Tool: Policy{60, 300}, Upload: Policy{100, 500}, WaitingRuns: 100}
 }
 
-// maxWaitingRuns keeps the record that has their ids small.
+// maxWaitingRuns bounds the size of the record with the ids of waiting runs.
 const maxWaitingRuns = 1000
 
-// Distributed is the Default of processes that come and go by the request: what only the table can count, and what bounds the reads of each
-// process, which sees a part of the requests.
+// Distributed returns the limits for short-lived processes, each of which sees a part of the requests. It limits waiting runs, which the
+// table counts, and unknown access tokens, which cost reads.
 func Distributed() Rates { return Rates{Token: Default().Token, WaitingRuns: Default().WaitingRuns} }
 
-// Parse returns the Default, save for what the JSON text sets: {"tool":{"perSecond":5,"burst":20}}. An empty text sets nothing.
+// Parse returns Default with the values that the JSON text sets, such as {"tool":{"perSecond":5,"burst":20}}. The text may be empty.
 func Parse(text string) (Rates, error) {
 	l := Default()
 	if err := config.ParseJSON(text, &l); err != nil {
@@ -87,16 +86,17 @@ func (l *Rates) policies() map[Class]Policy {
 	return map[Class]Policy{Token: l.Token, Write: l.Write, Tool: l.Tool, Upload: l.Upload}
 }
 
-// window is how long an empty bucket takes to be full again, in whole seconds.
+// window returns the time in which an empty bucket fills, in whole seconds.
 func (p Policy) window() int { return (p.Burst + p.PerSecond - 1) / p.PerSecond }
 
-// maxBuckets is how many buckets of users a Limiter keeps, and as many of addresses; each takes about 200 bytes.
+// maxBuckets is the greatest number of buckets of users in a Limiter. The same number applies to addresses. A bucket takes about 200
+// bytes.
 const maxBuckets = 50_000
 
-// sweepInterval is how often a Limiter that is full looks for buckets to forget.
+// sweepInterval is the least time between two searches for buckets to drop.
 const sweepInterval = time.Second
 
-// Limiter holds callers to limits.
+// Limiter enforces rate limits.
 type Limiter struct {
 	limits   Rates
 	policies map[Class]Policy // of limits
@@ -107,14 +107,14 @@ type Limiter struct {
 	addresses buckets
 }
 
-// New returns a Limiter. When header is not empty, callers without a login are known by the last address in that header,
-// which the proxy in front of the server must set.
+// New returns a Limiter. If header is not empty, the last address in that header identifies callers without a login. The proxy in front
+// of the server must set it.
 func New(limits Rates, header string) *Limiter {
 	return &Limiter{limits: limits, policies: limits.policies(), header: header, users: newBuckets(maxBuckets),
 		addresses: newBuckets(maxBuckets)}
 }
 
-// Limits are what the Limiter holds callers to; a nil Limiter holds them to nothing.
+// Limits returns the limits that the Limiter enforces. A nil Limiter has none.
 func (l *Limiter) Limits() Rates {
 	if l == nil {
 		return Rates{}
@@ -122,7 +122,7 @@ func (l *Limiter) Limits() Rates {
 	return l.limits
 }
 
-// Caller tells callers apart: by the id of the user or, without one, by the address that the request came from.
+// Caller identifies the caller of a request: by the id of the user or, if that is empty, by the address of the request.
 func (l *Limiter) Caller(r *http.Request, userID string) string {
 	if userID != "" {
 		return userID
@@ -134,8 +134,8 @@ func (l *Limiter) Caller(r *http.Request, userID string) string {
 	return Network(r.RemoteAddr, proxied)
 }
 
-// Network returns the addresses that count as one caller with that of the peer or, where a proxy's header has values, with the last
-// one in these; empty when it is no address.
+// Network returns the range of addresses that counts as one caller. It contains the last address in proxied, which has the values of a
+// proxy's header, or otherwise the address of the peer. Network returns "" if that is no address.
 func Network(peer string, proxied []string) string {
 	from := peer
 	if host, _, err := net.SplitHostPort(peer); err == nil {
@@ -155,9 +155,8 @@ func Network(peer string, proxied []string) string {
 	return a.String()
 }
 
-// Take takes a token for an operation of the class out of a caller's bucket; users and addresses have their own. It sets the
-// RateLimit fields, and returns how long the caller has to wait when the bucket is empty, and else 0. A nil Limiter limits
-// nothing.
+// Take takes a token for an operation of the class from a caller's bucket. Users and addresses have separate buckets. It sets the
+// RateLimit fields in h. It returns 0, or the time until the bucket has a token. A nil Limiter always returns 0.
 func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h http.Header) time.Duration {
 	if l == nil || l.policies[class].PerSecond == 0 {
 		return 0
@@ -189,7 +188,7 @@ type key struct {
 	caller string
 }
 
-// buckets are those of callers of one kind, up to a maximum.
+// buckets holds the buckets of users or of addresses, up to a maximum.
 type buckets struct {
 	all     map[key]*rate.Limiter
 	maximum int
@@ -198,7 +197,7 @@ type buckets struct {
 
 func newBuckets(maximum int) buckets { return buckets{all: map[key]*rate.Limiter{}, maximum: maximum} }
 
-// get returns the bucket of the key, or the shared one when there is no room.
+// get returns the bucket of the key. If there is no room for it, get returns the shared bucket.
 func (b *buckets) get(now time.Time, k key, p Policy) *rate.Limiter {
 	if one, ok := b.all[k]; ok {
 		return one

@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// take takes a token as an address.
+// take takes a token for an address.
 func (l *Limiter) take(now time.Time, address string) (bool, http.Header) {
 	r := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
 	r.RemoteAddr = address
@@ -49,7 +49,7 @@ func TestCaller_NetworksAndProxies(t *testing.T) {
 		{"[2001:db8:1:2:3::1]:443", "", "", "2001:db8:1:2::/64"},
 		{"[2001:db8:1:2:ffff::9]:443", "", "", "2001:db8:1:2::/64"},
 		{"[::ffff:192.0.2.1]:443", "", "", "192.0.2.1"},
-		{"192.0.2.1", "", "", "192.0.2.1"}, // as API Gateway gives it
+		{"192.0.2.1", "", "", "192.0.2.1"}, // the form of API Gateway
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
 		r.RemoteAddr = tt.remote
@@ -62,8 +62,8 @@ func TestCaller_NetworksAndProxies(t *testing.T) {
 	}
 }
 
-// TestTake_ManyAddressesForgetNoBucket has an attacker with many addresses: memory stays bounded, a caller whose bucket is empty
-// gets no new one by it, and when the addresses are gone the others have buckets of their own again.
+// TestTake_ManyAddressesForgetNoBucket calls from many addresses. Memory remains bounded, and a caller with an empty bucket gets no new
+// bucket. After the attack the other callers have buckets of their own again.
 func TestTake_ManyAddressesForgetNoBucket(t *testing.T) {
 	l := New(Rates{Write: Policy{PerSecond: 1, Burst: 2}}, "")
 	l.addresses.maximum = 100

@@ -1,9 +1,9 @@
-// Package blob is the contract of the object store. A directory and S3 both implement it, with signed links that let a
-// client upload and download without the bytes passing through the API.
+// Package blob is the contract of the object store. A directory and S3 both implement it. Clients upload and download with signed links,
+// so that the bytes do not pass through the API.
 //
-// The contract is the weaker of the two. A file is whole or absent: what Put or a signed PUT could not finish
-// or verify leaves nothing behind. Size and SHA-256 are declared first and checked while the bytes arrive, so
-// what Stat reports has been verified. There are no partial writes, no appends and no renames.
+// The contract contains only what both implementations can do. A file is complete or absent: a Put or a signed PUT that fails, or whose
+// bytes are wrong, leaves nothing behind. Size and SHA-256 are declared first and checked while the bytes arrive, so Stat reports
+// verified values. There are no partial writes, no appends and no renames.
 package blob
 
 import (
@@ -24,25 +24,25 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of every implementation: S3's own, with room left for a prefix before the key.
+// Limits of every implementation. They are S3's limits, with room for a prefix before the key.
 const (
 	MaxKeyBytes       = 512
 	MaxMediaTypeBytes = 255
-	MaxSize           = 5 << 30            // the largest single PUT of S3
-	MaxLinkLife       = 7 * 24 * time.Hour // the longest life of a presigned URL
+	MaxSize           = 5 << 30            // greatest size of a single PUT in S3
+	MaxLinkLife       = 7 * 24 * time.Hour // longest life of a presigned URL in S3
 )
 
-// DefaultMediaType is that of a file without a declared one.
+// DefaultMediaType is the media type of a file that declares none.
 const DefaultMediaType = "application/octet-stream"
 
-// mediaTypes are those that Assay's files mostly have. The types that package mime knows differ between machines.
+// mediaTypes lists the usual media types of Assay's files. Package mime is not used, because its list differs between machines.
 var mediaTypes = map[string]string{
 	".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
 	".qrels": "text/plain", ".run": "text/plain", ".trec": "text/plain", ".tsv": "text/tab-separated-values", ".txt": "text/plain",
 	".xml": "application/xml", ".zip": "application/zip",
 }
 
-// MediaTypeOf is the media type of a file by the end of its name.
+// MediaTypeOf returns the media type of a file by its extension.
 func MediaTypeOf(name string) string {
 	return cmp.Or(mediaTypes[strings.ToLower(path.Ext(name))], DefaultMediaType)
 }
@@ -50,7 +50,7 @@ func MediaTypeOf(name string) string {
 var (
 	// ErrNotFound means that nothing is stored under the key.
 	ErrNotFound = errors.New("no file is stored under this key")
-	// ErrMismatch means that the bytes are not those declared: another size or another SHA-256. Nothing was stored.
+	// ErrMismatch means that the bytes have another size or SHA-256 than declared. Nothing was stored.
 	ErrMismatch = errors.New("the bytes differ from the declared size or SHA-256")
 )
 
@@ -62,58 +62,56 @@ type Object struct {
 	Key       string
 	Size      int64
 	SHA256    Digest
-	MediaType string // of the whole file; empty when declared means DefaultMediaType
+	MediaType string // of the whole file; an empty declaration means DefaultMediaType
 }
 
 // Link lets its holder make one kind of request without further credentials.
 type Link struct {
 	Method string
 	URL    string // absolute
-	// Headers must be sent with the request exactly as they stand here. Content-Length is not among them,
-	// because HTTP clients set it themselves; for an upload it must be the declared size, not chunked.
+	// Headers must be sent with the request unchanged. They do not include Content-Length, because HTTP clients set it. For an upload it
+	// must be the declared size; chunked bodies are refused.
 	Headers map[string]string
-	// ExpiresAt is the instant from which the link is refused; never later than asked for.
+	// ExpiresAt is the time from which the link is refused. It is never later than requested.
 	ExpiresAt time.Time
 }
 
-// Store keeps files. All methods may be called concurrently.
+// Store stores files. All methods may be called concurrently.
 type Store interface {
-	// Put reads r to its end and stores the bytes under o.Key, replacing what was there; when it returns nil they
-	// are durable. When their size or SHA-256 is not what o declares it returns ErrMismatch. After that, or an error
-	// of r, what was there before is untouched; after any other error either that or the new file is there, whole.
+	// Put reads r to its end and stores the bytes durably under o.Key. It replaces an existing file. It returns ErrMismatch if the size
+	// or SHA-256 of the bytes differs from o. After that error, or an error of r, the existing file is unchanged. After any other error,
+	// either the existing or the new file is stored completely.
 	Put(ctx context.Context, o Object, r io.Reader) error
 
-	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete doesn't affect the reader.
+	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete does not affect the reader.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 
-	// Stat returns what is stored under key, with the size and digest that were verified when it was stored, or
-	// ErrNotFound.
+	// Stat returns the file stored under key, with its verified size and digest, or ErrNotFound.
 	Stat(ctx context.Context, key string) (Object, error)
 
-	// Delete removes what is stored under keys. A key with nothing stored is no error.
+	// Delete removes the files stored under keys. A missing file is no error.
 	Delete(ctx context.Context, keys ...string) error
 
-	// List yields the keys under prefix whose files were stored before the given instant, in no certain order, so
-	// that files that no record names any more can be found. The prefix is empty or ends in a slash. Files that
-	// are stored or deleted meanwhile may be yielded or not. After an error the sequence ends.
+	// List yields the keys under prefix whose files were stored before the given time, in no particular order. It serves to find files
+	// that no record names. The prefix is empty or ends in a slash. Files that are stored or deleted meanwhile may be missing. The
+	// sequence ends after an error.
 	//
-	// What ends early goes on with the last key that it handled as after: keys that an earlier List yielded up to that one may be
-	// left out. S3, which lists in the order of keys, leaves them out; a directory, which has no order, begins again.
+	// To continue an interrupted listing, pass the last handled key as after. List may then leave out keys that an earlier List yielded
+	// up to that key. S3 lists in the order of keys and leaves them out. A directory has no order and begins again.
 	List(ctx context.Context, prefix, after string, before time.Time) iter.Seq2[string, error]
 
-	// SignGet returns a link that downloads what is stored under key, whether or not something is stored yet. The
-	// answer tells browsers to save it, never to show it, under the given file name, as the given media
-	// type; an empty media type means the stored one. The link also serves byte ranges.
+	// SignGet returns a link that downloads the file under key. The file may still be missing. The answer makes browsers save the file,
+	// never show it, with the given file name and media type. An empty media type means the stored one. The link also serves byte
+	// ranges.
 	SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (Link, error)
 
-	// SignPut returns a link that uploads exactly o and nothing else, and only where nothing is stored. The answer to
-	// the PUT is 2xx only when the file is durable and verified, 412 when a file is stored under the key already, which
-	// stays as it is, and another 4xx when it is not what o declares. A client that repeats an upload because it got no answer
-	// takes 412 for success.
+	// SignPut returns a link that uploads exactly o, and only if no file is stored under the key. The PUT is answered with 2xx after the
+	// file is durable and verified. It is answered with 412 if a file is already stored, which remains unchanged, and with another 4xx
+	// if the bytes differ from o. A client that repeats an upload because it got no answer treats 412 as success.
 	SignPut(ctx context.Context, o Object, expires time.Time) (Link, error)
 }
 
-// Check reports what is wrong with a declaration.
+// Check returns an error if the declaration is invalid.
 func (o Object) Check() error {
 	if err := CheckKey(o.Key); err != nil {
 		return err
@@ -127,7 +125,7 @@ func (o Object) Check() error {
 	return CheckMediaType(o.MediaType)
 }
 
-// CheckMediaType reports what is wrong with a media type (RFC 9110, section 8.3.1). The empty one is valid.
+// CheckMediaType returns an error if a media type is invalid (RFC 9110, section 8.3.1). The empty media type is valid.
 func CheckMediaType(mediaType string) error {
 	if mediaType == "" {
 		return nil
@@ -139,8 +137,8 @@ func CheckMediaType(mediaType string) error {
 	return nil
 }
 
-// CheckKey reports what is wrong with a key: slash-separated segments of ASCII letters, digits, '.', '_' and '-',
-// none of them empty, "." or "..", together at most MaxKeyBytes.
+// CheckKey returns an error if a key is invalid. A key has at most MaxKeyBytes. Its slash-separated segments consist of ASCII letters,
+// digits, '.', '_' and '-', and are not empty, "." or "..".
 func CheckKey(key string) error {
 	if len(key) > MaxKeyBytes {
 		return fmt.Errorf("key %.80q... has %d bytes: at most %d are allowed", key, len(key), MaxKeyBytes)
@@ -153,7 +151,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPrefix reports what is wrong with a prefix given to List.
+// CheckPrefix returns an error if a prefix for List is invalid.
 func CheckPrefix(prefix string) error {
 	if prefix == "" {
 		return nil
@@ -165,7 +163,7 @@ func CheckPrefix(prefix string) error {
 	return CheckKey(folder)
 }
 
-// CheckExpiry reports whether a link made now may expire at the given instant.
+// CheckExpiry returns an error if a link that is made now may not expire at the given time.
 func CheckExpiry(now, expires time.Time) error {
 	if !expires.After(now) || expires.After(now.Add(MaxLinkLife)) {
 		return fmt.Errorf("a link made at %s can't expire at %s: choose an instant at most %s ahead",
@@ -182,10 +180,10 @@ func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// maxBufferBytes is how much of a file is in memory while it is copied.
+// maxBufferBytes is the size of the buffer of Copy.
 const maxBufferBytes = 256 << 10
 
-// Copy copies r, to its end, to w. It returns ErrMismatch when r is not what o declares, and as soon as r has yielded too much.
+// Copy copies r to w until the end of r. It returns ErrMismatch if r differs from o, without reading further than one byte too many.
 func Copy(ctx context.Context, w io.Writer, o Object, r io.Reader) error {
 	sum := sha256.New()
 	bounded := io.LimitReader(cancellable{ctx, r}, o.Size+1)
@@ -203,7 +201,7 @@ func Copy(ctx context.Context, w io.Writer, o Object, r io.Reader) error {
 	return nil
 }
 
-// cancellable is a reader that fails once ctx is done.
+// cancellable is a reader that fails after ctx is done.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
@@ -217,12 +215,12 @@ func (c cancellable) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// maxFilenameBytes is what common file systems allow a name to have.
+// maxFilenameBytes is the greatest length of a file name in common file systems.
 const maxFilenameBytes = 255
 
-// Disposition returns a Content-Disposition value (RFC 6266) that makes a browser save a download under the
-// given name. Names come from users: what could end the header, name a folder or disguise the ending is
-// replaced by an underscore. A name beyond plain ASCII is given twice, the second time encoded by RFC 8187.
+// Disposition returns a Content-Disposition value (RFC 6266) that makes a browser save a download under the given name. Users choose the
+// names. Characters that could end the header, name a folder or disguise the extension become underscores. A name beyond plain ASCII
+// appears twice, the second time encoded by RFC 8187.
 func Disposition(filename string) string {
 	name := safeFilename(filename)
 	plain := strings.Map(func(r rune) rune {
@@ -240,7 +238,7 @@ func Disposition(filename string) string {
 
 func safeFilename(filename string) string {
 	name := strings.Map(func(r rune) rune {
-		// unicode.Cf holds the characters that turn the direction of writing, so that "gpj.exe" shows as "exe.jpg".
+		// unicode.Cf contains characters that change the direction of writing: with them "gpj.exe" appears as "exe.jpg".
 		if r == '/' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return '_'
 		}

@@ -1,5 +1,4 @@
-// Package blobtest is the conformance suite of blob.Store: what a driver must pass so that callers need not
-// know which one they use.
+// Package blobtest is the conformance suite of blob.Store. All drivers pass it, so that callers need not know which driver they use.
 package blobtest
 
 import (
@@ -18,7 +17,7 @@ import (
 	"assay/shared/blob"
 )
 
-// Run runs the suite. open returns an empty store whose links can be reached, and cleans up after the test it is given.
+// Run runs the suite. open returns an empty store with reachable links, and cleans up after its test.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	for name, test := range map[string]func(*testing.T, blob.Store){
 		"RoundTrip":    roundTrip,
@@ -51,13 +50,13 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	}
 }
 
-// Declare describes content as a file under key.
+// Declare declares a file under key with the content.
 func Declare(key, content string) blob.Object {
 	sum := sha256.Sum256([]byte(content))
 	return blob.Object{Key: key, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
 }
 
-// Zeros is a reader without an end.
+// Zeros is an endless reader of zeros.
 type Zeros struct{}
 
 // Read implements io.Reader.
@@ -104,7 +103,7 @@ func roundTrip(t *testing.T, s blob.Store) {
 	for _, size := range []int{0, 1, 4 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 9 << 20} {
 		content := strings.Repeat("0123456\n", size/8+1)[:size]
 		o := Declare("runs/1/output", content)
-		// One byte at a time is what a slow network looks like; a pipe has no other methods than Read.
+		// A slow network delivers few bytes at a time, and a pipe implements only Read.
 		r := io.Reader(strings.NewReader(content))
 		if size <= 4<<10 {
 			r = iotest.OneByteReader(r)
@@ -174,7 +173,7 @@ func cancelled(t *testing.T, s blob.Store) {
 
 type readerFunc func([]byte) (int, error)
 
-// Read calls f once and then reports the end, so that the function can stand in an io.MultiReader.
+// Read calls f once and then returns io.EOF, so that f can be part of an io.MultiReader.
 func (f readerFunc) Read(p []byte) (int, error) {
 	if _, err := f(p); err != nil {
 		return 0, err
@@ -303,7 +302,7 @@ func list(t *testing.T, s blob.Store) {
 	for key, err := range s.List(t.Context(), "", "", time.Now().Add(-time.Hour)) {
 		t.Errorf("%q, %v was stored an hour ago", key, err)
 	}
-	// Would the sequence go on after the break, the range loop itself would panic.
+	// If the sequence continued after the break, the range loop would panic.
 	for _, err := range s.List(t.Context(), "", "", time.Now().Add(time.Hour)) {
 		if err != nil {
 			t.Error(err)
@@ -312,8 +311,7 @@ func list(t *testing.T, s blob.Store) {
 	}
 }
 
-// noTornRead lets writers replace and delete a file all the time; a reader must see one writer's file,
-// whole, or none.
+// noTornRead has writers that keep replacing and deleting a file. A reader must see either one complete version or no file.
 func noTornRead(t *testing.T, s blob.Store) {
 	var writers, readers sync.WaitGroup
 	done := make(chan struct{})

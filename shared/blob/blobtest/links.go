@@ -15,20 +15,20 @@ import (
 	"assay/shared/blob"
 )
 
-// Answer is a response that was read to its end.
+// Answer is a response with its complete body.
 type Answer struct {
 	*http.Response
 	Content []byte
 }
 
-// Send sends the request of a link as a client would, with the changes.
+// Send sends the request of a link like a client, with the changes.
 func Send(t *testing.T, link blob.Link, body io.Reader, changes ...func(*http.Request)) Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Close = true // a server that refuses a body may close the connection, while the next request is written to it
+	r.Close = true // a server that refuses a body may close the connection while the next request is being sent
 	for name, value := range link.Headers {
 		r.Header.Set(name, value)
 	}
@@ -46,7 +46,7 @@ func Send(t *testing.T, link blob.Link, body io.Reader, changes ...func(*http.Re
 	return Answer{res, content}
 }
 
-// WithHeader is a change of a request.
+// WithHeader returns a change that sets a header.
 func WithHeader(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
@@ -129,7 +129,7 @@ func uploadOtherBytes(t *testing.T, s blob.Store) {
 	expect(t, s, former, "former")
 }
 
-// uploadUndeclared sends another length than the declared one, or headers that are not those of the link.
+// uploadUndeclared sends another length than the declared one, or other headers than the link's.
 func uploadUndeclared(t *testing.T, s blob.Store) {
 	const content = "twelve bytes"
 	link := signPut(t, s, Declare("a", content))
@@ -167,7 +167,7 @@ func uploadAborted(t *testing.T, s blob.Store) {
 	if tcp, ok := conn.(*net.TCPConn); !ok || tcp.CloseWrite() != nil {
 		t.Fatalf("could not break off the upload to %s", u.Host)
 	}
-	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server is done with it
+	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server closes the connection
 		t.Fatal(err)
 	}
 	if err := conn.Close(); err != nil {
@@ -234,7 +234,7 @@ func downloadMissing(t *testing.T, s blob.Store) {
 	accepted(t, "same link, now stored", link, "")
 }
 
-// alteredLinks changes every part of a link, one after the other; each altered link must be refused.
+// alteredLinks changes each part of a link in turn. The store must refuse each altered link.
 func alteredLinks(t *testing.T, s blob.Store) {
 	mine, secret := put(t, s, "mine/1", "mine"), put(t, s, "secret/1", "secret")
 	get := signGet(t, s, "mine/1", "name.txt", "text/plain")
@@ -280,7 +280,7 @@ func alteredLinks(t *testing.T, s blob.Store) {
 
 func expiredLinks(t *testing.T, s blob.Store) {
 	put(t, s, "a", "x")
-	expires := time.Now().Add(1500 * time.Millisecond) // S3 counts whole seconds, and at least one
+	expires := time.Now().Add(1500 * time.Millisecond) // S3 uses whole seconds, and at least one
 	get, getErr := s.SignGet(t.Context(), "a", "a", "", expires)
 	up, putErr := s.SignPut(t.Context(), Declare("b", "y"), expires)
 	if err := errors.Join(getErr, putErr); err != nil {

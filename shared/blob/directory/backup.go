@@ -14,20 +14,20 @@ import (
 	"assay/shared/durable"
 )
 
-// ErrBackupUnderWay means that another backup has not ended yet.
+// ErrBackupUnderWay means that another backup is in progress.
 var ErrBackupUnderWay = errors.New("a backup is being made already: wait until it has ended")
 
-// backup is the state of the backup that is being made.
+// backup is the state of the backup in progress.
 type backup struct {
-	one      sync.Mutex   // held by the backup
-	mu       sync.RWMutex // held for reading by each deletion
+	one      sync.Mutex   // held during a backup
+	mu       sync.RWMutex // read-locked during each deletion
 	underWay bool
 }
 
-// Backup copies the files and the key of links into the folder, which Open then opens, and returns how many files there are, with
-// how many bytes. Before the first file it calls snapshot, which copies the records. Files that these name are in the backup, also those
-// that are deleted meanwhile: they are gone for callers at once, and stay on the disk until the backup is made. Files are links to the
-// same bytes, which never change, where the file system allows that.
+// Backup copies the files and the signing key into the folder to, which Open can then open. It returns the number and the total size of
+// the files. It first calls snapshot, which copies the records. All files that these records name are in the backup, even those that are
+// deleted meanwhile. Deleted files become invisible to callers at once, but remain on disk until the backup ends. Where the file system
+// allows it, the copies are hard links, because the bytes of a file never change.
 func (s *Store) Backup(ctx context.Context, to string, snapshot func() error) (files int, bytes int64, err error) {
 	if !s.backup.one.TryLock() {
 		return 0, 0, ErrBackupUnderWay
@@ -42,7 +42,7 @@ func (s *Store) Backup(ctx context.Context, to string, snapshot func() error) (f
 	if err := os.MkdirAll(objects, 0o700); err != nil {
 		return 0, 0, err
 	}
-	// A file that is deleted while the first folder is copied is in the second.
+	// The second folder contains files that are deleted while the first one is copied.
 	for _, folder := range []string{s.objects, s.deleted} {
 		for name, err := range olderThan(folder, time.Unix(1<<40, 0)) {
 			if err == nil {
@@ -83,7 +83,8 @@ func (s *Store) endBackup() error {
 	return err
 }
 
-// remove deletes the file of an object. While a backup is made it is kept aside, in place of an earlier one of the same key.
+// remove deletes the file of an object. During a backup it moves the file to the folder deleted, where it replaces an earlier file of
+// the key.
 func (s *Store) remove(path string) error {
 	s.backup.mu.RLock()
 	defer s.backup.mu.RUnlock()
@@ -93,7 +94,7 @@ func (s *Store) remove(path string) error {
 	return os.Remove(path)
 }
 
-// linkOrCopy gives the file the new name too or, on another file system, makes a durable copy. It returns the size.
+// linkOrCopy makes a hard link to the file. On another file system it makes a durable copy. It returns the size.
 func linkOrCopy(from, to string) (size int64, err error) {
 	in, err := os.Open(from)
 	if err != nil {

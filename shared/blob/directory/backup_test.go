@@ -12,7 +12,7 @@ import (
 	"assay/shared/blob/blobtest"
 )
 
-// Records that a backup has name the files that were there when the records were copied.
+// The records in a backup may name files that were deleted after the records were copied.
 func TestBackup_HasFilesThatAreDeletedMeanwhile(t *testing.T) {
 	for name, folder := range map[string]string{"same file system": t.TempDir(), "another": onAnotherFileSystem(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +63,8 @@ func TestBackup_HasFilesThatAreDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// onAnotherFileSystem is a folder to which no file of the folder for temporary files can be linked, on systems that have one.
+// onAnotherFileSystem returns a folder on another file system than t.TempDir, if the machine has one. Hard links cannot cross file
+// systems.
 func onAnotherFileSystem(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/dev/shm", "assay") //nolint:usetesting // t.TempDir is on the same file system

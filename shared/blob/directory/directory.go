@@ -1,14 +1,14 @@
-// Package directory keeps files in a folder of the local machine, and serves signed links to them itself, so
-// that Assay on one machine needs no object store.
+// Package directory stores files in a folder of the local machine and serves signed links to them. With it, Assay on one machine needs
+// no object store.
 //
-// The folder holds
+// The folder contains
 //
-//	link.key   the key that links are signed with; without it a new one is made, and earlier links become invalid
+//	link.key   the key that signs links; if it is missing, a new one is made and earlier links become invalid
 //	objects/   one file for each key
-//	uploads/   files that are being written; what a crash left here is removed later
-//	deleted/   files that were deleted during a backup, until it is made; what a crash left here is removed when the folder is opened
+//	uploads/   files that are being written; leftovers of a crash are removed later
+//	deleted/   files that were deleted during the current backup; leftovers of a crash are removed when the folder is opened
 //
-// One process at a time uses a folder.
+// Only one process at a time may use a folder.
 package directory
 
 import (
@@ -33,30 +33,29 @@ import (
 	"assay/shared/durable"
 )
 
-// abandonedAfter is how long a file in uploads must not have grown to count as left behind by a crash.
-// It is far longer than stallTimeout.
+// abandonedAfter is the age from which an unchanged file in uploads counts as a leftover of a crash. It is far longer than stallTimeout.
 const abandonedAfter = time.Hour
 
 // Store is a blob.Store over a folder.
 type Store struct {
-	Now func() time.Time // tells when links end; Open sets time.Now
+	Now func() time.Time // the clock for the expiry of links; Open sets time.Now
 
 	objects              string // folder
 	uploads              string // folder
 	deleted              string // folder
 	baseURL              string
 	key                  []byte
-	stallTimeout         time.Duration // how long a transfer may make no progress
-	expectedPollInterval time.Duration // how often to ask whether an upload is expected
+	stallTimeout         time.Duration // longest time without progress of a transfer
+	expectedPollInterval time.Duration // between checks whether an upload is still expected
 	inProgress           uploadsInProgress
-	cleaned              atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+	cleaned              atomic.Int64 // last cleaning of uploads, in Unix nanoseconds
 	backup               backup
 }
 
 var _ blob.Store = (*Store)(nil)
 
-// Open opens the folder root, and makes it when it is missing. baseURL is where clients reach the Handler, such as
-// http://127.0.0.1:8080/files; links start with it.
+// Open opens the folder root, and creates it if it is missing. baseURL is the URL at which clients reach the Handler, such as
+// http://127.0.0.1:8080/files. Links start with it.
 func Open(root, baseURL string) (*Store, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
@@ -93,8 +92,8 @@ func Open(root, baseURL string) (*Store, error) {
 	return s, nil
 }
 
-// path is where the file of a key lives. Its name is a digest of the key: so no key can leave the folder or be too long
-// for a file system, keys that differ in case are two files on every file system, and "a" and "a/b" can both exist.
+// path returns the path of the file for a key. The name is a digest of the key. So no key can leave the folder or be too long for a file
+// system, keys that differ only in case are separate files on every file system, and "a" and "a/b" can both exist.
 func (s *Store) path(key string) string {
 	return filepath.Join(s.objects, fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 }
@@ -167,7 +166,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	return durable.Sync(s.objects)
 }
 
-// List implements blob.Store. Files lie in the order of the digests of their keys, so it always begins with the first.
+// List implements blob.Store. It always begins with the first file, because files are named by digests of their keys.
 func (s *Store) List(ctx context.Context, prefix, _ string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
@@ -200,7 +199,7 @@ func (s *Store) List(ctx context.Context, prefix, _ string, before time.Time) it
 	}
 }
 
-// removeAbandoned removes what a crash left in uploads.
+// removeAbandoned removes leftovers of crashes from uploads.
 func (s *Store) removeAbandoned() error {
 	now := s.Now()
 	s.cleaned.Store(now.UnixNano())
@@ -215,8 +214,8 @@ func (s *Store) removeAbandoned() error {
 	return nil
 }
 
-// olderThan yields the names of the files in a folder that were last written before the given instant. It reads the
-// folder in pieces, so that a million files cost no more memory than a few.
+// olderThan yields the names of the files in a folder that were last written before the given time. It reads the folder in parts, so
+// that a million files take no more memory than a few.
 func olderThan(folder string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		d, err := os.Open(folder)
@@ -247,8 +246,7 @@ func olderThan(folder string, before time.Time) iter.Seq2[string, error] {
 	}
 }
 
-// An object's file starts with one line of JSON, the header, and goes on with the bytes of the object. One rename
-// stores both.
+// header is the first line of an object's file, in JSON. The bytes of the object follow. One rename stores both.
 type header struct {
 	Key       string      `json:"key"`
 	Size      int64       `json:"size"`
@@ -256,11 +254,10 @@ type header struct {
 	MediaType string      `json:"mediaType"`
 }
 
-// maxHeaderBytes is more than a header with the longest key and media type needs, however JSON escapes them.
+// maxHeaderBytes exceeds the length of a header with the longest key and media type, however JSON escapes them.
 const maxHeaderBytes = 4 << 10
 
-// writeObject writes the whole file. It returns blob.ErrMismatch when r is not what o declares, and as
-// soon as r has yielded too much.
+// writeObject writes header and bytes. It returns blob.ErrMismatch if r differs from o, without reading further than one byte too many.
 func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) error {
 	line, err := json.Marshal(header(o))
 	if err != nil {
@@ -281,8 +278,8 @@ type file struct {
 
 func (f *file) Close() error { return f.disk.Close() }
 
-// openObject opens an object's file. A file that is shorter or longer than its header says was damaged outside
-// of Assay.
+// openObject opens an object's file. It returns an error if the length of the file differs from its header, because then the file was
+// damaged outside of Assay.
 func openObject(path string) (_ *file, err error) {
 	f, err := os.Open(path)
 	if err != nil {

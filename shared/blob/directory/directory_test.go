@@ -255,7 +255,7 @@ func TestLink_IsOfOneKey(t *testing.T) {
 	}
 }
 
-// FuzzLink looks for a request that is let through although no link for it was signed.
+// FuzzLink searches for a request that is accepted although no link for it was signed.
 func FuzzLink(f *testing.F) {
 	s := reopen(f, f.TempDir())
 	copy(s.key, "the same key in every process of a fuzzing run")

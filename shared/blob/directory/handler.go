@@ -25,17 +25,17 @@ const (
 
 // Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
 //
-// complete is called with the key of each upload once the file is durable and before the answer. Another upload of the same
-// file, which is answered with 412 as under S3, calls it again, because the first call may have failed. When it returns
-// blob.ErrNotFound, no record waits for the file, which is removed; after any other error the answer asks the client to try
-// again. The call is not cancelled when the client disconnects.
+// It calls complete with the key of each upload after the file is durable and before it answers. Another upload of a stored file is
+// answered with 412, like under S3, and also calls complete, because the first call may have failed. If complete returns
+// blob.ErrNotFound, no record waits for the file, and the handler removes it. After any other error the answer tells the client to try
+// again. A client that disconnects does not cancel the call.
 //
-// expected reports whether a record waits for the file of a key. It is called every few seconds of an upload, which ends when
-// no record does: no quota counts the bytes on the disk any more.
+// expected reports whether a record waits for the file of a key. The handler calls it every few seconds during an upload, and ends the
+// upload when it returns false, because no quota counts these bytes any more.
 //
 // fail answers a request with a *problem.Error.
 //
-// A transfer may take as long as it makes progress: the handler moves the deadlines that the http.Server has set. For that, a
+// A transfer may take any time while it makes progress, because the handler extends the deadlines of the http.Server. For that, an
 // http.ResponseWriter that wraps the server's must have the method Unwrap of http.ResponseController.
 func (s *Store) Handler(complete func(ctx context.Context, key string) error, expected func(ctx context.Context, key string) bool,
 	fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
@@ -50,8 +50,8 @@ func (s *Store) Handler(complete func(ctx context.Context, key string) error, ex
 			err = s.serveGet(w, r, key, fail)
 		case http.MethodPut:
 			err = s.servePut(w, r, key, complete, expected)
-			// The server's own deadline for the answer has been running since the upload began. When it can't be moved the
-			// connection is lost, and with it the answer.
+			// The server's write deadline has been running since the upload began. If it cannot be extended, the connection is lost, and
+			// with it the answer.
 			_ = extendDeadline(http.NewResponseController(w).SetWriteDeadline, s.stallTimeout)
 		default:
 			w.Header().Set("Allow", "GET, HEAD, PUT")
@@ -79,7 +79,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	h := w.Header()
 	h.Set("Content-Type", cmp.Or(query.Get(paramMediaType), f.object.MediaType))
 	h.Set("Content-Disposition", blob.Disposition(query.Get(paramFilename)))
-	h.Set("Cache-Control", "private, no-cache") // with the entity tag, asking again costs no second transfer
+	h.Set("Cache-Control", "private, no-cache") // the entity tag makes revalidation cheap
 	h.Set("ETag", `"`+f.object.SHA256+`"`)
 	http.ServeContent(&download{ResponseWriter: w, r: r, stall: s.stallTimeout, fail: fail}, r, "", time.Time{}, f)
 	return nil
@@ -107,7 +107,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 	body := &uploadBody{body: r.Body, control: http.NewResponseController(w), stall: s.stallTimeout}
 	again, err := s.receive(r.Context(), o, body, r.Header.Get("If-Match") != "", expected)
 	if body.ended {
-		w.Header().Set("Connection", "close") // its read deadline is over
+		w.Header().Set("Connection", "close") // its read deadline has passed
 	}
 	switch {
 	case err == nil:
@@ -146,7 +146,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave " +
 	"that header out.")
 
-// receive stores the body of an upload, or reports that the file is there already.
+// receive stores the body of an upload. again reports that the file is already stored.
 func (s *Store) receive(ctx context.Context, o blob.Object, body *uploadBody, mustExist bool,
 	expected func(context.Context, string) bool) (again bool, err error) {
 	end := s.inProgress.begin(o.Key, body)
@@ -156,7 +156,7 @@ func (s *Store) receive(ctx context.Context, o blob.Object, body *uploadBody, mu
 	_, err = s.Stat(ctx, o.Key)
 	switch {
 	case err == nil:
-		_, err = io.Copy(io.Discard, body) // a client that is still sending would lose the answer
+		_, err = io.Copy(io.Discard, body) // a client that is still sending would not see the answer
 		return true, err
 	case errors.Is(err, blob.ErrNotFound) && mustExist:
 		err = errNotStored
@@ -174,7 +174,7 @@ func refuse(err error, query url.Values) error {
 		"given.")
 }
 
-// extendDeadline moves a deadline of the connection to stall from now. A writer without a connection has no deadlines.
+// extendDeadline sets a deadline of the connection to stall from now. It ignores writers without a connection, such as those of tests.
 func extendDeadline(setDeadline func(time.Time) error, stall time.Duration) error {
 	if err := setDeadline(time.Now().Add(stall)); !errors.Is(err, http.ErrNotSupported) {
 		return err
@@ -182,8 +182,8 @@ func extendDeadline(setDeadline func(time.Time) error, stall time.Duration) erro
 	return nil
 }
 
-// download is the answer to a GET. It allows each write stallTimeout, and turns the errors of http.ServeContent,
-// which are bare text, into problems.
+// download is the answer to a GET. It extends the deadline for each write by stall, and converts the plain-text errors of
+// http.ServeContent to problems.
 type download struct {
 	http.ResponseWriter
 	r      *http.Request
@@ -222,18 +222,18 @@ func (d *download) Write(p []byte) (int, error) {
 	return d.ResponseWriter.Write(p)
 }
 
-// errEnded ends an upload whose file is sent again, or is no longer expected.
+// errEnded ends an upload whose file is uploaded again or is no longer expected.
 var errEnded = errors.New("the file is sent again by another request, or no longer expected")
 
-// uploadBody is the body of an upload. It allows each read stallTimeout, and records its own failures to distinguish
-// them from those of the disk.
+// uploadBody is the body of an upload. It extends the deadline for each read by stall. It records errors of the connection, to
+// distinguish them from errors of the disk.
 type uploadBody struct {
 	body    io.Reader
 	control *http.ResponseController
 	stall   time.Duration
 	err     error
 
-	mu    sync.Mutex // of the deadline, and of
+	mu    sync.Mutex // protects the read deadline and ended
 	ended bool
 }
 
@@ -248,7 +248,7 @@ func (in *uploadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend moves the deadline of the connection, unless the upload was ended.
+// extend extends the read deadline of the connection, unless the upload was ended.
 func (in *uploadBody) extend() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -258,15 +258,15 @@ func (in *uploadBody) extend() error {
 	return extendDeadline(in.control.SetReadDeadline, in.stall)
 }
 
-// end ends the upload, also while it waits for bytes.
+// end ends the upload, even while it waits for bytes.
 func (in *uploadBody) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.ended = true
-	_ = extendDeadline(in.control.SetReadDeadline, 0) // without deadlines, the next Read fails
+	_ = extendDeadline(in.control.SetReadDeadline, 0) // if that fails, the next Read fails
 }
 
-// watch ends the upload once it is no longer expected, which it checks at the interval, and returns a function that ends the watch.
+// watch checks at the interval whether the upload is still expected, and ends the upload if it is not. Calling end stops the checks.
 func (in *uploadBody) watch(ctx context.Context, interval time.Duration, expected func() bool) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -281,18 +281,18 @@ func (in *uploadBody) watch(ctx context.Context, interval time.Duration, expecte
 	}()
 	return func() {
 		cancel()
-		<-stopped // the connection may serve another request by then
+		<-stopped // afterwards the connection may serve another request
 	}
 }
 
-// uploadsInProgress has the one upload in progress for each key. Without it, the holder of a link could write the file over many
-// connections at once. A new upload ends the one before, which is probably that of a client whose connection broke.
+// uploadsInProgress holds the upload in progress for each key. There is at most one, so that the holder of a link cannot write the file
+// over many connections at once. A new upload ends the previous one, which probably belongs to a client whose connection broke.
 type uploadsInProgress struct {
 	mu    sync.Mutex
 	byKey map[string]*uploadBody
 }
 
-// begin registers the upload of its key, and returns a function that removes it.
+// begin registers the upload for its key. end removes it again.
 func (a *uploadsInProgress) begin(key string, in *uploadBody) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -312,7 +312,7 @@ func (a *uploadsInProgress) begin(key string, in *uploadBody) (end func()) {
 	}
 }
 
-// end ends the upload of a key, if one is under way.
+// end ends the upload in progress for a key, if there is one.
 func (a *uploadsInProgress) end(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

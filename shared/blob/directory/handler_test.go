@@ -23,7 +23,7 @@ import (
 // recorded accepts the completion of every upload.
 func recorded(context.Context, string) error { return nil }
 
-// answer renders a problem as the edge does.
+// answer renders a problem like package api.
 func answer(w http.ResponseWriter, r *http.Request, err error) {
 	var p *problem.Error
 	if !errors.As(err, &p) {
@@ -36,7 +36,7 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// expected waits for every file.
+// expected reports that every file is expected.
 func expected(context.Context, string) bool { return true }
 
 // serve opens an empty store and serves its links.
@@ -45,13 +45,13 @@ func serve(t *testing.T) *Store {
 	return serveExpecting(t, recorded, expected)
 }
 
-// serveImpatiently is serve with timeouts of the server that are shorter than a transfer of the test.
+// serveImpatiently is like serve, with server timeouts shorter than a transfer of the test.
 func serveImpatiently(t *testing.T) *Store {
 	t.Helper()
 	return serveWithin(t, 200*time.Millisecond, recorded, expected)
 }
 
-// serveExpecting is serve, for files of which only some are expected and recorded.
+// serveExpecting is like serve, with the given callbacks.
 func serveExpecting(t *testing.T, stored func(context.Context, string) error, expected func(context.Context, string) bool) *Store {
 	t.Helper()
 	return serveWithin(t, time.Hour, stored, expected)
@@ -82,7 +82,7 @@ func serveWithin(t *testing.T, timeout time.Duration, stored func(context.Contex
 	return s
 }
 
-// reply is an answer with the problem that an error has.
+// reply is an answer with its problem document.
 type reply struct {
 	blobtest.Answer
 	problem problem.Document
@@ -148,7 +148,7 @@ func TestDownload_HasSafeHeaders(t *testing.T) {
 	}
 }
 
-// with are the headers and one more.
+// with returns a copy of the headers with another one.
 func with(headers map[string]string, name, value string) map[string]string {
 	headers = maps.Clone(headers)
 	headers[name] = value
@@ -236,7 +236,7 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 		t.Errorf("the file went although the client is to try again: %v", err)
 	}
 	outcome = nil
-	for range 2 { // which records what was stored before, each time
+	for range 2 { // each upload calls complete for the stored file
 		if res := upload(); res.StatusCode != 412 {
 			t.Errorf("again: %s", res.Status)
 		}
@@ -257,7 +257,7 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// slow yields its content in pieces with pauses.
+// slow is a reader that yields its content in pieces with pauses.
 type slow struct {
 	pieces []string
 	pause  time.Duration
@@ -282,7 +282,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 	}
 
 	s = serve(t)
-	s.stallTimeout = time.Second // in which the answer is written too
+	s.stallTimeout = time.Second // long enough to write the answer
 	answer, err := io.ReadAll(sendSome(t, signPut(t, s, blobtest.Declare("a", "123456")), "123456", 3))
 	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {
 		t.Errorf("a stalled upload: %q, %v", answer, err)
@@ -294,7 +294,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 
 func TestDownload_MayBeSlow(t *testing.T) {
 	s := serveImpatiently(t)
-	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection take
+	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection
 	put(t, s, "a", content)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, signGet(t, s, "a").URL, nil)
 	if err != nil {
@@ -348,7 +348,7 @@ func TestUpload_NeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// heap is the memory of the heap in bytes, free parts that the process still holds included.
+// heap returns the size of the heap in bytes, including free parts that the process holds.
 func heap() uint64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"}}

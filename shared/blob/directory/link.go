@@ -26,7 +26,7 @@ const (
 	linkKeyName = "link.key"
 )
 
-// linkKey reads the key that links are signed with, and makes it when there is none.
+// linkKey reads the key that signs links. It creates the key if it is missing.
 func linkKey(root string) ([]byte, error) {
 	path := filepath.Join(root, linkKeyName)
 	key, err := os.ReadFile(path)
@@ -45,8 +45,7 @@ func linkKey(root string) ([]byte, error) {
 	return key, nil
 }
 
-// Parameters of a link. The query has all that a link allows, and the signature covers all of that,
-// the method and the key.
+// Parameters of a link. The signature covers all parameters, the method and the key.
 const (
 	paramExpires   = "expires" // Unix nanoseconds
 	paramFilename  = "filename"
@@ -89,8 +88,8 @@ func (s *Store) link(method, key string, query url.Values, expires time.Time) bl
 	return blob.Link{Method: method, URL: s.baseURL + "/" + key + "?" + query.Encode(), ExpiresAt: expires}
 }
 
-// mac signs a link. Neither a method nor a key holds a line break, and Encode writes equal parameters equally, so no
-// two different links are the same message.
+// mac returns the signature of a link. Methods and keys contain no line breaks, and Encode is deterministic, so different links are
+// different messages.
 func (s *Store) mac(method, key string, query url.Values) []byte {
 	h := hmac.New(sha256.New, s.key)
 	fmt.Fprintf(h, "assay file link\n%s\n%s\n%s", method, key, query.Encode())
@@ -102,7 +101,7 @@ var (
 	errExpired   = errors.New("link has expired")
 )
 
-// verify returns the parameters of the link that a request uses. With errExpired they are returned as well.
+// verify checks the signature of a request and returns its parameters. It also returns them with errExpired.
 func (s *Store) verify(method, key, rawQuery string) (url.Values, error) {
 	query, err := url.ParseQuery(rawQuery)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Store) verify(method, key, rawQuery string) (url.Values, error) {
 	return query, nil
 }
 
-// linkExpiry and upload read parameters that verify has accepted.
+// linkExpiry returns the expiry in parameters that verify has accepted.
 func linkExpiry(query url.Values) time.Time {
 	ns, _ := strconv.ParseInt(query.Get(paramExpires), 10, 64)
 	return time.Unix(0, ns)

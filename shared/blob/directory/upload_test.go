@@ -16,8 +16,8 @@ import (
 	"assay/shared/waittest"
 )
 
-// TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: at most one
-// of them keeps bytes on the disk, and the last upload is stored.
+// TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end. At most one of them
+// keeps bytes on the disk. The last upload is complete and is stored.
 func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	s := serve(t)
 	content := strings.Repeat("content ", 1000)
@@ -29,7 +29,7 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 				return false
 			}
 			info, err := uploads[0].Info()
-			return err == nil && info.Size() > int64(2000*n) // with what says which object it is
+			return err == nil && info.Size() > int64(2000*n) // the header adds to the received bytes
 		})
 	}
 	if res := do(t, link, strings.NewReader(content), int64(len(content))); res.StatusCode != http.StatusOK {
@@ -38,8 +38,8 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	awaitUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
-// TestUpload_EndsWhenNoLongerExpected deletes a file during its upload, or its record: the received bytes, which no quota counts any
-// more, are removed from the disk although the client keeps the connection.
+// TestUpload_EndsWhenNoLongerExpected deletes a file during its upload, or the record of the file. The received bytes are removed from
+// the disk although the client keeps the connection, because no quota counts them any more.
 func TestUpload_EndsWhenNoLongerExpected(t *testing.T) {
 	for _, what := range []string{"file", "record"} {
 		t.Run(what, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestUpload_EndsWhenNoLongerExpected(t *testing.T) {
 	}
 }
 
-// TestUploadAgain_IsAnswered sends a large file again, as clients do that read no answer before they have sent all.
+// TestUploadAgain_IsAnswered sends a large stored file again. Many clients read no answer before they have sent the whole body.
 func TestUploadAgain_IsAnswered(t *testing.T) {
 	s := serve(t)
 	content := strings.Repeat("content ", 2<<20)
@@ -74,7 +74,7 @@ func TestUploadAgain_IsAnswered(t *testing.T) {
 	}
 }
 
-// sendSome begins to upload the content over a connection of its own, which it returns, and stops after n bytes.
+// sendSome sends the start of an upload over a new connection, stops after n bytes, and returns the connection.
 func sendSome(t *testing.T, link blob.Link, content string, n int) net.Conn {
 	t.Helper()
 	address, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
@@ -91,7 +91,7 @@ func sendSome(t *testing.T, link blob.Link, content string, n int) net.Conn {
 	return c
 }
 
-// awaitUploads waits until it holds for the files that are being written.
+// awaitUploads waits until holds accepts the files that are being written.
 func awaitUploads(t *testing.T, s *Store, when string, holds func([]os.DirEntry) bool) {
 	t.Helper()
 	waittest.Value(t, "the uploads are as expected "+when, func() (files int, expected bool) {

@@ -1,6 +1,6 @@
 //go:build s3
 
-// These tests need the Versity S3 Gateway, which takes minutes to build: make test-s3 builds it once and runs them.
+// These tests need the Versity S3 Gateway, which takes minutes to build. `make test-s3` builds it once and runs them.
 
 package s3_test
 
@@ -30,8 +30,8 @@ import (
 	"assay/shared/blob/s3/s3test"
 )
 
-// TestMain lets no test use a connection twice. The gateway refuses an upload without reading its body, and then takes
-// that for the next request on the connection.
+// TestMain disables the reuse of connections. When the gateway refuses an upload without reading its body, it parses the body as the
+// next request.
 func TestMain(m *testing.M) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableKeepAlives = true
@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// retryTransport sends a request again whose connection the gateway ended before its answer could be read, which happens now and then when
-// it refuses without reading the body.
+// retryTransport repeats a request if the gateway closes the connection before its answer can be read. That happens occasionally when
+// the gateway refuses a request without reading the body.
 type retryTransport struct{ transport *http.Transport }
 
 func (t retryTransport) RoundTrip(r *http.Request) (res *http.Response, err error) {
@@ -66,11 +66,11 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// gatewayStore gives each key another that can be the path of a file. The gateway keeps objects as files, so that to it,
-// unlike to S3, "a" and "a/b" can't both be there and a segment has at most 255 bytes.
+// gatewayStore maps each key to a key that is a valid file path. The gateway stores objects as files, so unlike in S3, "a" and "a/b"
+// cannot both exist, and a segment has at most 255 bytes.
 type gatewayStore struct {
 	*s3.Store
-	keys sync.Map // of what the gateway knows to what the caller knows
+	keys sync.Map // from the gateway's keys to the caller's
 }
 
 func (s *gatewayStore) path(key string) string {
@@ -82,7 +82,7 @@ func (s *gatewayStore) path(key string) string {
 		sum := sha256.Sum256([]byte(name))
 		name = hex.EncodeToString(sum[:])
 	}
-	p := folder + name + "-" // which no folder of the suite ends in
+	p := folder + name + "-" // no folder of the suite ends in a hyphen
 	s.keys.Store(p, key)
 	return p
 }
@@ -132,7 +132,7 @@ func (s *gatewayStore) SignPut(ctx context.Context, o blob.Object, expires time.
 	return s.Store.SignPut(ctx, o, expires)
 }
 
-// TestList_ReadsManyPages deletes more keys than one request holds and lists more than one page holds.
+// TestList_ReadsManyPages lists more keys than a page contains, and deletes more than a request may contain.
 func TestList_ReadsManyPages(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	const n = 1003
@@ -166,7 +166,7 @@ func TestList_ReadsManyPages(t *testing.T) {
 	}
 }
 
-// TestLinks_WorkInCurl uploads and downloads as the documentation tells users to.
+// TestLinks_WorkInCurl uploads and downloads with the commands in the documentation.
 func TestLinks_WorkInCurl(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	file := strings.Repeat("line\n", 100_000)
@@ -189,8 +189,8 @@ func TestLinks_WorkInCurl(t *testing.T) {
 	}
 }
 
-// TestLinkTo_LeadsToAnotherAddressOfTheServer has links lead to a name of the server by which this process does not call it; the
-// signature is over the name.
+// TestLinkTo_LeadsToAnotherAddressOfTheServer makes links that use another name of the server than this process. The signature covers
+// the name.
 func TestLinkTo_LeadsToAnotherAddressOfTheServer(t *testing.T) {
 	cfg, bucket := s3test.Start(t)
 	public := strings.Replace(*cfg.BaseEndpoint, "127.0.0.1", "localhost", 1)
@@ -219,7 +219,7 @@ func TestLinkTo_LeadsToAnotherAddressOfTheServer(t *testing.T) {
 	}
 }
 
-// TestCreateBucket_LetsPagesUpload makes a bucket and leaves it alone when it is there.
+// TestCreateBucket_LetsPagesUpload creates a bucket. A second call leaves the bucket unchanged.
 func TestCreateBucket_LetsPagesUpload(t *testing.T) {
 	cfg, _ := s3test.Start(t)
 	s := s3.New(cfg, "made-by-assay")

@@ -16,8 +16,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// SignGet implements blob.Store. Links of less than an hour for the same file and expiry are equal as long as the
-// credentials are the same.
+// SignGet implements blob.Store. Links with a life of less than an hour are equal if file, expiry and credentials are equal.
 func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(blob.CheckKey(key), blob.CheckMediaType(mediaType), blob.CheckExpiry(now, expires)); err != nil {
@@ -45,9 +44,8 @@ func (s *Store) Origin(ctx context.Context) (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
-// headers that the signature covers, as is the condition that nothing is stored yet. A SHA-256 in the query would be signed as well, but S3
-// doesn't look at it there.
+// SignPut implements blob.Store. S3 itself refuses other bytes: the signature covers headers with length, SHA-256 and media type, and
+// the condition that nothing is stored yet. The SHA-256 must be in a header, because S3 ignores it in the query.
 func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {
@@ -55,23 +53,23 @@ func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (
 	}
 	valid := validityOf(now, expires)
 	in := s.declare(o, nil)
-	in.IfNoneMatch = aws.String("*") // a link that is used again makes no further version
+	in.IfNoneMatch = aws.String("*") // a second upload with the link makes no further version
 	signed, err := s.presigner.PresignPutObject(ctx, in, valid.sign, signMediaType)
 	return valid.link(o.Key, signed, err)
 }
 
-// signMediaType keeps the SDK from leaving out the media type of an empty file.
+// signMediaType keeps the SDK from dropping the media type of an empty file.
 var signMediaType = sdk.WithPresignClientFromClientOptions(sdk.WithAPIOptions(func(stack *middleware.Stack) error {
 	_, err := stack.Build.Remove("RemoveContentTypeHeader")
 	return err
 }))
 
-// validity is when a link is valid. S3 counts from the instant of signing, in whole seconds. That instant is a whole number of
-// hours before the end: so it has passed, as S3 demands, and links with the same end are equal.
+// validity is the period in which a link is valid. S3 counts it in whole seconds from the time of signing. from is a whole number of
+// hours before until. So from is in the past, as S3 demands, and links with the same end are equal.
 type validity struct {
 	from, until time.Time
-	// credentials is the expiry of the signer's credentials, which ends the link too, or zero if it is unknown, as that of a
-	// Lambda function's credentials in its environment: a link may then end early, and the client asks for another.
+	// credentials is the expiry of the signer's credentials, which also ends the link. It is zero if the expiry is unknown, for example
+	// for credentials in the environment of a Lambda function. Such a link may end early; then the client asks for another one.
 	credentials time.Time
 }
 
@@ -89,7 +87,7 @@ func (s *validity) sign(o *sdk.PresignOptions) {
 	o.Presigner = &datedSigner{o.Presigner, s}
 }
 
-// datedSigner signs as of the start of the validity.
+// datedSigner signs with the start of the validity as the time.
 type datedSigner struct {
 	sdk.HTTPPresignerV4
 	valid *validity
@@ -114,7 +112,7 @@ func (s *validity) link(key string, signed *v4.PresignedHTTPRequest, err error) 
 		link.ExpiresAt = s.credentials
 	}
 	for name := range signed.SignedHeader {
-		if name == "Host" || name == "Content-Length" { // which every HTTP client sets itself
+		if name == "Host" || name == "Content-Length" { // HTTP clients set them
 			continue
 		}
 		if link.Headers == nil {

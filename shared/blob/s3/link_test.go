@@ -73,7 +73,7 @@ func TestLinks_ToTheSameEndAreTheSame(t *testing.T) {
 	}
 }
 
-// TestLinks_AreValidAtOnce keeps each link within what S3 accepts: signed in the past, and for at most seven days.
+// TestLinks_AreValidAtOnce checks that S3 accepts each link: it is signed in the past, and lives at most seven days.
 func TestLinks_AreValidAtOnce(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		now := noon.Add(time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "now")))
@@ -102,7 +102,7 @@ func TestSignPut_SignsWhatItAllows(t *testing.T) {
 	s := newStore(signedBy(plain), noon)
 	for size, signed := range map[int64]string{
 		3: "content-length;content-type;host;if-none-match;x-amz-checksum-sha256",
-		0: "content-type;host;if-none-match;x-amz-checksum-sha256", // the SHA-256 is that of no bytes, and of no others
+		0: "content-type;host;if-none-match;x-amz-checksum-sha256", // the SHA-256 of no bytes implies the length
 	} {
 		link, err := s.SignPut(t.Context(), output(size), noon.Add(time.Hour))
 		if err != nil {
@@ -135,7 +135,7 @@ func TestSignGet_NamesTheFile(t *testing.T) {
 	}
 }
 
-// TestLinks_EndWithTheCredentials covers credentials for a while, which S3 must be given the token of.
+// TestLinks_EndWithTheCredentials signs with temporary credentials. Their session token must be part of the link.
 func TestLinks_EndWithTheCredentials(t *testing.T) {
 	c := plain
 	c.SessionToken, c.CanExpire = "session", true
@@ -151,7 +151,7 @@ func TestLinks_EndWithTheCredentials(t *testing.T) {
 	}
 }
 
-// service is a source of an endpoint for S3 alone, as the environment variable AWS_ENDPOINT_URL_S3 is.
+// service configures an endpoint for S3 only, like the environment variable AWS_ENDPOINT_URL_S3.
 type service string
 
 func (s service) GetServiceBaseEndpoint(_ context.Context, name string) (string, bool, error) {

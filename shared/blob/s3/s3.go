@@ -1,15 +1,14 @@
-// Package s3 keeps files in an S3 bucket, with AWS's own client, so that a deployed Assay never moves the bytes of files
-// itself: clients send and get them with signed links.
+// Package s3 stores files in an S3 bucket with AWS's client. Clients upload and download with signed links, so that a deployed Assay
+// never transfers the bytes of files itself.
 //
-// Bytes at rest are encrypted and private by the bucket's settings; this package sets neither.
+// The bucket's settings keep the bytes encrypted and private; this package sets neither.
 //
-// Callers need s3:GetObject, s3:PutObject and s3:DeleteObject on the objects, as far as they read, write and delete
-// them, and s3:ListBucket on the bucket even for a key that it names: without that S3 answers 403 where nothing is stored,
-// and ErrNotFound never comes. A link can do what its signer may do when it is used, as long as the signer's
-// credentials are valid.
+// Callers need s3:GetObject, s3:PutObject and s3:DeleteObject on the objects, as far as they read, write and delete them. They also need
+// s3:ListBucket on the bucket, even to read a single key: without it S3 answers 403 for a missing key instead of 404, and ErrNotFound is
+// never returned. A link has the rights that its signer has when the link is used, while the signer's credentials are valid.
 //
-// The client weighs 1.4 MB of a stripped arm64 program that has the DynamoDB client already, and 0.2 to 0.4 ms of its start;
-// AWS's signer alone over net/http weighs 0.1 MB. The difference buys the client's retries, checksums and endpoints.
+// In a program that already has the DynamoDB client, the S3 client adds 1.4 MB to a stripped arm64 binary and 0.2 to 0.4 ms to its
+// start. Using only AWS's signer over net/http would add 0.1 MB, but without the client's retries, checksums and endpoints.
 package s3
 
 import (
@@ -44,16 +43,15 @@ type Store struct {
 
 var _ blob.Store = (*Store)(nil)
 
-// New returns the store of a bucket, which must be there. cfg names the region and the credentials. An endpoint of its
-// own, from cfg.BaseEndpoint or from one of cfg.ConfigSources, is addressed with the bucket in the path, because few
-// servers other than AWS have a host name for each bucket.
+// New returns the store of an existing bucket. cfg names the region and the credentials. If cfg.BaseEndpoint or one of cfg.ConfigSources
+// sets an endpoint, requests have the bucket in the path, because few servers other than AWS have a host name for each bucket.
 func New(cfg aws.Config, bucket string) *Store {
 	client := sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
 	return &Store{client: client, presigner: sdk.NewPresignClient(client), bucket: bucket, now: time.Now}
 }
 
-// LinkTo returns the same store, except that its links lead to another endpoint, for a server that clients reach at another address than
-// this process. An endpoint that has a path is refused by servers, because signatures are of the whole path.
+// LinkTo returns the same store, except that its links lead to another endpoint. It is for servers that clients reach at another address
+// than this process. The endpoint must not have a path, because signatures cover the whole path.
 func (s *Store) LinkTo(endpoint string) *Store {
 	linked := *s
 	client := sdk.New(s.client.Options(), func(o *sdk.Options) { o.BaseEndpoint, o.UsePathStyle = &endpoint, true })
@@ -61,10 +59,10 @@ func (s *Store) LinkTo(endpoint string) *Store {
 	return &linked
 }
 
-// CreateBucket makes the bucket when it is missing, which clients in browsers on pages of the origins may use.
+// CreateBucket creates the bucket if it is missing. Browsers may use a new bucket from pages of the origins.
 func (s *Store) CreateBucket(ctx context.Context, origins ...string) error {
 	in := &sdk.CreateBucketInput{Bucket: &s.bucket}
-	if region := s.client.Options().Region; region != "us-east-1" { // which is the one that must not be named
+	if region := s.client.Options().Region; region != "us-east-1" { // S3 refuses a constraint that names this region
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(region)}
 	}
 	_, err := s.client.CreateBucket(ctx, in)
@@ -84,7 +82,7 @@ func (s *Store) CreateBucket(ctx context.Context, origins ...string) error {
 	return nil
 }
 
-// Open implements blob.Store. The reader ends in an error when the bytes are not those whose SHA-256 was stored with them.
+// Open implements blob.Store. The reader returns an error at its end if the bytes do not have the stored SHA-256.
 func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := blob.CheckKey(key); err != nil {
 		return nil, err
@@ -120,10 +118,10 @@ func (s *Store) Stat(ctx context.Context, key string) (blob.Object, error) {
 	}, nil
 }
 
-// maxDeleted is how many keys S3 deletes in one request.
+// maxDeleted is the greatest number of keys in one deletion request of S3.
 const maxDeleted = 1000
 
-// Delete implements blob.Store. After an error some of the keys may be deleted.
+// Delete implements blob.Store. After an error, some of the files may be deleted.
 func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if err := blob.CheckKey(key); err != nil {
@@ -171,7 +169,7 @@ func (s *Store) List(ctx context.Context, prefix, after string, before time.Time
 				return
 			}
 			for _, o := range page.Contents {
-				// S3 cuts the instant to whole seconds: the file may be up to one second younger than it says.
+				// S3 truncates the time to whole seconds, so the file may be up to one second younger.
 				stored := aws.ToTime(o.LastModified).Add(time.Second)
 				if !stored.After(before) && !yield(aws.ToString(o.Key), nil) {
 					return
@@ -181,8 +179,8 @@ func (s *Store) List(ctx context.Context, prefix, after string, before time.Time
 	}
 }
 
-// contractError maps an error of S3 to one of the contract. S3 has two errors for a key with nothing stored, because the answer to
-// HEAD has no body that distinguishes a missing key from a missing bucket.
+// contractError converts an error of S3 to an error of the contract. S3 has two errors for a missing key, because the answer to HEAD has
+// no body that distinguishes a missing key from a missing bucket.
 func (s *Store) contractError(action, key string, err error) error {
 	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
 		return blob.ErrNotFound
@@ -193,11 +191,11 @@ func (s *Store) contractError(action, key string, err error) error {
 	return fmt.Errorf("%s file %s in bucket %s: %w", action, key, s.bucket, err)
 }
 
-// maxInMemory is how large a file may be to be kept in memory until it is sent; a larger one waits in the folder for temporary
-// files. It is more than any file that comes within a request.
+// maxInMemory is the greatest size of a file that Put holds in memory. Put writes a larger file to the folder for temporary files first.
+// The limit exceeds the size of any file within a request.
 const maxInMemory = 8 << 20
 
-// Put implements blob.Store. All of r is read and verified before the request to S3, so that the request can be retried.
+// Put implements blob.Store. It reads and verifies all of r before the request to S3, so that the request can be repeated.
 func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -208,7 +206,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 		return err
 	}
 	_, err = s.client.PutObject(ctx, s.declare(o, content), sdk.WithAPIOptions(
-		// S3 compares the bytes with the declared SHA-256, which is signed: hashing them once more for the signature adds nothing.
+		// S3 compares the bytes with the declared SHA-256, which is signed. Hashing them again for the signature adds nothing.
 		v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware,
 	))
 	if err != nil {
@@ -217,7 +215,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	return nil
 }
 
-// declare is the request that stores o and no other bytes. o must be valid.
+// declare returns the request that stores exactly o. o must be valid.
 func (s *Store) declare(o blob.Object, content io.Reader) *sdk.PutObjectInput {
 	mediaType := cmp.Or(o.MediaType, blob.DefaultMediaType)
 	sum, _ := hex.DecodeString(o.SHA256)
@@ -227,7 +225,7 @@ func (s *Store) declare(o blob.Object, content io.Reader) *sdk.PutObjectInput {
 	}
 }
 
-// verifiedCopy returns what o declares of r, at its start, from memory or from disk; discard ends it, also after an error.
+// verifiedCopy reads r, verifies it against o, and returns a copy in memory or on disk. The caller must call discard, even after an error.
 func verifiedCopy(ctx context.Context, o blob.Object, r io.Reader) (content io.ReadSeeker, discard func(), err error) {
 	if o.Size <= maxInMemory {
 		memory := bytes.NewBuffer(make([]byte, 0, o.Size+1))

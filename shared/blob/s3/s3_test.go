@@ -26,14 +26,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// storeOver returns a store over a server with the handler.
+// storeOver returns a store over a test server with the handler.
 func storeOver(t *testing.T, answer http.HandlerFunc) *Store {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
 	cfg := signedBy(plain)
 	cfg.BaseEndpoint = &server.URL
-	cfg.Retryer = func() aws.Retryer { // the one that is the default, but for the time between tries
+	cfg.Retryer = func() aws.Retryer { // the default retryer without pauses
 		return retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
@@ -54,7 +54,7 @@ func TestErrors_AreThoseOfTheContract(t *testing.T) {
 	for _, test := range []struct {
 		status      int
 		code        string
-		open, stat  bool // whether ErrNotFound is due
+		open, stat  bool // whether the method returns ErrNotFound
 		explanation string
 	}{
 		{404, "NoSuchKey", true, true, "nothing is stored"},
@@ -91,7 +91,7 @@ func TestDelete_ReportsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestList_LeavesOutWhatMayBeYounger covers that S3 tells instants in whole seconds.
+// TestList_LeavesOutWhatMayBeYounger checks that times of S3 count as truncated to whole seconds.
 func TestList_LeavesOutWhatMayBeYounger(t *testing.T) {
 	s := storeOver(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<ListBucketResult><Contents><Key>a</Key><LastModified>2026-03-01T12:00:00.000Z</LastModified></Contents></ListBucketResult>`)
@@ -138,7 +138,7 @@ func TestOpen_VerifiesTheDigest(t *testing.T) {
 	}
 }
 
-// TestPut_IsRetried lets the server fail once after it has read a part of the file; the retry must send all of it.
+// TestPut_IsRetried makes the server fail once after it has read a part of the file. The repeated request must send the whole file.
 func TestPut_IsRetried(t *testing.T) {
 	for _, size := range []int{0, 100, maxInMemory, maxInMemory + 1} {
 		content := bytes.Repeat([]byte("x"), size)
@@ -197,7 +197,7 @@ func TestPut_SendsNothingUnverified(t *testing.T) {
 	}
 }
 
-// TestPut_NeedsLittleMemory bounds all that is allocated, freed or not.
+// TestPut_NeedsLittleMemory bounds the total of all allocations.
 func TestPut_NeedsLittleMemory(t *testing.T) {
 	const size = 64 << 20
 	o := zeroed(t, size)
@@ -213,7 +213,7 @@ func TestPut_NeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// zeroed declares a file of zeros of the size.
+// zeroed declares a file of zeros with the size.
 func zeroed(t *testing.T, size int64) blob.Object {
 	t.Helper()
 	sum := sha256.New()

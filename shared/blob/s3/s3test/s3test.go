@@ -1,13 +1,12 @@
-// Package s3test runs the Versity S3 Gateway for tests, so that what is written for S3 is tried on a server that checks
-// signatures, checksums and lengths as S3 does.
+// Package s3test runs the Versity S3 Gateway for tests. Like S3, it checks signatures, checksums and lengths.
 //
-// It differs from S3 where a test may notice:
+// It differs from S3 in ways that tests may notice:
 //
-//   - Keys are paths of files: "a" and "a/b" can't both be there, and a segment has at most 255 bytes.
-//   - When it refuses a body without reading it, it takes that for the next request on the connection.
-//   - Event names start with "s3:", which functions don't get to see, and keys in events are not encoded.
-//   - There are no permissions: the one account may do everything, so that a missing key is never a 403. Tests of functions
-//     put the proxy of package rightstest in front, which refuses as S3 does.
+//   - Keys are paths of files: "a" and "a/b" cannot both exist, and a segment has at most 255 bytes.
+//   - When it refuses a body without reading it, it parses the body as the next request on the connection.
+//   - Event names start with "s3:", which Lambda functions do not see, and keys in events are not encoded.
+//   - It has no permissions: its only account may do everything, so a missing key never causes a 403. Tests of functions
+//     put the proxy of package rightstest in front of it, which refuses requests like S3.
 package s3test
 
 import (
@@ -31,7 +30,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// version is the release that the tests were written against.
+// version is the release of the gateway that the tests use.
 const version = "v1.8.0"
 
 const region = "eu-central-1"
@@ -43,7 +42,7 @@ func Start(t testing.TB) (cfg aws.Config, bucket string) {
 	return cfg, Bucket(t, cfg)
 }
 
-// StartNotifying is like Start, and calls notify with each event that S3 would send: a JSON document with the member
+// StartNotifying is like Start, and calls notify with each event that S3 would send. An event is a JSON document with the member
 // Records. Calls may overlap, come in any order, and come after the answer to the request that caused them.
 func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bucket string) {
 	t.Helper()
@@ -52,7 +51,7 @@ func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bu
 		if err != nil {
 			t.Errorf("an event of the S3 gateway broke off: %v", err)
 		}
-		// The gateway tries the address with an event of its own kind, which S3 sends to queues but not to functions.
+		// The gateway tests the address with an event that S3 sends to queues but not to functions.
 		if !bytes.Contains(event, []byte("s3:TestEvent")) {
 			notify(event)
 		}
@@ -62,7 +61,7 @@ func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bu
 	return cfg, Bucket(t, cfg)
 }
 
-// Bucket makes one more empty bucket, which pages of all origins may use, and which goes when the gateway does.
+// Bucket creates another empty bucket, which pages of all origins may use. It is removed with the gateway.
 func Bucket(t testing.TB, cfg aws.Config) string {
 	t.Helper()
 	name := fmt.Sprintf("assay-%d", time.Now().UnixNano())
@@ -78,13 +77,13 @@ func Bucket(t testing.TB, cfg aws.Config) string {
 	return name
 }
 
-// program is the path of the gateway, whether or not it is installed.
+// program returns the path of the gateway, which may not be installed.
 func program(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(programtest.Root(t), ".tools", "versitygw-"+version, "versitygw")
 }
 
-// Installed reports whether there is a gateway to start.
+// Installed reports whether the gateway is installed.
 func Installed(t testing.TB) bool {
 	t.Helper()
 	_, err := os.Stat(program(t))

@@ -1,5 +1,5 @@
-// Package diskfull recognizes that a write failed because there is no room on the disk. Table, files and temporary files fail
-// with it, each with words of their own around it; an edge asks once, and answers what callers can do.
+// Package diskfull recognizes writes that failed because the disk is full. Table, files and temporary files wrap that error in different
+// ways. The servers check for it in one place and tell callers what to do.
 package diskfull
 
 import (
@@ -10,14 +10,14 @@ import (
 	"assay/shared/problem"
 )
 
-// Errors are those of a full file system, a quota that is used up, and a file that may not grow further.
+// Errors lists the errors of a full file system, an exhausted disk quota, and an exceeded file size limit.
 var Errors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
 
-// retryAfter is how long somebody takes to make room.
+// retryAfter is the delay after which callers may try again. It is about the time that an operator needs to free space.
 const retryAfter = time.Minute
 
-// Problem returns the problem that a caller gets for err, if that came of a full disk; otherwise nil. What failed was not
-// acknowledged, and what was acknowledged before is there.
+// Problem returns the problem for err if a full disk caused it; otherwise nil. The failed change was not acknowledged. All acknowledged
+// changes are stored.
 func Problem(err error) *problem.Error {
 	for _, full := range Errors {
 		if errors.Is(err, full) {

@@ -1,4 +1,4 @@
-// Package durable writes files that are whole or absent, whatever ends the process, and that stay once they are written.
+// Package durable writes files atomically: whenever the process ends, a file is complete or absent. Written files survive a power failure.
 package durable
 
 import (
@@ -8,14 +8,14 @@ import (
 	"runtime"
 )
 
-// Write gives a file that write has filled the path, in place of what had it before, and returns once it is on disk. Until then
-// the file is in the folder, which is on the same file system.
+// Write replaces the file at the path with a file that the function write fills. It returns after the file is on disk. Until then the
+// content is in a temporary file in folder, which must be on the same file system as the path.
 func Write(folder, path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(folder, filepath.Base(path)+".*") // with permissions 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // finds nothing once the file has its final name
+	defer os.Remove(f.Name()) // does nothing after the rename
 	if err = write(f); err == nil {
 		err = f.Sync()
 	}
@@ -28,7 +28,7 @@ func Write(folder, path string, write func(*os.File) error) error {
 	return Sync(filepath.Dir(path))
 }
 
-// WriteBytes is Write for content that is in memory.
+// WriteBytes is like Write, for content in memory.
 func WriteBytes(folder, path string, content []byte) error {
 	return Write(folder, path, func(f *os.File) error {
 		_, err := f.Write(content)
@@ -36,7 +36,7 @@ func WriteBytes(folder, path string, content []byte) error {
 	})
 }
 
-// Sync makes the names in a folder durable; Windows does so by itself and knows no sync of a folder.
+// Sync makes the names in a folder durable. It does nothing on Windows, which does that by itself and cannot sync folders.
 func Sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -1,5 +1,5 @@
-// Command grpc is the gRPC server of a deployment, over DynamoDB and S3: workers lease runs from it, and programs watch runs.
-// The local binary has the same server inside.
+// Command grpc is the gRPC server of a deployment with DynamoDB and S3. Workers lease runs from it, and programs watch runs. The server
+// binary contains the same gRPC server.
 package main
 
 import (
@@ -40,10 +40,10 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// Other processes, the functions, write to the table too, so it is polled.
+// The server polls the table, because other processes, such as the functions, write to it too.
 const queuePollInterval = 2 * time.Second
 
-// containerVariable is set in containers of ECS, where CloudWatch makes metrics of the log.
+// containerVariable is set in containers of ECS, whose log CloudWatch converts to metrics.
 const containerVariable = "AWS_EXECUTION_ENV"
 
 // checkTimeout bounds a health check.
@@ -59,7 +59,7 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, or checks a server. Once it listens it calls ready, if that is not nil, with its address.
+// run serves until ctx ends, or checks a running server. It calls ready, unless that is nil, with the address on which it listens.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer, ready func(addr string)) error {
 	c, err := parse(args, getenv, out)
 	if err != nil {
@@ -98,7 +98,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err := checkStores(ctx, table, bucket); errors.Is(err, files.ErrOtherTable) || errors.Is(err, record.ErrOtherForm) {
 		return err
 	} else if err != nil {
-		log.WarnContext(ctx, "table and bucket could not be checked", "error", err)
+		log.WarnContext(ctx, "cannot check the table and the bucket", "error", err)
 	}
 	var s *server.Server
 	exporter := ops.New(func(ctx context.Context, r metrics.Recorder) error { return s.RecordMetrics(ctx, r) })
@@ -116,7 +116,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if cloudWatch != nil {
 		go wait.Every(ctx, time.Minute, func() {
 			if err := s.RecordMetrics(ctx, cloudWatch); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "metrics lack what waits in the queues", "error", err)
+				log.WarnContext(ctx, "cannot record metrics of waiting runs", "error", err)
 			}
 		})
 	}
@@ -136,8 +136,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return s.Serve(ctx, l)
 }
 
-// checkStores returns record.ErrOtherForm or files.ErrOtherTable when the server must not use the table or the bucket. On AWS the server
-// has no right to scan: there, npm run deploy refuses tables without an identity.
+// checkStores returns record.ErrOtherForm or files.ErrOtherTable if the server must not use the table or the bucket. On AWS the server has
+// no right to scan a table; there, npm run deploy refuses tables without an identity.
 func checkStores(ctx context.Context, table *dynamo.Store, bucket *s3.Store) error {
 	if err := files.CheckForm(ctx, table); err != nil {
 		return err
@@ -145,13 +145,13 @@ func checkStores(ctx context.Context, table *dynamo.Store, bucket *s3.Store) err
 	return files.CheckClaim(ctx, table, bucket)
 }
 
-// check checks the health of the server at the address of the flags, on this machine.
+// check checks the health of the server at the address in the flags, on this machine.
 func check(ctx context.Context, c settings) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	host, port, _ := net.SplitHostPort(c.addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1" // an image from scratch knows no localhost
+		host = "127.0.0.1" // an image from scratch cannot resolve localhost
 	}
 	secure := insecure.NewCredentials()
 	if c.cert != "" {
@@ -176,7 +176,8 @@ func check(ctx context.Context, c settings) error {
 	return nil
 }
 
-// trustOnly trusts exactly the certificate in the file, for any name: the server is on this machine.
+// trustOnly returns a TLS configuration that trusts exactly the given certificate, for any name. The name does not matter, because the
+// server runs on this machine.
 func trustOnly(pem []byte) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
@@ -194,7 +195,7 @@ func trustOnly(pem []byte) *tls.Config {
 	}
 }
 
-// settings are those of the flags.
+// settings are the parsed flags.
 type settings struct {
 	addr, ops        string
 	issuer, audience string
@@ -208,8 +209,9 @@ type settings struct {
 	quotas           record.Quotas
 }
 
-// rates are those of callers. Without a certificate the server is behind a balancer that ends TLS: when that does not say where calls come
-// from, all have one address, and a rate for it would let any caller keep the others out.
+// rates returns the rate limits of callers. Without a certificate, the server is behind a load balancer that ends TLS. If the balancer
+// does not pass on the addresses of callers, all callers have the same address, and a limit for that address would let one caller block
+// all others. Then there are no limits.
 func (c *settings) rates() ratelimit.Rates {
 	if c.cert == "" && c.proxyHeader == "" {
 		return ratelimit.Rates{}

@@ -45,7 +45,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// certificate makes one for a name that is not this machine's.
+// certificate creates a certificate for another name than this machine's.
 func certificate(t *testing.T) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -66,13 +66,13 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// start serves over a fresh table until the test ends, and returns the address.
+// start serves over a new table until the test ends, and returns the address.
 func start(t *testing.T, i *issuertest.Issuer, args ...string) string {
 	t.Helper()
 	return startOver(t, i, dynamotest.Start(t), dynamotest.TableName(), args...)
 }
 
-// startOver serves over a table of the name, which it makes.
+// startOver is like start, for a table with the name, which it creates.
 func startOver(t *testing.T, i *issuertest.Issuer, cfg aws.Config, name string, args ...string) string {
 	t.Helper()
 	must(t, dynamo.New(cfg, name).CreateTable(t.Context()))
@@ -101,7 +101,7 @@ func startOver(t *testing.T, i *issuertest.Issuer, cfg aws.Config, name string, 
 	}
 }
 
-// setEnvironment sets that of the AWS SDK.
+// setEnvironment sets the environment variables of the AWS SDK.
 func setEnvironment(t *testing.T, cfg aws.Config) {
 	t.Helper()
 	who, err := cfg.Credentials.Retrieve(t.Context())
@@ -109,13 +109,13 @@ func setEnvironment(t *testing.T, cfg aws.Config) {
 	for variable, value := range map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID,
 		"AWS_SECRET_ACCESS_KEY": who.SecretAccessKey, "AWS_MAX_ATTEMPTS": "1",
-		"AWS_ENDPOINT_URL_S3": cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), "http://127.0.0.1:1"), // a server starts before S3 does
+		"AWS_ENDPOINT_URL_S3": cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), "http://127.0.0.1:1"), // the server starts without S3
 	} {
 		t.Setenv(variable, value)
 	}
 }
 
-// awaitHealth waits until a check with these arguments finds the server healthy.
+// awaitHealth waits until a check with these arguments succeeds.
 func awaitHealth(t *testing.T, args ...string) {
 	t.Helper()
 	waittest.Succeed(t, "the server is healthy", func() error {
@@ -173,7 +173,7 @@ func TestRun_ServesTLS(t *testing.T) {
 	lease(t, i, addr, credentials.NewTLS(&tls.Config{RootCAs: pool, ServerName: "grpc.example.org", MinVersion: tls.VersionTLS12}))
 }
 
-// lease asks for work, as a worker and as somebody else.
+// lease asks for work as a worker and as another user.
 func lease(t *testing.T, i *issuertest.Issuer, addr string, secure credentials.TransportCredentials) {
 	t.Helper()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(secure))

@@ -29,14 +29,14 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// TestRun_WorkersTransferFilesThroughS3 has a worker download its input from the bucket and upload its output, both by signed links,
-// while the server has no more rights than its deployment.
+// TestRun_WorkersTransferFilesThroughS3 makes a worker download its input from the bucket and upload its output with signed links. The
+// server has only the rights of its deployment.
 func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 	bucketServer, bucket := s3test.Start(t)
 	db := dynamotest.Start(t)
 	_, guardedS3 := rightstest.Guard(t, functions.GRPC(), *db.BaseEndpoint, *bucketServer.BaseEndpoint)
 	t.Setenv("AWS_ENDPOINT_URL_S3", guardedS3)
-	db.Credentials = bucketServer.Credentials // the bucket's server checks them, the table's does not
+	db.Credentials = bucketServer.Credentials // the S3 server checks them, and the DynamoDB server does not
 	db.Region = bucketServer.Region
 	issuer, table := issuertest.Start(t, "assay"), dynamotest.TableName()
 	conn, err := grpc.NewClient(startOver(t, issuer, db, table, "-bucket", bucket), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -80,7 +80,7 @@ func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 	}
 }
 
-// send makes a request that must succeed, and returns the body of the response.
+// send sends a request, which must succeed, and returns the body of the response.
 func send(t *testing.T, method, url string, headers map[string]string, body []byte) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
@@ -98,7 +98,7 @@ func send(t *testing.T, method, url string, headers map[string]string, body []by
 	return string(answer)
 }
 
-// TestRun_RefusesABucketOfAnotherTable starts over the bucket of another table.
+// TestRun_RefusesABucketOfAnotherTable starts the server with the bucket of another table.
 func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 	bucketServer, bucket := s3test.Start(t)
 	claim := files.Claim{Table: recordtest.OpenStore(t, embedded.Options{}), Objects: s3.New(bucketServer, bucket), Now: time.Now}

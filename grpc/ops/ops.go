@@ -1,5 +1,5 @@
-// Package ops serves those who run a server, on an address of its own: metrics for Prometheus, profiles of Go, liveness and
-// readiness. It asks nobody who they are, so the address belongs to a private network.
+// Package ops serves metrics for Prometheus, Go profiles, liveness and readiness to the operators of a server. It requires no login, so
+// its address must belong to a private network.
 package ops
 
 import (
@@ -19,11 +19,11 @@ import (
 
 const (
 	namespace  = "assay"
-	askTime    = 5 * time.Second // for the store to answer
-	maxScrapes = 4               // at once
+	askTime    = 5 * time.Second // timeout for the store's answer
+	maxScrapes = 4               // concurrent requests for metrics
 )
 
-// buckets are those of durations, in seconds. An operation takes 25 seconds at most.
+// buckets are the histogram buckets for durations, in seconds. An operation takes at most 25 seconds.
 var buckets = []float64{.001, .005, .025, .1, .5, 2.5, 10, 25}
 
 // Exporter exports metrics to Prometheus.
@@ -33,7 +33,7 @@ type Exporter struct {
 	histograms map[*metrics.Metric]*prometheus.HistogramVec
 }
 
-// New returns an exporter of all metrics, and of those of Go and of the process. The gauges are asked for with each scrape.
+// New returns an exporter of all metrics, including those of Go and of the process. Each scrape calls gauges.
 func New(gauges func(context.Context, metrics.Recorder) error) *Exporter {
 	e := &Exporter{prometheus.NewRegistry(), map[*metrics.Metric]*prometheus.CounterVec{}, map[*metrics.Metric]*prometheus.HistogramVec{}}
 	asked := &gaugeCollector{gauges, map[*metrics.Metric]*prometheus.Desc{}}
@@ -54,7 +54,7 @@ func New(gauges func(context.Context, metrics.Recorder) error) *Exporter {
 	return e
 }
 
-// Record is a metrics.Recorder for counters and histograms.
+// Record implements metrics.Recorder for counters and histograms.
 func (e *Exporter) Record(m *metrics.Metric, value float64, labels ...string) {
 	if m.Kind == metrics.Counter {
 		e.counters[m].WithLabelValues(labels...).Add(value)
@@ -88,10 +88,11 @@ func (g *gaugeCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Handler serves /metrics, /debug/pprof/, /live, which a process answers that is not to be replaced, and /ready, while ready returns nil.
+// Handler serves /metrics, /debug/pprof/, /live and /ready. /live succeeds while the process runs. /ready succeeds while ready returns
+// nil.
 func (e *Exporter) Handler(ready func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
-	// A store that does not answer leaves out the gauges alone.
+	// If the store does not answer, only the gauges are missing.
 	mux.Handle("GET /metrics", promhttp.HandlerFor(e.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError,
 		MaxRequestsInFlight: maxScrapes}))
 	mux.HandleFunc("GET /live", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "live") })
@@ -110,7 +111,7 @@ func (e *Exporter) Handler(ready func(context.Context) error) http.Handler {
 	return mux
 }
 
-// Serve serves the handler at the address until ctx ends, and returns where it listens.
+// Serve serves the handler at addr until ctx ends, and returns the address on which it listens.
 func Serve(ctx context.Context, addr string, h http.Handler) (net.Addr, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -118,6 +119,6 @@ func Serve(ctx context.Context, addr string, h http.Handler) (net.Addr, error) {
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = s.Close() })
-	go func() { _ = s.Serve(l) }() // until it is closed
+	go func() { _ = s.Serve(l) }() // returns after Close
 	return l.Addr(), nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// one records a value of each metric of the kinds.
+// one records a value for each metric of the kinds.
 func one(r metrics.Recorder, kinds ...metrics.Kind) {
 	for _, m := range metrics.All {
 		for _, k := range kinds {
@@ -25,7 +25,7 @@ func one(r metrics.Recorder, kinds ...metrics.Kind) {
 	}
 }
 
-// The linter is that of promtool.
+// TestMetrics_KeepTheConventions runs the linter of promtool.
 func TestMetrics_KeepTheConventions(t *testing.T) {
 	e := New(func(_ context.Context, r metrics.Recorder) error {
 		one(r, metrics.Gauge)
@@ -57,7 +57,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(content)
 }
 
-// While the store does not answer, the process is alive and not ready, and has all metrics but those that are in the store.
+// While the store does not answer, the process is live but not ready, and exports all metrics except those from the store.
 func TestHandler_WithoutAStore(t *testing.T) {
 	var down error
 	e := New(func(context.Context, metrics.Recorder) error { return down })

@@ -8,7 +8,7 @@ import (
 	"assay/grpc/assayv1"
 )
 
-// BenchmarkGetRun gets the same public run over both edges, with clients in Go on the same machine.
+// BenchmarkGetRun gets the same public run over gRPC and over HTTP, with Go clients on the same machine.
 func BenchmarkGetRun(b *testing.B) {
 	s := newFixture(b)
 	id := s.image("ada", s.dataset())[0]

@@ -35,10 +35,10 @@ type call struct {
 	method      string
 	requestID   string
 	started     time.Time
-	network     string // from which it came
+	network     string // network.Network of the address that it came from
 	caller      access.Caller
-	token       string // as it was sent
-	releaseSlot func() // called when the first message was received, or there is none
+	token       string // as sent
+	releaseSlot func() // called when the first message has arrived, or cannot arrive any more
 }
 
 type callKey struct{}
@@ -50,16 +50,16 @@ func callIn(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 func callerOf(ctx context.Context) access.Caller { return callIn(ctx).caller }
 
 const (
-	firstMessageTimeout = 20 * time.Second // in which a call's first message must arrive
-	slotRetryDelay      = time.Second      // suggested to a call that gets no slot
+	firstMessageTimeout = 20 * time.Second // for the arrival of a call's first message
+	slotRetryDelay      = time.Second      // suggested to a call without a slot
 
 	authenticationTimeout = 3 * time.Second
 )
 
-// Call rates are not limited, as those of GETs are not over HTTP: a call costs its server a few reads. Concurrent calls are limited, by
-// slots, and those of workers with access tokens that wait for work by maxWaitingLeases.
+// Like GETs over HTTP, calls have no rate limits, because a call costs a few reads. Concurrent calls are limited by slots. Calls of
+// workers with access tokens that wait for work are limited by maxWaitingLeases.
 
-// tap authenticates and authorizes a call, and acquires a slot for it, before any of its message is read.
+// tap authenticates and authorizes a call, and takes a slot for it, before its message is read.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := &call{server: s, method: info.FullMethodName, started: time.Now()}
 	md, _ := metadata.FromIncomingContext(ctx)
@@ -76,7 +76,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	})
 	if err == nil {
 		if ctx, err = c.acquireSlot(context.WithValue(ctx, callKey{}, c)); err == nil {
-			ctx = c.recheckToken(ctx) // not before, since the context of a call that tap refuses does not end with it
+			ctx = c.recheckToken(ctx) // only for accepted calls, because the contexts of refused calls do not end with them
 		}
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	return ctx, nil
 }
 
-// acquireSlot takes a slot until the first message is received, which must be within firstMessageTimeout.
+// acquireSlot takes a slot until the first message has arrived. The returned context ends if that takes longer than firstMessageTimeout.
 func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 	receiveCtx, cancel := context.WithCancel(ctx)
 	of, caller := c.slotOwner()
@@ -107,22 +107,21 @@ func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 	return receiveCtx, nil
 }
 
-// authenticate identifies the caller. Every method refuses an invalid token, since a client that sends one expects to be
-// identified.
+// authenticate identifies the caller. Every method refuses an invalid token, because the client expects to be identified.
 func (c *call) authenticate(ctx context.Context, values []string) error {
 	token, err := auth.BearerToken(values)
 	if err != nil || token == "" {
 		return err
 	}
 	ctx = auth.WithAddress(ctx, c.network)
-	ctx, cancel := context.WithTimeout(ctx, authenticationTimeout) // the other calls of the connection wait meanwhile
+	ctx, cancel := context.WithTimeout(ctx, authenticationTimeout) // other calls of the connection wait meanwhile
 	defer cancel()
 	c.token = token
 	c.caller, err = c.server.env.Verify(ctx, token)
 	return err
 }
 
-// revoked returns the problem with which recheckToken ended the context, if it did.
+// revoked returns the problem with which recheckToken ended the context, or nil.
 func revoked(ctx context.Context) error {
 	if p, ok := errors.AsType[*problem.Error](context.Cause(ctx)); ok {
 		return p
@@ -130,11 +129,11 @@ func revoked(ctx context.Context) error {
 	return nil
 }
 
-// tokenCheckInterval is how often the access token of a call that lasts is looked up again.
+// tokenCheckInterval is the interval at which the access token of a running call is looked up again.
 const tokenCheckInterval = 4 * time.Second
 
-// recheckToken returns a context that ends, with the problem as its cause, when the access token that the call came with is no longer
-// accepted: a call can last for an hour.
+// recheckToken returns a context that ends when the access token of the call is no longer accepted, because a call can last for an hour.
+// The cause of the end is the problem.
 func (c *call) recheckToken(ctx context.Context) context.Context {
 	if c.caller.Token == nil {
 		return ctx
@@ -148,7 +147,7 @@ func (c *call) recheckToken(ctx context.Context) context.Context {
 	return ctx
 }
 
-// end returns the status of the call, and logs the call.
+// end logs the call, and returns its status.
 func (c *call) end(ctx context.Context, err error) error {
 	attrs := []slog.Attr{
 		slog.String("requestId", c.requestID), slog.String("method", c.method), slog.String("user", c.caller.ID),
@@ -175,13 +174,13 @@ func (c *call) end(ctx context.Context, err error) error {
 	return err
 }
 
-// Names of metadata.
+// Metadata keys.
 const (
 	authorizationKey = "authorization"
 	requestIDKey     = "x-request-id"
 )
 
-// Timeouts of unary calls. Lease waits for as long as its worker asks.
+// Timeouts of unary calls. Lease may wait as long as its worker requests.
 const (
 	callTimeout      = 30 * time.Second
 	leaseCallTimeout = maxWait + 15*time.Second
@@ -226,10 +225,10 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 var errStopping = problem.Unavailable.New("The server stops. Call again, and another one answers; a watcher continues from its last " +
 	"resume token.").After(time.Second)
 
-// callStream is a stream with the context of its call, which ends when the server stops.
+// callStream is a stream with the context of its call. The context also ends when the server stops.
 type callStream struct {
 	grpc.ServerStream
-	ctx  context.Context //nolint:containedctx // as grpc.ServerStream has it
+	ctx  context.Context //nolint:containedctx // required by grpc.ServerStream
 	call *call
 }
 
@@ -240,16 +239,16 @@ func (s *callStream) RecvMsg(m any) error {
 	return decode(s.ServerStream.RecvMsg, m)
 }
 
-// gRPC answers a message that cannot be decoded with INTERNAL, before any handler or interceptor is called, although it is the
-// caller's fault. So decoding never fails for gRPC: the fault is kept with the message and reported by decode.
+// If a message cannot be decoded, gRPC answers INTERNAL before any handler or interceptor is called, although the caller is at fault. So
+// decoding always succeeds for gRPC. codec stores the fault with the message, and decode returns it.
 
-// decodeTarget is a message to decode into, with the fault of its bytes.
+// decodeTarget is a message to decode into, and the fault of the decoding.
 type decodeTarget struct {
 	into  any
 	fault error
 }
 
-// codec is that of Protocol Buffers, except that it stores faults in a decodeTarget.
+// codec is the codec of Protocol Buffers, except that it stores faults in a decodeTarget.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
@@ -270,7 +269,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// decode receives a message, and returns its fault.
+// decode receives a message, and returns the fault of its decoding.
 func decode(receive func(any) error, into any) error {
 	r := decodeTarget{into: into}
 	if err := receive(&r); err != nil {
@@ -279,7 +278,7 @@ func decode(receive func(any) error, into any) error {
 	return r.fault
 }
 
-// decoding returns the service with methods that answer with a problem when a message cannot be decoded.
+// decoding returns the service with methods that answer with a problem if a message cannot be decoded.
 func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 	methods := make([]grpc.MethodDesc, len(d.Methods))
 	for i, m := range d.Methods {
@@ -303,8 +302,8 @@ func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &d
 }
 
-// methodRights is what each method requires: a role and, of callers with an access token, one of the scopes. A method without an entry
-// is refused to everyone. RunService also decides for each run what the caller sees of it.
+// methodRights lists the requirements of each method: a role and, for callers with an access token, one of the scopes. Methods without
+// an entry are refused. RunService also decides for each run what the caller sees.
 var methodRights = map[string]struct {
 	role  access.Role
 	token access.TokenScope
@@ -327,7 +326,7 @@ var methodRights = map[string]struct {
 	grpc_reflection_v1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {access.Anyone, access.AnyScope},
 }
 
-// authorize decides whether the caller may call the method.
+// authorize returns a problem if the caller may not call the method.
 func authorize(c access.Caller, method string) error {
 	need := methodRights[method]
 	if !c.Allows(need.token) {
@@ -336,7 +335,7 @@ func authorize(c access.Caller, method string) error {
 	}
 	roles := access.Roles(c, access.Grants{}, access.Scope{})
 	if c.Token != nil && c.Token.Scopes&access.ScopeWork != 0 {
-		roles |= access.Worker // for the methods of workers alone: elsewhere the role sees ground truths
+		roles |= access.Worker // only here, because elsewhere this role may read ground truths
 	}
 	switch access.Decide(need.role, roles, access.Scope{Audience: access.Everyone}) {
 	case access.Allow:

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// callerClass is a group of callers who share a number of slots. No class takes slots of another.
+// callerClass is a group of callers with common slots. No class can use the slots of another.
 type callerClass int
 
 const (
@@ -20,17 +20,17 @@ const (
 	workerCallers
 )
 
-// maxSlots is how many calls of each class may be receiving their first message, so that endless messages do not fill the memory.
+// maxSlots bounds the calls of each class that are receiving their first message, so that endless messages cannot exhaust the memory.
 var maxSlots = [...]int{anonymousCallers: 40, users: 200, workerCallers: 200}
 
-// callSlots are the slots in use. When a class has no free slot, its caller with the most slots loses the oldest to a caller with
-// fewer, so that callers with few calls always get one.
+// callSlots holds the slots in use. If a class has no free slot, its caller with the most slots loses the oldest one to a caller with
+// fewer. So callers with few calls always get a slot.
 type callSlots struct {
 	mu sync.Mutex
-	by [len(maxSlots)]map[string][]*context.CancelFunc // of calls whose first message is being received, the oldest first
+	by [len(maxSlots)]map[string][]*context.CancelFunc // by caller: calls that are receiving their first message, the oldest first
 }
 
-// slotOwner returns the class of the call, and the caller within the class. Anonymous callers are distinguished by their address.
+// slotOwner returns the class of the call, and the caller within the class. Addresses distinguish callers without a login.
 func (c *call) slotOwner() (callerClass, string) {
 	switch {
 	case c.caller.Worker:
@@ -41,7 +41,7 @@ func (c *call) slotOwner() (callerClass, string) {
 	return anonymousCallers, c.network
 }
 
-// network is where a call comes from: as the proxy in front of the server says, if it is trusted.
+// network returns the network that a call comes from. Behind a trusted proxy, the proxy names the address.
 func (s *Server) network(ctx context.Context, md metadata.MD) string {
 	address := ""
 	if p, ok := peer.FromContext(ctx); ok {
@@ -54,8 +54,7 @@ func (s *Server) network(ctx context.Context, md metadata.MD) string {
 	return ratelimit.Network(address, proxied)
 }
 
-// acquire takes a slot for a call, and returns the function that releases it; not ok when there is none. It may cancel a call of
-// another caller.
+// acquire takes a slot for a call. ok is false if there is none. acquire may cancel a call of another caller.
 func (s *callSlots) acquire(of callerClass, caller string, cancel context.CancelFunc) (release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +84,7 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 	}, true
 }
 
-// remove removes a call, if it is still there.
+// remove removes a call from the slots. It does nothing if the call was already removed.
 func (s *callSlots) remove(of callerClass, caller string, call *context.CancelFunc) {
 	left := slices.DeleteFunc(s.by[of][caller], func(other *context.CancelFunc) bool { return other == call })
 	s.by[of][caller] = left

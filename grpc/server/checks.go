@@ -19,7 +19,7 @@ import (
 	"assay/shared/record"
 )
 
-// Limits of what workers send.
+// Limits of requests from workers.
 const (
 	maxWait             = time.Minute
 	maxPools            = 10
@@ -30,7 +30,7 @@ const (
 	maxDiagnosticsBytes = 64 << 10 // bytes of all diagnostics of one call
 )
 
-// quote quotes a text from a request for an answer, shortened.
+// quote quotes and shortens a text from a request for use in an answer.
 func quote(s string) string {
 	if r := []rune(s); len(r) > 80 {
 		s = string(r[:80]) + "…"
@@ -38,7 +38,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// leasedRequest is a request that carries a lease.
+// leasedRequest is a request that names a lease.
 type leasedRequest interface {
 	GetRunId() string
 	GetLeaseId() string
@@ -52,12 +52,12 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: leaseIdentity(callerOf(ctx))}, fields
 }
 
-// checkLease returns the demands of a worker with the access token, if it has one, and for how long it waits.
+// checkLease returns the demands of a worker and the duration that it waits. A token with pools restricts the worker to those pools.
 func checkLease(in *assayv1.LeaseRequest, token *access.Token) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
 	pools := in.GetPools()
 	works := []record.Work{record.ExecuteImage, record.Evaluate}
-	only := cmp.Or(token, new(access.Token)).Pools // none: all
+	only := cmp.Or(token, new(access.Token)).Pools // empty: all pools
 	if len(pools) == 0 {
 		pools = only
 	}
@@ -96,7 +96,7 @@ func checkLease(in *assayv1.LeaseRequest, token *access.Token) (wants []demand, 
 	return wants, wait, problem.Check(fields)
 }
 
-// streams has the stored name of each stream of output.
+// streams maps each stream of output to its stored name.
 var streams = map[assayv1.Stream]string{
 	assayv1.Stream_STREAM_STDOUT: record.StreamStdout,
 	assayv1.Stream_STREAM_STDERR: record.StreamStderr,
@@ -124,7 +124,7 @@ func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields)
 	return lines, fields
 }
 
-// checkOutputs returns the files of an output, without states.
+// checkOutputs returns the declared files of an output, without their states.
 func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields) {
 	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
 		return nil, problem.Fields{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
@@ -137,7 +137,7 @@ func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields
 	return files, append(fields, more...)
 }
 
-// severities has the stored form of each severity of the protocol.
+// severities maps each severity of the protocol to its stored form.
 var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
 	assayv1.Diagnostic_SEVERITY_ERROR:   measure.Error,
 	assayv1.Diagnostic_SEVERITY_WARNING: measure.Warning,
@@ -163,7 +163,7 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
 		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
 		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
-		// Messages can end with what a participant's program printed, so their characters are replaced and not refused.
+		// A message may end with the output of a participant's program, so invalid characters are replaced, not refused.
 		all = append(all, measure.Diagnostic{Severity: severity, File: record.Line(d.GetFile()), Line: int(d.GetLine()),
 			Message: record.Text(d.GetMessage()), SafeWhileBlinded: d.GetDiscreet()})
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// demand is one kind of work in one pool, which a worker waits for.
+// demand is a kind of work in a pool for which a worker waits.
 type demand struct {
 	pool string
 	work record.Work
@@ -27,35 +27,34 @@ type demand struct {
 type waiter struct {
 	holder  record.Lease // copied into the lease
 	demands []demand
-	noWait  bool // it is answered after the first poll that began since it came
+	noWait  bool // it is answered after the first poll that began after its arrival
 	polled  bool // such a poll has begun
-	gone    bool // it left while it was claimed, and is answered when the claim ends
+	gone    bool // it left while a claim was in progress, and is answered when the claim ends
 	leased  chan *record.RunItem
 }
 
-// dispatcher leases runs for the workers that wait for work (long polling): workers are served first come, first served, runs
-// in turns by payer, submitter, task and team.
+// dispatcher leases runs to waiting workers (long polling). It serves workers in the order of their arrival. Runs take turns by payer,
+// submitter, task and team.
 //
-// It polls the queue on behalf of all of them: once for each demand however many workers have it, when a worker brings a new
-// demand, when it is notified that a run may wait, and else at an interval. While no worker waits it does not poll at all, so
-// idle workers share one poll, and without workers there is none.
+// It polls the queue once for each demand, however many workers have that demand. It polls when a worker brings a new demand, when it is
+// notified that a run may wait, and otherwise at an interval. So idle workers share the polls, and without workers there are none.
 type dispatcher struct {
 	queue        queue.Queue
 	log          *slog.Logger
-	firstLease   time.Duration // how long a lease lasts until a heartbeat confirms it
-	pollInterval time.Duration // how often to poll without a notification
+	firstLease   time.Duration // until a heartbeat confirms the lease
+	pollInterval time.Duration // between polls without a notification
 
 	mu            sync.Mutex
 	waiting       []*waiter
 	stopped       bool
-	emptySince    map[demand]time.Time                     // when the queue was last found empty, with no notification since
-	notifications int                                      // how many have come that a run may wait
+	emptySince    map[demand]time.Time                     // when the queue was last found empty, unless there was a notification since
+	notifications int                                      // number of notifications that a run may wait
 	mayWait       wait.Signal                              // a run may wait
-	newDemand     wait.Signal                              // there is a demand that must be polled now
-	orders        *simplelru.LRU[demand, *queue.FairOrder] // only run uses it
+	newDemand     wait.Signal                              // a demand must be polled now
+	orders        *simplelru.LRU[demand, *queue.FairOrder] // used only by run
 }
 
-// maxOrders is how many demands a dispatcher remembers the order of. A demand beyond those that came last begins again.
+// maxOrders bounds the demands whose order of turns a dispatcher remembers. For a forgotten demand, the turns start again.
 const maxOrders = 1000
 
 func newDispatcher(q queue.Queue, log *slog.Logger, firstLease, pollInterval time.Duration) *dispatcher {
@@ -66,7 +65,7 @@ func newDispatcher(q queue.Queue, log *slog.Logger, firstLease, pollInterval tim
 	}
 }
 
-// lease waits for a run until the context or the duration ends; nil when there is none.
+// lease waits for a run until the context or the duration ends. It returns nil if there was none.
 func (d *dispatcher) lease(ctx context.Context, holder record.Lease, demands []demand, patience time.Duration) *record.RunItem {
 	w := &waiter{holder: holder, demands: demands, noWait: patience <= 0, leased: make(chan *record.RunItem, 1)}
 	if !d.join(w) {
@@ -101,12 +100,12 @@ func (d *dispatcher) join(w *waiter) bool {
 	return true
 }
 
-// mustPoll reports whether the queue was not polled for the demand within the interval.
+// mustPoll reports whether the demand was last polled longer than an interval ago.
 func (d *dispatcher) mustPoll(want demand) bool {
 	return time.Since(d.emptySince[want]) >= d.pollInterval
 }
 
-// leave reports whether it removed the waiter. One that is claimed is answered by unclaim or serve.
+// leave removes the waiter and reports true. It reports false for a claimed waiter, which unclaim or serve answers.
 func (d *dispatcher) leave(w *waiter) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,7 +130,7 @@ func (d *dispatcher) changed(items []store.Item) {
 	d.mayWait.Send()
 }
 
-// run serves the waiting workers until the context ends. Then it answers them, and all that come later, with nothing.
+// run serves the waiting workers until the context ends. Afterwards all waiting and later workers get no run.
 func (d *dispatcher) run(ctx context.Context) {
 	tick := time.NewTicker(d.pollInterval)
 	defer tick.Stop()
@@ -155,7 +154,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// demands returns the demands of the waiters, each once: all of them, or only those that must be polled now.
+// demands returns the distinct demands of the waiters: all of them, or only those that must be polled now.
 func (d *dispatcher) demands(all bool) []demand {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +170,7 @@ func (d *dispatcher) demands(all bool) []demand {
 	return wanted
 }
 
-// serve leases runs to the workers with the demand until either run out.
+// serve leases runs to the workers with the demand until there are no more runs or workers.
 func (d *dispatcher) serve(ctx context.Context, want demand) error {
 	for {
 		w, notifications := d.claim(want)
@@ -205,7 +204,7 @@ func (d *dispatcher) claim(want demand) (w *waiter, notifications int) {
 	return w, d.notifications
 }
 
-// unclaim puts back a waiter for which there was no run. Without a notification since the claim, the queue counts as empty.
+// unclaim puts back a waiter for which there was no run. If no notification came since the claim, it marks the queue as empty.
 func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -219,8 +218,7 @@ func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// answerEmpty answers the workers that do not wait, and were polled for, with nothing; when the dispatcher stops, all workers, now and
-// later.
+// answerEmpty answers polled workers that do not wait with no run. With stop, it answers all workers, and later workers are not accepted.
 func (d *dispatcher) answerEmpty(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -234,11 +232,11 @@ func (d *dispatcher) answerEmpty(stop bool) {
 	})
 }
 
-// sweeper reclaims runs whose leases have expired. While none has, a sweep reads one empty page.
+// sweeper reclaims runs whose leases have expired. Without expired leases, a sweep reads one empty page.
 //
-// Heartbeats cannot arrive while the server is down, so it begins one lease time after its start, in which live workers reconnect.
-// It compares leases with this server's clock; the clocks of several servers must agree to within seconds, as those of one cloud
-// do. The evaluator, which may have another clock, waits for record.ReclaimGrace longer.
+// While the server is down, heartbeats cannot arrive. So the sweeper begins one lease time after the start of the server, in which live
+// workers reconnect. It compares leases with this server's clock. The clocks of several servers must agree within seconds, which those
+// of one cloud do. The evaluator may have another clock, and waits for record.ReclaimGrace longer.
 type sweeper struct {
 	queue    queue.Queue
 	log      *slog.Logger
@@ -251,7 +249,7 @@ const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
 	if wait.Sleep(ctx, s.lease) {
-		wait.Repeat(ctx, s.interval, nil, s.log, "expired leases stay until the next sweep", s.sweep)
+		wait.Repeat(ctx, s.interval, nil, s.log, "cannot reclaim expired leases; the next sweep tries again", s.sweep)
 	}
 }
 
@@ -268,7 +266,7 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return failed
 }
 
-// reclaim reclaims a run whose lease by a worker has expired. Other pending work is the evaluator's.
+// reclaim reclaims a run whose lease by a worker has expired. It ignores other due work, which belongs to the evaluator.
 func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) error {
 	if !record.IsRun(it.Key) {
 		return nil
@@ -279,7 +277,7 @@ func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) err
 	}
 	reclaimed, err := s.queue.ReclaimExpired(ctx, run.ID)
 	if reclaimed {
-		s.log.InfoContext(ctx, "the lease of a worker had expired; its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt",
+		s.log.InfoContext(ctx, "reclaimed a run after the lease of its worker expired", "run", run.ID, "worker", run.Lease.Holder, "attempt",
 			run.Attempts)
 	}
 	return err

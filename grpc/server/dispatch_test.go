@@ -15,7 +15,7 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// startDispatcher runs a dispatcher over a store that notifies it of changes, in the bubble of a test, and counts its calls.
+// startDispatcher runs a dispatcher in a synctest bubble, over a store that notifies it of changes. It counts the calls of the store.
 func startDispatcher(t *testing.T, pollInterval time.Duration) (*dispatcher, *recordtest.Dataset, *store.Usage) {
 	t.Helper()
 	var d *dispatcher
@@ -66,7 +66,7 @@ func TestDispatcher_LeasesEachNewRunOnceWithoutAPoll(t *testing.T) {
 }
 
 func TestDispatcher_PollsOnceForAllIdleWorkers(t *testing.T) {
-	for workers, want := range map[int]int64{0: 0, 1: 21, 200: 21} { // at the first demand, and in each interval
+	for workers, want := range map[int]int64{0: 0, 1: 21, 200: 21} { // one poll for the first demand, and one in each interval
 		synctest.Test(t, func(t *testing.T) {
 			d, _, usage := startDispatcher(t, time.Second)
 			time.Sleep(time.Millisecond)
@@ -101,7 +101,7 @@ func TestDispatcher_AnswersAtOnceWithoutWait(t *testing.T) {
 	})
 }
 
-// TestDispatcher_PollsForWhoCameDuringAPoll has a worker that does not wait come between the begin and the end of a poll.
+// TestDispatcher_PollsForWhoCameDuringAPoll adds a worker that does not wait between the start and the end of a poll.
 func TestDispatcher_PollsForWhoCameDuringAPoll(t *testing.T) {
 	d := newDispatcher(queue.Queue{}, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
 	w := &waiter{holder: holder("x"), demands: images("default"), noWait: true, leased: make(chan *record.RunItem, 1)}
@@ -191,8 +191,8 @@ func TestDispatcher_StopAnswersAllWorkers(t *testing.T) {
 	})
 }
 
-// TestDispatcher_RemembersWhoWasServed has a payer whose runs were all leased, so that the queue was empty. Its next run comes after that
-// of another payer all the same.
+// TestDispatcher_RemembersWhoWasServed empties the queue by leasing all runs of a payer. The payer's next run still comes after the run
+// of another payer.
 func TestDispatcher_RemembersWhoWasServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, dataset, _ := startDispatcher(t, time.Hour)
@@ -210,7 +210,7 @@ func TestDispatcher_RemembersWhoWasServed(t *testing.T) {
 	})
 }
 
-// TestDispatcher_RemembersSoManyOrders has workers ask for more pools than a dispatcher remembers.
+// TestDispatcher_RemembersSoManyOrders requests more pools than a dispatcher remembers orders for.
 func TestDispatcher_RemembersSoManyOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _, _ := startDispatcher(t, time.Hour)

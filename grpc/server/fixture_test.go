@@ -26,7 +26,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// fixture is a server with both edges over one store, and a task of olga with the registered users ada and bob. robot is a worker.
+// fixture is a gRPC server and an HTTP server over one store. olga has a task with the registered users ada and bob. robot is a worker.
 type fixture struct {
 	*servertest.Server
 	t     testing.TB
@@ -39,7 +39,7 @@ type fixture struct {
 }
 
 const (
-	leaseTime    = time.Hour // no lease expires while a test runs
+	leaseTime    = time.Hour // longer than any test
 	pollInterval = 20 * time.Millisecond
 )
 
@@ -54,7 +54,7 @@ func newFixture(t testing.TB) *fixture {
 				panic("a secret")
 			}
 			c, err := s.Verify(ctx, token)
-			c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
+			c.Worker = c.Worker || token == "other robot" // a second worker
 			return c, err
 		}}, server.Options{Lease: leaseTime, FirstLease: leaseTime, QueuePollInterval: pollInterval, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
@@ -100,7 +100,7 @@ const (
 	output = "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n"
 )
 
-// dataset makes a dataset with an input and a truth, and returns its id.
+// dataset creates a dataset with an input and a ground truth, and returns its id.
 func (s *fixture) dataset(options ...func(*record.DatasetItem)) string {
 	s.t.Helper()
 	b := s.Records()
@@ -108,7 +108,7 @@ func (s *fixture) dataset(options ...func(*record.DatasetItem)) string {
 	return s.task.Dataset(append(files, options...)...).ID
 }
 
-// byWorkers has workers evaluate the runs of a dataset.
+// byWorkers makes workers evaluate the runs of a dataset.
 func byWorkers(d *record.DatasetItem) {
 	d.Evaluator = record.Evaluator{
 		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"}, PrimaryMeasure: "Errors",
@@ -120,7 +120,7 @@ func inPool(d *record.DatasetItem) { d.Pool = "gpu" }
 
 func withBuilds(d *record.DatasetItem) { d.Builds = true }
 
-// submit has the user make a submission, and returns the ids of its runs.
+// submit makes a submission as the user, and returns the ids of its runs.
 func (s *fixture) submit(user string, body map[string]any) []string {
 	s.t.Helper()
 	var made record.Submission
@@ -128,7 +128,7 @@ func (s *fixture) submit(user string, body map[string]any) []string {
 	return made.RunIDs
 }
 
-// image has the user submit an image for the datasets, and returns the ids of the runs.
+// image submits an image for the datasets as the user, and returns the ids of the runs.
 func (s *fixture) image(user string, datasets ...string) []string {
 	s.t.Helper()
 	return s.submit(user, map[string]any{
@@ -136,7 +136,7 @@ func (s *fixture) image(user string, datasets ...string) []string {
 	})
 }
 
-// repository has ada submit a repository for the dataset, and returns the id of the run.
+// repository submits a repository for the dataset as ada, and returns the id of the run.
 func (s *fixture) repository(dataset string) string {
 	s.t.Helper()
 	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{
@@ -189,7 +189,7 @@ func (s *fixture) await(id string, state record.RunState) record.Run {
 	})
 }
 
-// awaitWaitingWorker waits until a call of Lease has arrived that finds no work.
+// awaitWaitingWorker waits until a call of Lease that finds no work has arrived.
 func (s *fixture) awaitWaitingWorker() {
 	s.t.Helper()
 	waittest.Until(s.t, "a worker waits for work", func() bool {

@@ -22,7 +22,7 @@ import (
 
 func wait(d time.Duration) *durationpb.Duration { return durationpb.New(d) }
 
-// rawCodec sends bytes as they are.
+// rawCodec sends bytes unchanged.
 type rawCodec struct{ encoding.Codec }
 
 func (rawCodec) Name() string { return "proto" }
@@ -66,7 +66,7 @@ func (s *fixture) call(user string, m grpc.StreamDesc, message []byte) error {
 	return stream.RecvMsg(&answer)
 }
 
-// statusFault says what is wrong with the status of a call with any request.
+// statusFault returns what is wrong with the status of a call, whatever its request was; "" for a correct status.
 func statusFault(err error) string {
 	if err == nil {
 		return ""
@@ -95,7 +95,7 @@ func statusFault(err error) string {
 	return ""
 }
 
-// FuzzMethods sends any bytes to every method, as a worker and without a login.
+// FuzzMethods sends arbitrary bytes to every method, as a worker and without a login.
 func FuzzMethods(f *testing.F) {
 	id := "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 	for _, m := range []proto.Message{
@@ -120,7 +120,7 @@ func FuzzMethods(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message []byte) {
 		for _, m := range methods() {
 			if strings.HasSuffix(m.StreamName, "/Lease") && waits(message) {
-				continue // it waits as asked
+				continue // the call waits, as its message asks
 			}
 			for _, user := range []string{"robot", ""} {
 				if wrong := statusFault(s.call(user, m, message)); wrong != "" {

@@ -19,14 +19,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Kinds of work that workers ask for.
+// Kinds of work that workers request.
 var (
 	images       = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_IMAGE}
 	repositories = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}
 	evaluations  = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}
 )
 
-// A worker that names no kinds of work may build without a sandbox, so it gets no repository.
+// A worker that names no kinds of work gets no repository, because it may build without a sandbox.
 func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 	s := newFixture(t)
 	s.repository(s.dataset(inPool, withBuilds))
@@ -42,7 +42,7 @@ func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 	if of := info(); of == nil || len(of) > 0 {
 		t.Errorf("before a builder asks, repositories are built in %q", of)
 	}
-	for i, builds := range []bool{false, true, true} { // the third changes nothing
+	for i, builds := range []bool{false, true, true} { // the third request changes nothing
 		if of := info(); i < 2 && len(of) > 0 {
 			t.Errorf("before a builder asks, repositories are built in %q", of)
 		}
@@ -134,8 +134,8 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 	}
 }
 
-// repeated makes the call three times as the worker with the lease, whose answers were lost, and wants the same answer each time. A
-// request with other content, and one of another worker, must be refused.
+// repeated makes the call three times as the worker with the lease, as if the answers were lost. All answers must be equal. A request
+// with other content, and a request of another worker, must be refused.
 func repeated[Request, Answer proto.Message](s *fixture, call func(context.Context, Request, ...grpc.CallOption) (Answer, error),
 	in, other Request) Answer {
 	s.t.Helper()
@@ -156,7 +156,7 @@ func repeated[Request, Answer proto.Message](s *fixture, call func(context.Conte
 
 func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	s := newFixture(t)
-	// The end of the evaluation changes no answer to the worker that executed the run.
+	// The end of the evaluation does not change the answer to the worker that executed the run.
 	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.deliver(w, output)

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// maxWaitingLeases is how many calls of Lease may wait for one user with access tokens, of which any user can make some.
+	// maxWaitingLeases bounds the waiting calls of Lease for one user's access tokens, because every user can make access tokens.
 	maxWaitingLeases = 20
-	// maxWatches is how many runs one caller may watch at a time. A stream that nobody reads takes about 120 KB.
+	// maxWatches bounds the concurrent watches of one caller. A stream that nobody reads takes about 120 KB.
 	maxWatches = 200
 )
 
-// openCalls counts the calls of a method that are open, by caller.
+// openCalls counts the open calls of a method by caller.
 type openCalls struct {
 	method string
-	most   int // of one caller
+	most   int // greatest number for one caller
 
 	mu sync.Mutex
 	by map[string]int
 }
 
-// enter counts a call until leave, or refuses it.
+// enter counts a call until leave is called. It returns a problem if the caller has too many open calls.
 func (o *openCalls) enter(caller string) (leave func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// statuses has the gRPC code of each kind of problem.
+// statuses maps each kind of problem to its gRPC code.
 var statuses = map[*problem.Kind]codes.Code{
 	problem.BadRequest:          codes.InvalidArgument,
 	problem.InvalidParameter:    codes.InvalidArgument,
@@ -48,16 +48,16 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.TooManyRequests:     codes.ResourceExhausted,
 	problem.Internal:            codes.Internal,
 	problem.Unavailable:         codes.Unavailable,
-	problem.StorageFull:         codes.Unavailable, // for which clients retry
+	problem.StorageFull:         codes.Unavailable, // so that clients try again
 }
 
 // errorDomain is the domain of the reasons in ErrorInfo.
 const errorDomain = "assay"
 
-// reason is a problem's slug as AIP-193 wants it: UPPER_SNAKE_CASE.
+// reason converts a problem's slug to UPPER_SNAKE_CASE, which AIP-193 requires.
 func reason(k *problem.Kind) string { return strings.ToUpper(strings.ReplaceAll(k.Slug, "-", "_")) }
 
-// problemOf returns the problem that err is or wraps. Any other error is a fault of the server, and only the log has its text.
+// problemOf returns the problem in err. Any other error becomes an internal error, and only the log shows its text.
 func problemOf(err error) *problem.Error {
 	p := diskfull.Problem(err)
 	if p != nil || errors.As(err, &p) {
@@ -67,8 +67,8 @@ func problemOf(err error) *problem.Error {
 		"Something went wrong in the server. Try again; if it happens again, report the request id to the operators of the server.")
 }
 
-// statusOf returns the status of a call that failed with err. An error that is a status already stays as it is; one that follows
-// from the end of the call's context becomes DEADLINE_EXCEEDED or CANCELLED.
+// statusOf returns the status of a call that failed with err. If the context of the call has ended, the status is DEADLINE_EXCEEDED or
+// CANCELLED. An err that is already a status remains unchanged.
 func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 	p := problemOf(err)
 	if p.Kind == problem.Internal || p.Kind == problem.Unavailable {
@@ -100,7 +100,7 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})
 	}
-	s := status.New(cmp.Or(statuses[p.Kind], codes.Internal), detail) // never OK, which would let the call pass
+	s := status.New(cmp.Or(statuses[p.Kind], codes.Internal), detail) // never OK, which would report success
 	if with, err := s.WithDetails(details...); err == nil {
 		return with
 	}

@@ -24,7 +24,7 @@ func (s *fixture) evaluation() *assayv1.Work {
 	return s.lease(&assayv1.LeaseRequest{Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}})
 }
 
-// violations are the fields that an error names, with what is wrong with them.
+// violations returns the field violations of an error.
 func violations(err error) string {
 	var text strings.Builder
 	for _, d := range status.Convert(err).Details() {
@@ -37,7 +37,7 @@ func violations(err error) string {
 	return text.String()
 }
 
-// What an evaluator reports can be shown in a line and summed, or the answer says to its author what cannot.
+// Names in a report must fit on a line, and values must be summable. Otherwise the answer tells the author of the evaluator the fault.
 func TestReportEvaluation_TakesNamesAndNumbersThatCanBeUsed(t *testing.T) {
 	s := newFixture(t)
 	w := s.evaluation()
@@ -100,7 +100,7 @@ func version(v string) func(*assayv1.ReportEvaluationRequest) {
 	return func(in *assayv1.ReportEvaluationRequest) { in.EvaluatorVersion = v }
 }
 
-// A diagnostic can end with what a program printed: it keeps its lines, and steers no terminal.
+// A diagnostic may end with the output of a program. It keeps line breaks, and loses characters that control a terminal.
 func TestFailRun_ReplacesCharactersThatSteer(t *testing.T) {
 	s := newFixture(t)
 	s.image("ada", s.dataset())

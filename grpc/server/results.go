@@ -49,15 +49,15 @@ func (s *workerService) CompleteRun(ctx context.Context, in *assayv1.CompleteRun
 	return out, nil
 }
 
-// requestDigest identifies a request among those under its lease.
+// requestDigest identifies a request among the requests under its lease.
 func requestDigest(in proto.Message) string {
-	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // a decoded message can always be encoded
+	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // encoding a decoded message cannot fail
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// resultOf returns the result of a request that ended a lease, or, for a repeat whose first answer was lost, the result of the
-// first one.
+// resultOf returns the result of a request that ended a lease. For a repeated request, whose first answer may have been lost, it returns
+// the first result.
 func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
 	if err == nil {
 		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
@@ -94,7 +94,7 @@ func (s *workerService) ReportEvaluation(ctx context.Context,
 	return &assayv1.ReportEvaluationResponse{EvaluationId: done.EvaluationID, State: states[done.State]}, nil
 }
 
-// report completes a run with the measures of a worker.
+// report completes a run with the measures that a worker reports.
 func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest,
 	warnings []measure.Diagnostic) (*record.RunItem, error) {
 	run, truth, err := s.leasedForEvaluation(ctx, h)
@@ -108,7 +108,7 @@ func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	result.Warnings = measure.WithoutTruth(nil, warnings) // the evaluator read the truth, so any text may reveal it
+	result.Warnings = measure.WithoutTruth(nil, warnings) // the evaluator read the ground truth, so any text may reveal it
 	run, err = s.results.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.releaseOutdated(ctx, h)
@@ -116,7 +116,7 @@ func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv
 	return run, err
 }
 
-// leasedForEvaluation reads a run that a worker evaluates, and the current truth; nil when it was deleted.
+// leasedForEvaluation reads a run that a worker evaluates, and the current ground truth. The truth is nil if it was deleted.
 func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
@@ -132,8 +132,8 @@ func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRe
 	return run, truth, err
 }
 
-// releaseOutdated releases a run that was evaluated against an outdated truth. A repeat of the request is refused with errStale,
-// after which the worker has nothing to do either.
+// releaseOutdated releases a run that was evaluated against an outdated ground truth, and returns TruthChanged. A repeat of the request
+// is refused with errStale, and the worker has nothing left to do either.
 func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
 	if _, err := s.queue.Release(ctx, h); errors.Is(err, queue.ErrStaleLease) {
@@ -145,10 +145,10 @@ func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) e
 		"lease again.")
 }
 
-// tooLarge reports whether a value cannot be summed with others. NaN is not too large.
+// tooLarge reports whether a value is too large to be summed with others. NaN is not too large.
 func tooLarge(v float64) bool { return math.Abs(v) > measure.MaxReported }
 
-// parseMeasures returns the measures of a report, which must have all that the dataset names and no others.
+// parseMeasures returns the measures of a report. The report must contain exactly the measures that the dataset names.
 func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	var fields problem.Fields
@@ -222,7 +222,7 @@ func (s *workerService) FailRun(ctx context.Context, in *assayv1.FailRunRequest)
 	return &assayv1.FailRunResponse{State: states[done.State]}, nil
 }
 
-// fail fails a run; a run that was evaluated, until the truth changes.
+// fail fails a run. A run that was being evaluated remains failed only until the ground truth changes.
 func (s *workerService) fail(ctx context.Context, h queue.LeaseRef, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *workerService) fail(ctx context.Context, h queue.LeaseRef, diagnostics 
 	return run, err
 }
 
-// attemptReason is why an attempt failed, as the run's owner may read it.
+// attemptReason returns the reason for a failed attempt in words that the owner of the run may read.
 func attemptReason(diagnostics []measure.Diagnostic) string {
 	for _, d := range diagnostics {
 		if d.SafeWhileBlinded {

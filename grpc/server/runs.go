@@ -26,7 +26,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// runService implements RunService. Its callers see the same as in functions/runs over HTTP.
+// runService implements RunService. Callers see the same runs and members as over HTTP (functions/runs).
 type runService struct {
 	assayv1.UnimplementedRunServiceServer
 	env     Env
@@ -106,7 +106,7 @@ func checkID(pointer, id string) (fields problem.Fields) {
 	return fields
 }
 
-// checkList returns the filter, the mask, and the id that the page begins with.
+// checkList returns the filter, the mask, and the id of the first run of the page.
 func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor string, err error) {
 	m, fields := checkMask(in.GetReadMask())
 	for _, member := range []struct {
@@ -141,7 +141,7 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 // filterBytes is the length of the digest of the filter in a page token.
 const filterBytes = 8
 
-// pageToken encodes the digest of the filter and the id of the run that the next page begins with.
+// pageToken encodes the digest of the filter and the id of the first run of the next page.
 func pageToken(in *assayv1.ListRunsRequest, next string) string {
 	states := slices.Clone(in.GetStates())
 	slices.Sort(states)
@@ -150,7 +150,7 @@ func pageToken(in *assayv1.ListRunsRequest, next string) string {
 	return base64.RawURLEncoding.EncodeToString(append(sum[:filterBytes], next...))
 }
 
-// mask is a read mask (AIP-157): the selected fields, each with the mask of its own fields. Nil selects all.
+// mask is a read mask (AIP-157): the selected fields, each with the mask of its own fields. A nil mask selects all fields.
 type mask map[protoreflect.Name]mask
 
 func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
@@ -173,7 +173,7 @@ func (m mask) add(path []string) {
 		m[name] = mask{}
 	}
 	if len(path) == 1 {
-		m[name] = nil // all of it
+		m[name] = nil // the whole field
 	} else if m[name] != nil {
 		m[name].add(path[1:])
 	}
@@ -198,7 +198,7 @@ func (m mask) clear(msg protoreflect.Message) {
 	})
 }
 
-// states has the protocol's form of each state of a run.
+// states maps each state of a run to its form in the protocol.
 var states = map[record.RunState]assayv1.RunState{
 	record.AwaitingUpload: assayv1.RunState_RUN_STATE_AWAITING_UPLOAD,
 	record.Queued:         assayv1.RunState_RUN_STATE_QUEUED,
@@ -209,7 +209,7 @@ var states = map[record.RunState]assayv1.RunState{
 	record.Cancelled:      assayv1.RunState_RUN_STATE_CANCELLED,
 }
 
-// keyOf returns the key of the value in a table, and whether there is one.
+// keyOf returns the key of the value in a table.
 func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
 	for k, v := range table {
 		if v == value {

@@ -25,7 +25,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
 
-// TestGetRun_ShowsTheSameAsHTTP reads the same runs over both edges, as each kind of caller.
+// TestGetRun_ShowsTheSameAsHTTP reads the same runs over gRPC and HTTP, as each kind of caller.
 func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 	s := newFixture(t)
 	s.Records().Organizer("mallory")
@@ -82,7 +82,7 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 	}
 }
 
-// shown returns the run as the list of its submission and a stream show it to the user, with the other runs of the list.
+// shown returns the run as the user sees it in the list of its submission and in a stream, with the other runs of the list.
 func (s *fixture) shown(user, runID, submissionID string) []*assayv1.Run {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.as(user))
@@ -155,8 +155,8 @@ func TestRequestID_IsTakenOrMade(t *testing.T) {
 	}
 }
 
-// TestServer_RefusesLargeMessages uses gzip by its name, since importing its package here would register it. The messages are small
-// enough to arrive in time on a busy machine.
+// TestServer_RefusesLargeMessages names gzip as a string, because importing its package would register it. The messages are small enough
+// to arrive in time on a busy machine.
 func TestServer_RefusesLargeMessages(t *testing.T) {
 	s := newFixture(t)
 	for _, compressor := range []string{"identity", "gzip"} {
@@ -227,12 +227,12 @@ func TestServer_StopEndsWaitingCalls(t *testing.T) {
 	}
 }
 
-// TestCallSlots_LeaveRoomForOtherCallers opens more calls without messages than there are slots, by a few users and without a login.
+// TestCallSlots_LeaveRoomForOtherCallers opens more calls without messages than there are slots, as a few users and without a login.
 // Another user and a worker still get slots.
 func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
 	s := newFixture(t)
 	open := func(caller string, calls int) {
-		for range calls { // they are taken in the order in which they come on the connection
+		for range calls { // the server handles them in the order of the connection
 			if _, err := s.conn.NewStream(s.as(caller), &grpc.StreamDesc{ServerStreams: true},
 				assayv1.RunService_WatchRun_FullMethodName); err != nil {
 				t.Fatal(err)

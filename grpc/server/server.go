@@ -5,8 +5,8 @@
 // to the run or a second has passed. The streams of a run share what they read, the run in watchedRuns and lines in logPages. Otherwise
 // 200 streams would read the same item 200 times a second, and their memory would grow with the logs.
 //
-// It shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, shared/visibility and
-// shared/runs decide what a caller sees. call.go has the role that each method takes, problems.go how errors travel.
+// The server shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, and shared/visibility and
+// shared/runs decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
 package server
 
 import (
@@ -37,28 +37,29 @@ import (
 	"google.golang.org/grpc/reflection"
 )
 
-// Env is the dependencies of a Server.
+// Env has the dependencies of a Server.
 type Env struct {
 	Store  store.Store
 	Files  blob.Store
 	Now    func() time.Time
 	Log    *slog.Logger
-	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
-	Quotas record.Quotas                                                  // in which outputs of runs count
-	// Metrics takes what happens to runs; what is at a moment, RecordMetrics records.
+	Verify func(ctx context.Context, token string) (access.Caller, error) // its errors are problems
+	Quotas record.Quotas                                                  // outputs of runs count against them
+	// Metrics records events of runs. RecordMetrics records current values.
 	Metrics metrics.Recorder
 }
 
-// Options of a Server.
+// Options are settings of a Server.
 type Options struct {
 	Lease      time.Duration // how long a heartbeat extends a lease
 	FirstLease time.Duration // how long a lease lasts until the first heartbeat
-	// QueuePollInterval is how often to poll the queue without a notification: seldom where Changed reports all writes, every other
-	// second where other processes write too.
+	// QueuePollInterval is the interval of polls without a notification. It can be long if Changed reports all writes. If other
+	// processes write too, two seconds suit.
 	QueuePollInterval time.Duration
 	Credentials       credentials.TransportCredentials // nil: plain text
 	Reflection        bool                             // whether server reflection is served
-	// ProxyHeader is a header whose last address is where a call came from; only for a server behind a proxy that sets it. Empty: none.
+	// ProxyHeader is a header whose last address is that of the caller. Set it only for a server behind a proxy that sets the header.
+	// Empty: none.
 	ProxyHeader string
 }
 
@@ -84,24 +85,24 @@ type Server struct {
 	workers  *workerService
 	slots    callSlots
 
-	stopping context.Context //nolint:containedctx // its end ends the streams, which have contexts of their own
+	stopping context.Context //nolint:containedctx // ends all streams, which have contexts of their own
 	stop     context.CancelFunc
 }
 
 // Limits of connections.
 const (
 	maxMessage       = 4 << 20
-	maxReceived      = maxMessage + 64<<10 // a message that is a little too large is received, and refused with a reason
-	maxStreams       = 250                 // at once in one connection
+	maxReceived      = maxMessage + 64<<10 // a message slightly over the limit is received, and refused with a reason
+	maxStreams       = 250                 // concurrent calls of one connection
 	idleTime         = 15 * time.Minute    // after which an idle connection is closed
-	connectionAge    = time.Hour           // after which clients are asked to connect again
-	connectionGrace  = 2 * time.Minute     // until the connection is then closed
+	connectionAge    = time.Hour           // after which clients are asked to reconnect
+	connectionGrace  = 2 * time.Minute     // after which the connection is then closed
 	keepAliveTime    = time.Minute         // after which a silent client is pinged
 	minKeepAliveTime = 10 * time.Second    // between a client's pings
 	shutdownTimeout  = 15 * time.Second    // for active calls when the server stops
 )
 
-// New returns a server, which Serve starts.
+// New returns a server. Serve starts it.
 func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer(), proxyHeader: o.ProxyHeader}
 	s.stopping, s.stop = context.WithCancel(context.Background())
@@ -123,27 +124,27 @@ func New(env Env, o Options) *Server {
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, watched: s.watched,
 		watches: openCalls{method: "WatchRun", most: maxWatches}})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
-	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store has answered
+	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store's first answer
 	if o.Reflection {
 		reflection.Register(s.grpc)
 	}
 	return s
 }
 
-// Changed notifies the server of items that were just written; it is a hook for a store.
+// Changed notifies the server of items that were just written. It serves as a store's hook.
 func (s *Server) Changed(items []store.Item) {
 	s.dispatch.changed(items)
 	s.watched.changed(items)
 }
 
-// RecordMetrics records the workers that are alive, and what waits in the queues.
+// RecordMetrics records the number of live workers and of waiting runs.
 func (s *Server) RecordMetrics(ctx context.Context, r metrics.Recorder) error {
 	s.workers.serving.recordAlive(r, s.env.Now())
 	return queue.Queue{Store: s.env.Store, Now: s.env.Now, Metrics: r}.RecordWaiting(ctx)
 }
 
-// Serve serves until the context ends. Then it leases no more runs, answers the waiting workers with none, and waits up to
-// shutdownTimeout for calls to end.
+// Serve serves until the context ends. Then it leases no more runs, answers waiting workers with no run, and waits up to shutdownTimeout
+// for calls to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -169,20 +170,21 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Names that the health service knows. The empty one is for liveness: it serves from the first answer of the store until the server stops,
-// so that a server that never reaches its store is replaced, and an outage of the store restarts none. Those of the services are for
-// readiness: they serve while the store answers. The issuer does not count, without which access tokens and most others are still verified.
+// Names of the health service. The empty name is for liveness. It serves from the store's first answer until the server stops. So a
+// server that never reaches its store is replaced, and an outage of the store restarts no server. The names of the services are for
+// readiness: they serve while the store answers. The issuer does not matter, because access tokens, and tokens with known keys, are
+// verified without it.
 var (
 	live  = []string{""}
 	ready = []string{assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
 )
 
 const (
-	pingInterval = 5 * time.Second // how often to ping the store
-	pingTimeout  = 3 * time.Second // for the store to answer
+	pingInterval = 5 * time.Second // between pings of the store
+	pingTimeout  = 3 * time.Second // for the store's answer
 )
 
-// watchHealth sets the serving statuses by whether the store answers.
+// watchHealth sets the serving statuses according to the store's answers.
 func (s *Server) watchHealth(ctx context.Context) {
 	wait.Every(ctx, pingInterval, func() { s.ping(ctx) })
 	s.health.Shutdown()

@@ -159,7 +159,8 @@ func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
 	}
 }
 
-// TestContract_NamesLimits holds the comments of the protocol, from which workers are written, and the README to the limits of the server.
+// TestContract_NamesLimits checks that the comments of the protocol, which authors of workers read, and the README name the limits of
+// the server.
 func TestContract_NamesLimits(t *testing.T) {
 	content, err := os.ReadFile("../proto/assay/v1/worker.proto")
 	must(t, err)
@@ -194,11 +195,11 @@ func TestContract_NamesLimits(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the cost of calls")
 
-// capacityTable has the capacity units of calls, from which infra/cost.md computes the cost of the server.
+// capacityTable lists the capacity units of calls. infra/cost.md computes the cost of the server from it.
 const capacityTable = "testdata/capacity.golden"
 
-// TestCapacity compares the capacity that calls consume in DynamoDB with the table, which `go test ./grpc/server -run TestCapacity
-// -update` writes.
+// TestCapacity compares the capacity units that calls consume in DynamoDB with the table. `go test ./grpc/server -run TestCapacity
+// -update` writes the table.
 func TestCapacity(t *testing.T) {
 	db := dynamotest.Open(t, dynamotest.Start(t))
 	env := Env{Store: db, Files: recordtest.OpenFiles(t), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
@@ -283,7 +284,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// Any user can make tokens for workers, so those that wait for one user are bounded.
+// The waiting calls of one user's tokens are bounded, because every user can make tokens for workers.
 func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
 	w := &newWorkerService(Env{}, &dispatcher{}, 0).waiting
 	for range maxWaitingLeases {
@@ -310,18 +311,19 @@ func TestCall_RecordsRefusalsForRates(t *testing.T) {
 		recorded = append(append(recorded, m.Name), labels...)
 	}}}}
 	for _, err := range []error{nil, problem.NotFound.New("There is none."), problem.TooManyRequests.New("End some first.")} {
-		_ = c.end(t.Context(), err) // the status is another test's
+		_ = c.end(t.Context(), err) // other tests check the status
 	}
 	if got := strings.Join(recorded, " "); got != "quota_refusals_total too-many-requests" {
 		t.Errorf("recorded are %q", got)
 	}
 }
 
-// Behind a proxy that is not trusted all callers have one address, and tokens that somebody makes up keep out those of others.
+// Behind a proxy without a trusted header, all callers have the same address. Then made-up tokens of one caller block the tokens of
+// others.
 func TestNetwork_TellsCallersBehindAProxyApart(t *testing.T) {
 	proxy := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}})
 	now := time.Now()
-	stopped := func() time.Time { return now } // so that no look-up is added
+	stopped := func() time.Time { return now } // no further lookup becomes allowed
 	for header, apart := range map[string]bool{"": false, "X-Forwarded-For": true} {
 		verify := auth.NewAuthenticator(nil, recordtest.OpenStore(t, embedded.Options{}), stopped,
 			ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 1}}, ""))

@@ -13,15 +13,15 @@ import (
 	"assay/shared/wait"
 )
 
-// serving records in the store which subqueues have workers. It caches what it has recorded, so that it seldom reads and writes the
-// item, which all servers share.
+// serving records in the store which subqueues have workers. It caches the recorded state, because all servers share the item, and
+// should seldom read and write it.
 type serving struct {
 	mu      sync.Mutex
 	noted   record.Serving
 	workers map[string]*trackedWorker
 }
 
-// trackedWorker is a worker as its last Lease has it.
+// trackedWorker is a worker with the demands of its last call of Lease.
 type trackedWorker struct {
 	wants  []demand
 	builds bool
@@ -29,12 +29,12 @@ type trackedWorker struct {
 }
 
 const (
-	noteInterval = 15 * time.Second // how often a waiting worker is recorded
-	aliveTime    = time.Minute      // for which a worker that was seen counts as alive
-	maxTracked   = 10_000           // workers that are cached; of others only the work on their runs is recorded
+	noteInterval = 15 * time.Second // between records of a waiting worker
+	aliveTime    = time.Minute      // a worker counts as alive for this time after a call
+	maxTracked   = 10_000           // cached workers; for others, only the pool and the kind of their current run are recorded
 )
 
-// track records a worker that calls Lease now and, if it waits, until the context ends.
+// track records a worker that calls Lease. If the worker waits, track records it until the context ends.
 func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
 	worker := &trackedWorker{wants: wants, builds: builds}
 	s.mu.Lock()
@@ -51,7 +51,7 @@ func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants
 
 func workerKey(l *record.Lease) string { return l.UserID + " " + l.Holder }
 
-// noteHeartbeat records the worker that has leased the run.
+// noteHeartbeat records the worker that holds the lease of the run.
 func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunItem) {
 	s.mu.Lock()
 	worker := s.workers[workerKey(run.Lease)]
@@ -91,11 +91,11 @@ func (s *serving) note(ctx context.Context, env Env, worker *trackedWorker) {
 		return new(records.Tx).Save(all, now).Commit(ctx, env.Store)
 	})
 	if err != nil && ctx.Err() == nil {
-		env.Log.WarnContext(ctx, "the workers that serve queues cannot be recorded; they are with a later call", "error", err)
+		env.Log.WarnContext(ctx, "cannot record which queues have workers; a later call records them", "error", err)
 	}
 }
 
-// recordAlive records how many workers are alive.
+// recordAlive records the number of live workers.
 func (s *serving) recordAlive(r metrics.Recorder, now time.Time) {
 	alive := map[demand]int{}
 	s.mu.Lock()

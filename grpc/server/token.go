@@ -11,8 +11,9 @@ import (
 	"assay/shared/store"
 )
 
-// authorizeToken decides whether the user of a worker's access token may lease from its pools now: members of their organizers may, and
-// for pools of the platform, or all, who runs it. It allows callers without an access token, whose role their issuer gives.
+// authorizeToken returns a problem if the user of a worker's access token may no longer lease from the token's pools. Pools of
+// organizers require membership of those organizers. Pools of the platform, or a token for all pools, require an administrator. Callers
+// without an access token are allowed, because the issuer gives them their role.
 func (e Env) authorizeToken(ctx context.Context, c access.Caller) error {
 	if c.Token == nil {
 		return nil
@@ -42,8 +43,8 @@ func (e Env) authorizeToken(ctx context.Context, c access.Caller) error {
 	return nil
 }
 
-// leaseIdentity is who can use a lease: the user or, with an access token, that token alone, so that a token for some pools does not work
-// on runs of others.
+// leaseIdentity returns the identity that may use a lease. It is the user or, with an access token, that token. So a token for some
+// pools cannot work on runs of other pools.
 func leaseIdentity(c access.Caller) string {
 	if c.Token == nil {
 		return c.ID

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// accessToken makes an access token of the user, and returns it.
+// accessToken makes an access token for the user, and returns it.
 func (s *fixture) accessToken(user string, scopes []string, pools ...string) users.NewToken {
 	s.t.Helper()
 	var made users.NewToken
@@ -28,7 +28,7 @@ func (s *fixture) accessToken(user string, scopes []string, pools ...string) use
 	return made
 }
 
-// A worker with an access token of an organizer's member gets the runs of that organizer's pool, and no others.
+// A worker with an access token of an organizer's member gets only the runs of that organizer's pool.
 func TestLease_WithAnAccessTokenIsForItsPools(t *testing.T) {
 	s := newFixture(t)
 	own, other := s.task.OrganizerID+"/gpu", s.Records().Organizer("olga").ID+"/gpu"
@@ -54,7 +54,7 @@ func TestLease_WithAnAccessTokenIsForItsPools(t *testing.T) {
 	wantCode(t, err, codes.PermissionDenied, "with the scope work")
 }
 
-// Rights are those that the user has now: of a token for all pools an administrator's, of others a member's.
+// The user's current rights decide: a token for all pools needs an administrator, and other tokens need membership.
 func TestLease_WithAnAccessTokenNeedsTheRightsOfItsUserNow(t *testing.T) {
 	s := newFixture(t)
 	lab := s.Records().Organizer("olga", "oskar")
@@ -79,7 +79,7 @@ func TestLease_WithAnAccessTokenNeedsTheRightsOfItsUserNow(t *testing.T) {
 	}
 }
 
-// A worker that waits gets no run once its user has lost the right, and no token works under the lease of another.
+// A waiting worker gets no run after its user has lost the right. A token cannot use the lease of another token.
 func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
 	s := newFixture(t)
 	lab, pool := s.task.OrganizerID, s.task.OrganizerID+"/gpu"
@@ -116,7 +116,7 @@ func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
 	wantCode(t, beat(first), codes.PermissionDenied, "may not work for its pools any more")
 }
 
-// A call that lasts ends soon after its token was revoked.
+// A running call ends soon after its token is revoked.
 func TestCall_EndsWhenItsAccessTokenIsRevoked(t *testing.T) {
 	s := newFixture(t)
 	made := s.accessToken("root", []string{"work", "read"})
@@ -130,12 +130,12 @@ func TestCall_EndsWhenItsAccessTokenIsRevoked(t *testing.T) {
 	wantCode(t, waittest.Receive(t, "the call has ended", ended), codes.Unauthenticated, "revoked")
 }
 
-// Tokens that somebody makes up are looked up for an address a few at a time, and a worker that was there before goes on.
+// Lookups of made-up tokens from an address are bounded. A worker with a known token is not affected.
 func TestCall_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
 	s := newFixture(t)
 	rates := ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 3}}, "")
 	now := time.Now()
-	verify := auth.NewAuthenticator(nil, s.Store, func() time.Time { return now }, rates) // so that no look-up is added
+	verify := auth.NewAuthenticator(nil, s.Store, func() time.Time { return now }, rates) // no further lookup becomes allowed
 	made := s.accessToken("olga", []string{"read"})
 	s.Verify = verify.Caller
 	list := func(token string) error {

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// workerService implements WorkerService. Every call about a run is under a lease of shared/queue.
+// workerService implements WorkerService. Every call about a run needs a lease of shared/queue.
 type workerService struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env      Env
@@ -42,7 +42,7 @@ func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *worke
 	}
 }
 
-// heartbeatsPerLease is how many heartbeats fit into a lease, so that some may be lost.
+// heartbeatsPerLease is the number of heartbeats in a lease. With several, a lost heartbeat does no harm.
 const heartbeatsPerLease = 4
 
 func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
@@ -77,12 +77,12 @@ func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*a
 	}
 }
 
-// workFor returns the Work message of a run that was just leased; nil when the run was released or failed instead. It releases a
-// run whose worker has disconnected, or whose message cannot be built.
+// workFor returns the Work message of a run that was just leased. It returns nil if the run was released or failed instead. It releases
+// a run whose worker has disconnected, or whose message cannot be built.
 func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
 	h := queue.LeaseRefOf(run)
 	var work *assayv1.Work
-	err := s.env.authorizeToken(ctx, callerOf(ctx)) // again, since its worker may have waited long
+	err := s.env.authorizeToken(ctx, callerOf(ctx)) // again, because the worker may have waited long
 	if err == nil {
 		work, err = s.buildWork(ctx, run, h)
 	}
@@ -93,7 +93,7 @@ func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assa
 	defer cancel()
 	_, failed := s.queue.Release(detached, h)
 	if failed = queue.IgnoreStale(failed); failed != nil {
-		s.env.Log.WarnContext(ctx, "a run that did not reach its worker is not released, and waits until its lease expires", "run", run.ID,
+		s.env.Log.WarnContext(ctx, "cannot release a run that did not reach its worker; it waits until its lease expires", "run", run.ID,
 			"error", failed)
 	}
 	return nil, errors.Join(err, ctx.Err())
@@ -102,10 +102,10 @@ func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assa
 // shutdownGrace bounds the release of a run whose worker has disconnected.
 const shutdownGrace = 5 * time.Second
 
-// inputsRetryDelay is the delay of a run whose dataset has inputs that were not uploaded yet.
+// inputsRetryDelay is the delay of a run whose dataset has inputs that are not uploaded yet.
 const inputsRetryDelay = time.Minute
 
-// buildWork is workFor, without the release after an error.
+// buildWork is workFor without the release after an error.
 func (s *workerService) buildWork(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
 	b := workBuilder{run: run}
 	err := records.Read(ctx, s.env.Store, store.Strong, records.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
@@ -157,7 +157,8 @@ func (s *workerService) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequ
 	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
 }
 
-// refuseHeartbeat answers with the next line of the log while the lease is valid, and with stop when the run was cancelled.
+// refuseHeartbeat answers a refused heartbeat. If the lease is valid, it returns a problem with the next line of the log. If the run was
+// cancelled, it tells the worker to stop.
 func (s *workerService) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assayv1.HeartbeatResponse, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
@@ -181,7 +182,7 @@ type workBuilder struct {
 	submission *record.SubmissionItem
 }
 
-// unservableReason returns why no worker can do the work of the run; empty when there is no reason.
+// unservableReason returns the reason why no worker can do the work of the run; empty: there is none.
 func (b *workBuilder) unservableReason(now time.Time) string {
 	switch {
 	case b.dataset == nil || b.submission == nil:
@@ -200,7 +201,7 @@ func (b *workBuilder) unservableReason(now time.Time) string {
 	}
 }
 
-// truthExpected reports whether the dataset has a truth that may still be uploaded.
+// truthExpected reports whether the dataset has no ground truth in use but one that may still be uploaded.
 func (b *workBuilder) truthExpected(now time.Time) bool {
 	return b.truth == nil && b.dataset.AwaitsTruth() && now.Before(b.run.QueuedAt.Add(record.UploadTime))
 }
@@ -209,14 +210,14 @@ func errorDiagnostic(why string) []measure.Diagnostic {
 	return []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}}
 }
 
-// kinds has the protocol's form of each kind of work.
+// kinds maps each kind of work to its form in the protocol.
 var kinds = map[record.Work]assayv1.WorkKind{
 	record.ExecuteImage:      assayv1.WorkKind_WORK_KIND_IMAGE,
 	record.ExecuteRepository: assayv1.WorkKind_WORK_KIND_REPOSITORY,
 	record.Evaluate:          assayv1.WorkKind_WORK_KIND_EVALUATION,
 }
 
-// build returns the message, without the durations of the lease.
+// build returns the Work message without the durations of the lease.
 func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Work, error) {
 	r := b.run
 	w := &assayv1.Work{
@@ -243,7 +244,7 @@ func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Wo
 	return w, err
 }
 
-// linkedFiles returns the stored ones of the files, with links to download them.
+// linkedFiles returns the stored files of the list with links to download them.
 func linkedFiles(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
 	stored := slices.DeleteFunc(slices.Clone(list), func(f record.File) bool { return f.State != record.FileStored })
 	with, err := links.Sign(ctx, h, id, stored)

@@ -35,12 +35,12 @@ func (s *fixture) get(files []*assayv1.File) string {
 	return all.String()
 }
 
-// completion is the request that completes an execution with an output of one file.
+// completion returns the request that completes an execution with an output of one file.
 func completion(w *assayv1.Work, content string) *assayv1.CompleteRunRequest {
 	return &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
 }
 
-// deliver uploads an output of a file, and completes the run.
+// deliver uploads an output of one file, and completes the run.
 func (s *fixture) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunResponse {
 	s.t.Helper()
 	in := completion(w, content)
@@ -150,8 +150,8 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 	}
 }
 
-// TestLease_IsValidForItsIdentityAlone has another worker use the ids: it gets the same answers as for a lease that is gone, before and
-// after the run is cancelled. Then the worker itself gets the order to stop.
+// TestLease_IsValidForItsIdentityAlone makes another worker use the ids of a lease. It gets the same answers as for an expired lease,
+// both before and after the run is cancelled. Then the worker with the lease gets the order to stop.
 func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	s := newFixture(t)
 	refused := func(state record.RunState, w *assayv1.Work) {
@@ -195,7 +195,7 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
 		t.Errorf("%v, %v", beat, err)
 	}
-	_, done := s.work.CompleteRun(s.as("robot"), completion(w, "y")) // the worker that had it ends nothing any more
+	_, done := s.work.CompleteRun(s.as("robot"), completion(w, "y")) // under the old lease, which can end nothing any more
 	_, report := s.work.ReportEvaluation(s.as("robot"), &assayv1.ReportEvaluationRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(),
 		TruthVersion: 1})
 	_, failed := s.work.FailRun(s.as("robot"), failureOf(w, assayv1.FailRunRequest_FAULT_RUN, exited))
@@ -204,7 +204,7 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	}
 }
 
-// resume queues a run that was given back again, as after its delay.
+// resume queues a returned run again, as happens after its delay.
 func (s *fixture) resume(id string) {
 	s.t.Helper()
 	afterDelay := queue.Queue{Store: s.Store, Now: func() time.Time { return s.Now().Add(queue.RetryDelay * record.MaxAttempts) }}
@@ -249,8 +249,8 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	}
 }
 
-// TestFailRun_BoundsFailuresThatRevealTheTruth has the organizers' evaluator, which reads the truth, fail: only organizers see how, and the
-// failure itself is shown five times a day.
+// TestFailRun_BoundsFailuresThatRevealTheTruth makes the organizers' evaluator fail. It reads the ground truth, so only organizers see
+// the details, and the failure itself is shown five times a day.
 func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 	s := newFixture(t)
 	data := s.dataset(byWorkers, recordtest.OnTestSplit)

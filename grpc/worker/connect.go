@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// connect returns a client connection, which gRPC establishes with the first call, and again whenever it breaks.
+// connect returns a client connection. gRPC establishes it with the first call, and again whenever it breaks.
 func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error) {
 	if !s.tls && !loopback(s.server) {
 		return nil, fmt.Errorf("-tls=false is refused for %s: the token would travel in plain text to another machine", s.server)
@@ -43,24 +43,24 @@ func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error)
 		grpc.WithTransportCredentials(transport),
 		grpc.WithPerRPCCredentials(t),
 		grpc.WithUserAgent("assay-worker"),
-		grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name)), // logs and measures become much smaller
-		// A server that comes back is found within a lease.
+		grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name)), // makes logs and measures much smaller
+		// A server that comes back is found within the time of a lease.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 250 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}),
-		// A connection that was lost silently is noticed while a call waits.
+		// A call that waits notices a silently broken connection.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 15 * time.Second, Timeout: 5 * time.Second}),
 	)
 }
 
-// loopback reports whether an address is of the loopback interface.
+// loopback reports whether an address belongs to the loopback interface.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && config.Loopback(host)
 }
 
-// token is the bearer token of every call, as credentials.PerRPCCredentials.
+// token implements credentials.PerRPCCredentials with a bearer token.
 type token struct {
 	file, fixed string
 	secure      bool

@@ -2,5 +2,5 @@
 
 package main
 
-// hideMemory has nothing to do where there is no /proc.
+// hideMemory does nothing on systems without /proc.
 func hideMemory() error { return nil }

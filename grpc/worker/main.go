@@ -1,5 +1,5 @@
-// Command worker leases runs from an Assay server, executes their images and repositories or the evaluators of organizers, and
-// uploads the results. Workers need to reach the server and the object store, and accept no connections themselves.
+// Command worker leases runs from an Assay server, executes their images and repositories or the evaluators of organizers, and uploads
+// the results. Workers connect to the server and the object store, and accept no connections.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal kills the program
 	err := hideToken()
 	if err == nil {
 		err = run(ctx, os.Args[1:], os.Getenv, os.Stderr)
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	return err
 }
 
-// sandbox makes the sandbox that programs run in.
+// sandbox creates the sandbox for programs.
 func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
 	if s.exec == execLocal {
 		s.limits.CPUs, s.limits.Memory = 0, 0
@@ -102,7 +102,7 @@ func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandb
 	return c, nil
 }
 
-// settings are those of flags and of the environment.
+// settings are the parsed flags and environment variables.
 type settings struct {
 	server, ca, tokenFile string
 	tls                   bool
@@ -116,13 +116,13 @@ type settings struct {
 	grace                 time.Duration
 }
 
-// The ways of running programs.
+// Values of -exec.
 const (
 	execContainer = "container"
 	execLocal     = "local"
 )
 
-// prefix begins the names of the variables for the flags.
+// prefix is the prefix of the environment variables for the flags.
 const prefix = config.Prefix + "WORKER_"
 
 const tokenVariable = prefix + "TOKEN"
@@ -237,7 +237,7 @@ func (s *settings) workKinds() []assayv1.WorkKind {
 	return lists.Map(named, func(k string) assayv1.WorkKind { return kinds[k] })
 }
 
-// commaList is a flag.Value of several values.
+// commaList is a flag.Value with several values.
 type commaList []string
 
 func (l *commaList) String() string { return strings.Join(*l, ",") }

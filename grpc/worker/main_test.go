@@ -136,7 +136,7 @@ func TestConnect_SendsNoTokenInPlainText(t *testing.T) {
 	}
 }
 
-// leaseServer receives the tokens of workers that call Lease, and the encoding of their requests.
+// leaseServer records the tokens of workers that call Lease, and the encoding of their requests.
 type leaseServer struct {
 	assayv1.UnimplementedWorkerServiceServer
 	stats.Handler
@@ -242,7 +242,7 @@ func TestHideToken_RemovesItFromTheEnvironment(t *testing.T) {
 		fmt.Fprintln(os.Stderr, "NOT CHECKED: what /proc shows of a worker, on", runtime.GOOS)
 	}
 	for _, file := range []string{"environ", "cmdline"} {
-		// Root may read it; other users may not.
+		// Root may read the file; other users may not.
 		if shown, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file)); err == nil && bytes.Contains(shown, []byte("secret")) {
 			t.Errorf("%s: %q", file, shown)
 		}

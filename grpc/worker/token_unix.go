@@ -15,8 +15,8 @@ const pipeVariable = prefix + "TOKEN_PIPE"
 
 const maxToken = 32 << 10 // fits into a pipe that nobody reads yet
 
-// hideToken hides the token from other processes of this user, which can read in /proc the variables that a process was started with.
-// So a worker that was started with its token executes itself again without it, and passes the token through a pipe.
+// hideToken hides the token from other processes of this user. They can read in /proc the variables with which a process was started. So
+// a worker with a token in its environment executes itself again without it, and passes the token through a pipe.
 func hideToken() error {
 	passed := os.Getenv(pipeVariable)
 	if passed == "" {
@@ -31,7 +31,7 @@ func hideToken() error {
 	return errors.Join(err, pipe.Close(), os.Unsetenv(pipeVariable), os.Setenv(tokenVariable, string(token)), hideMemory())
 }
 
-// reexec returns when there is no token to hide, or with an error.
+// reexec executes the worker again without the token. It returns if there is no token, or with an error.
 func reexec() error {
 	token := os.Getenv(tokenVariable)
 	if token == "" {
@@ -44,7 +44,7 @@ func reexec() error {
 	if err != nil {
 		return err
 	}
-	var pipe [2]int // unlike those of os.Pipe, these stay open across exec
+	var pipe [2]int // unlike pipes of os.Pipe, it remains open across exec
 	if err := syscall.Pipe(pipe[:]); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
 package main
 
-// hideToken has nothing to do: no other user reads the variables of a process, and other processes of this user can read all it has.
+// hideToken does nothing: on Windows no other user can read a process's variables, and processes of the same user can read everything.
 func hideToken() error { return nil }

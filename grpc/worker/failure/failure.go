@@ -1,4 +1,4 @@
-// Package failure distinguishes failures of a run, which end it, from those of its worker, after which the run is tried again.
+// Package failure distinguishes failures of a run, which end the run, from failures of its worker, after which the run is tried again.
 package failure
 
 import (
@@ -9,29 +9,29 @@ import (
 	"assay/shared/lists"
 )
 
-// RunError is an error of the run: of its image, repository, program or output. Every other error is the worker's.
+// RunError is an error of the run: of its image, repository, program or output. All other errors are the worker's.
 type RunError struct {
-	// Diagnostics say what happened. Those that are safe while the run is blinded, which its owner may read, come first.
+	// Diagnostics describe the error. Those that are safe while the run is blinded come first; its owner may read them.
 	Diagnostics []*assayv1.Diagnostic
 }
 
-// New returns an error of the run with a diagnostic that is safe while the run is blinded: it must reveal nothing of the truth, nor
-// of what the run printed.
+// New returns an error of the run with a diagnostic that is safe while the run is blinded. The text must reveal neither the ground truth
+// nor output of the run.
 func New(format string, args ...any) *RunError { return InFile("", format, args...) }
 
-// InFile is New for an error in a file of the run.
+// InFile is like New, for an error in a file of the run.
 func InFile(file, format string, args ...any) *RunError {
 	d := Diagnostic(fmt.Sprintf(format, args...), true)
 	d.File = file
 	return &RunError{Diagnostics: []*assayv1.Diagnostic{d}}
 }
 
-// Behind puts a diagnostic as New makes it before those of the error.
+// Behind returns an error with a diagnostic like New's, followed by those of f.
 func (f *RunError) Behind(format string, args ...any) *RunError {
 	return &RunError{Diagnostics: append(New(format, args...).Diagnostics, f.Diagnostics...)}
 }
 
-// With adds a diagnostic that is not safe while the run is blinded, of a heading and the text, unless the text is empty.
+// With adds a diagnostic that is not safe while the run is blinded. It consists of the heading and the text. An empty text adds nothing.
 func (f *RunError) With(heading, text string) *RunError {
 	if text != "" {
 		f.Diagnostics = append(f.Diagnostics, Diagnostic(heading+text, false))
@@ -39,10 +39,10 @@ func (f *RunError) With(heading, text string) *RunError {
 	return f
 }
 
-// maxCharacters is how long the server lets a message be.
+// maxCharacters is the server's limit for a message.
 const maxCharacters = 2000
 
-// Diagnostic returns an error with the text, shortened and made valid UTF-8 as the server requires.
+// Diagnostic returns an error with the text, which it shortens and makes valid UTF-8, as the server requires.
 func Diagnostic(text string, safeWhileBlinded bool) *assayv1.Diagnostic {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if r := []rune(text); len(r) > maxCharacters {

@@ -1,5 +1,5 @@
-// Package measures reads the measures that an organizer's evaluator has written: evaluation.json, or evaluation.prototext as
-// evaluators for TIRA write it. Evaluators read the truth, so no error quotes what they wrote.
+// Package measures reads the measures that an organizer's evaluator wrote, from evaluation.json or from evaluation.prototext, the format
+// of evaluators for TIRA. Evaluators read the ground truth, so errors do not quote their output.
 package measures
 
 import (
@@ -21,28 +21,28 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 )
 
-// The files that are read: the first that exists.
+// Names of the files. Read reads the first one that exists.
 const (
 	JSON      = "evaluation.json"
 	Prototext = "evaluation.prototext"
 )
 
-// Limits of these files. A message to the server has at most 4 MiB.
+// Limits in bytes. A message to the server has at most 4 MiB.
 const (
 	maxJSON      = 3 << 20
 	maxPrototext = 256 << 10
 )
 
-// Values are measures by name. NaN is one that is not defined.
+// Values maps names of measures to values. NaN means that the measure is undefined.
 type Values map[string]float64
 
 // Evaluation has the measures that an evaluator reported.
 type Evaluation struct {
 	Measures Values
-	Topics   map[string]Values // where the evaluator has them
+	Topics   map[string]Values // by topic; empty if the evaluator reports none
 }
 
-// Read reads the measures with the names out of the output folder of an evaluator. Others are left out.
+// Read reads the named measures from the output folder of an evaluator. It ignores other measures.
 func Read(folder *os.Root, names []string) (*Evaluation, error) {
 	content, err := read(folder, JSON, maxJSON)
 	file, parse := JSON, parseJSON
@@ -94,8 +94,8 @@ func read(folder *os.Root, name string, most int64) ([]byte, error) {
 	return content, nil
 }
 
-// parseJSON reads an object of names and numbers, or one with such an object as its member measures and, by topic, more of
-// them as its member topics. A null is a measure that is not defined.
+// parseJSON parses an object of names and numbers. The object may instead have a member measures with such an object, and a member
+// topics with such an object for each topic. null means that the measure is undefined.
 func parseJSON(content []byte, names []string) (*Evaluation, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(content, &members); err != nil || members == nil {
@@ -140,7 +140,7 @@ func parseValues(members map[string]json.RawMessage, names []string) (Values, er
 		if !slices.Contains(names, name) {
 			continue
 		}
-		v := math.NaN() // which null leaves as it is
+		v := math.NaN() // null leaves v unchanged
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return nil, fmt.Errorf("the measure %s must be a number, or null when it is not defined", name)
 		}
@@ -149,7 +149,7 @@ func parseValues(members map[string]json.RawMessage, names []string) (Values, er
 	return values, nil
 }
 
-// explain says where a file is not a JSON object, without quoting it.
+// explain returns an error with the line at which a file is not a JSON object. It does not quote the file.
 func explain(content []byte, err error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -159,7 +159,7 @@ func explain(content []byte, err error) error {
 	return fmt.Errorf("it is not JSON (RFC 8259) from line %d on; a measure that is not defined must be null, not NaN", line)
 }
 
-// parsePrototext reads blocks `measure { key: "name" value: "number" }`. Other fields are left out.
+// parsePrototext parses blocks `measure { key: "name" value: "number" }`. It ignores other fields.
 func parsePrototext(content []byte, names []string) (*Evaluation, error) {
 	var message tirav1.Evaluation
 	if err := (prototext.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxNesting}).Unmarshal(content, &message); err != nil {
@@ -197,5 +197,5 @@ func parseNumber(name, value string) (float64, error) {
 	return v, nil
 }
 
-// maxNesting bounds the depth of nested blocks: more than any message needs, and less than a stack holds.
+// maxNesting bounds the depth of nested blocks. Messages need less, and the stack allows more.
 const maxNesting = 100

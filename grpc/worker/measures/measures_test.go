@@ -14,7 +14,7 @@ import (
 
 var names = []string{"ndcg", "recall"}
 
-// read reads the files as those of an evaluator's output folder.
+// read reads the files as an evaluator's output folder.
 func read(t *testing.T, files map[string]string) (*measures.Evaluation, error) {
 	t.Helper()
 	folder := t.TempDir()
@@ -105,7 +105,7 @@ func TestRead_RefusesInvalidFiles(t *testing.T) {
 	}
 }
 
-// check checks that a file is refused, or has all measures, of which none is infinite.
+// check checks that a file is refused, or contains all measures with finite values.
 func check(t *testing.T, file string, content []byte) {
 	e, err := read(t, map[string]string{file: string(content)})
 	if err != nil {

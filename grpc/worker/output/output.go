@@ -1,5 +1,5 @@
-// Package output buffers the lines that a program and its worker write until the server has acknowledged them, each once and in
-// order. Its memory is bounded however much is printed.
+// Package output buffers lines of a program and its worker until the server has acknowledged them. Each line is sent once and in order.
+// The memory is bounded, however much is printed.
 package output
 
 import (
@@ -15,32 +15,32 @@ import (
 	"assay/shared/wait"
 )
 
-// The limits of the protocol for one call, and those of a whole log.
+// Limits of the protocol for one call, and limits of a whole log.
 const (
 	maxCallLines  = 1000
-	maxCallBytes  = 250 << 10 // of texts and overhead; the server takes 256 KiB
-	lineOverhead  = 16        // of a line in a call, at most
+	maxCallBytes  = 250 << 10 // of texts and overhead; the server accepts 256 KiB
+	lineOverhead  = 16        // greatest overhead of a line in a call
 	maxLineBytes  = 8 << 10
 	maxLogBytes   = 16 << 20 // the server stores no more
-	lineFootprint = 128      // of a line in memory, in addition to its text
+	lineFootprint = 128      // memory of a line in addition to its text
 	tailLines     = 40
 	tailBytes     = 1900
 )
 
-// streamTail is the last lines of a stream. The two pipes are read independently, so each has its own.
+// streamTail holds the last lines of a stream. Each stream has its own tail, because the two pipes are read independently.
 type streamTail struct {
 	texts   []string
-	omitted int // how many of the last of them were left out
+	omitted int // how many of the texts, counted from the end, are not in the log
 }
 
-// Log is the log of one lease. It can be used by several goroutines at once.
+// Log is the log of one lease. It is safe for concurrent use.
 type Log struct {
 	mu           sync.Mutex
-	first        int64 // the position of the first of pending
+	first        int64 // position of the first pending line
 	pending      []*assayv1.OutputLine
-	bytes        int                                          // of the texts of pending
-	room         int                                          // bytes that may still be kept
-	omittedLines int64                                        // lines that were left out since there is no more room
+	bytes        int                                          // of pending, with overhead
+	room         int                                          // bytes that the log may still store
+	omittedLines int64                                        // lines that were omitted because the log is full
 	last         [assayv1.Stream_STREAM_STDERR + 1]streamTail // by stream
 	changed      wait.Signal
 }
@@ -48,10 +48,10 @@ type Log struct {
 // New returns an empty log.
 func New() *Log { return &Log{room: maxLogBytes} }
 
-// Changed receives when the first line is pending, and when as many are as one call takes.
+// Changed returns a channel that receives when the first line becomes pending, and when one call's worth of lines is pending.
 func (l *Log) Changed() <-chan struct{} { return l.changed.C() }
 
-// Printf adds lines of the worker's own, for which there is always room.
+// Printf adds lines of the worker. They do not count against the limit of the log.
 func (l *Log) Printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (l *Log) Printf(format string, args ...any) {
 	}
 }
 
-// add adds a line of a program's.
+// add adds a line of a program.
 func (l *Log) add(stream assayv1.Stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 	last.omitted = min(last.omitted+1, tailLines)
 }
 
-// Close ends the output of programs, and adds the last lines of what was left out.
+// Close ends the output of programs. It adds the last omitted lines to the log.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,14 +114,14 @@ func (l *Log) keep(line *assayv1.OutputLine) {
 
 func (l *Log) full() bool { return len(l.pending) >= maxCallLines || l.bytes >= maxCallBytes }
 
-// Pending reports whether there are lines to send, and whether there are as many as one call takes.
+// Pending reports whether there are lines to send, and whether they fill one call.
 func (l *Log) Pending() (some, full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pending) > 0, l.full()
 }
 
-// Next returns the lines to send next, as many as one call takes, and the position of the first. They stay until Acknowledge.
+// Next returns the lines for the next call, and the position of the first. They remain pending until Acknowledge.
 func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +135,7 @@ func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	return l.first, slices.Clone(l.pending[:n])
 }
 
-// Acknowledge removes the lines before the position, which the server has.
+// Acknowledge removes the lines before the position, which the server has received.
 func (l *Log) Acknowledge(next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *Log) Acknowledge(next int64) {
 	l.first += int64(n)
 }
 
-// Tail returns the last lines that programs wrote to the stream, as many as a diagnostic holds.
+// Tail returns the last lines of programs on the stream, as many as fit into a diagnostic.
 func (l *Log) Tail(stream assayv1.Stream) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,20 +166,20 @@ func (l *Log) Tail(stream assayv1.Stream) string {
 	return strings.Join(texts[from:], "\n")
 }
 
-// Writer splits what a program writes into lines. It belongs to one goroutine.
+// Writer splits the output of a program into lines. It is not safe for concurrent use.
 type Writer struct {
 	log            *Log
 	stream         assayv1.Stream
-	line           []byte // the unfinished line, up to its limit
-	hasLine        bool   // there is an unfinished line, even when it is empty
+	line           []byte // the unfinished line, truncated
+	hasLine        bool   // there is an unfinished line, which may be empty
 	carriageReturn bool   // the last byte was a carriage return
 }
 
 // Writer returns a writer to the log.
 func (l *Log) Writer(stream assayv1.Stream) *Writer { return &Writer{log: l, stream: stream} }
 
-// Write implements io.Writer, and never fails. Text that a terminal would overwrite after a carriage return is dropped, so a progress
-// bar is one line.
+// Write implements io.Writer, and never fails. It drops text that a terminal would overwrite after a carriage return, so that a progress
+// bar becomes one line.
 func (w *Writer) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
@@ -203,7 +203,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 
 func (w *Writer) extend(b []byte) {
 	w.hasLine = w.hasLine || len(b) > 0
-	// One byte more than the limit shows that the line was cut, and where a rune ends.
+	// The line keeps some bytes beyond the limit, to show that it was cut and to complete the last rune.
 	room := maxLineBytes + utf8.UTFMax - len(w.line)
 	w.line = append(w.line, b[:max(min(room, len(b)), 0)]...)
 }
@@ -215,14 +215,14 @@ func (w *Writer) end() {
 	w.carriageReturn = false
 }
 
-// Close ends a last line that has no end of its own.
+// Close ends a last line without a line break.
 func (w *Writer) Close() {
 	if w.hasLine {
 		w.end()
 	}
 }
 
-// clean makes a line valid UTF-8 within the limit.
+// clean converts a line to valid UTF-8 within the limit.
 func clean(line []byte) string {
 	text := strings.ToValidUTF8(string(line), "\uFFFD")
 	if len(text) > maxLineBytes {

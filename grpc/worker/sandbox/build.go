@@ -18,9 +18,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// A build runs Buildah in a container like that of a run, with the same limits, user namespace, timeout and watchdog. In addition it
-// may mount within its user namespace, and reach public addresses through the proxy of egress.go. Its image store and caches are in
-// its output folder. Its result is an archive of the image.
+// A build runs Buildah in a container like that of a run, with the same limits, user namespace, timeout and watchdog. In addition, it
+// may mount within its user namespace, and reach public addresses through the proxy in egress.go. Its output folder contains its image
+// store and caches. The result is an archive of the image.
 
 const (
 	buildTimeout = 30 * time.Minute
@@ -38,7 +38,7 @@ var buildOptions = []string{
 	"--env=HTTPS_PROXY=http://" + proxyListen,
 }
 
-// containersConfig is the folder /etc/containers of a build, which allows images of registries alone.
+// containersConfig is the content of /etc/containers in a build. It allows only images from registries.
 var containersConfig = map[string]string{
 	"policy.json": `{"default": [{"type": "reject"}], "transports": {"docker": {"": [{"type": "insecureAcceptAnything"}]}}}`,
 	"registries.conf": "unqualified-search-registries = [\"docker.io\"]\nshort-name-mode = \"disabled\"\n[[registry]]\nprefix = " +
@@ -47,8 +47,8 @@ var containersConfig = map[string]string{
 	"containers.conf": "[containers]\ndefault_capabilities = [\"" + strings.ReplaceAll(capabilities, ",", `", "`) + "\"]\n",
 }
 
-// buildJob returns a job that runs Buildah over an input folder, with its configuration and output in the folder. The caller closes
-// the root of the output.
+// buildJob returns a job that runs Buildah over an input folder. Its configuration and output are in folder. The caller closes the root
+// of the output.
 func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command string) (*Job, error) {
 	settings := filepath.Join(folder, "settings")
 	out := filepath.Join(folder, "build")
@@ -73,7 +73,7 @@ func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command 
 	return &j, nil
 }
 
-// openEgress starts the proxy of a build in its container, before that is started.
+// openEgress starts the proxy of a build in its container, before the container is started.
 func (c *Container) openEgress(ctx context.Context, name string) (stop func(), err error) {
 	if _, err := c.call(ctx, "init", name); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (
 		return nil, errors.Join(ctx.Err(), failure.New("The image that was built cannot be imported."))
 	}
 	if pulled {
-		// The archive may have given it the name of another image.
+		// The archive may have given the image the name of another image.
 		if _, err := c.call(ctx, "untag", id); err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (
 	return p, nil
 }
 
-// Repository implements Sandbox: it builds the Dockerfile of the checkout.
+// Repository implements Sandbox. It builds the Dockerfile of the checkout.
 func (c *Container) Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error) {
 	checkout := filepath.Join(folder, "checkout")
 	root, err := c.Output(ctx, checkout, c.Limits.Disk)
@@ -140,7 +140,7 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	if err != nil {
 		return nil, err
 	}
-	// The build must not follow a link to another file.
+	// The build must not follow links to other files.
 	for _, name := range []string{"Dockerfile", ".dockerignore", ".containerignore"} {
 		info, err := root.Lstat(name)
 		if err == nil && !info.Mode().IsRegular() {
@@ -168,13 +168,13 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	return p, nil
 }
 
-// minBuildahVersion is the first without CVE-2024-1753, CVE-2024-9675 and CVE-2024-11218, which let a Dockerfile reach the files of
-// its builder.
+// minBuildahVersion is the first version without CVE-2024-1753, CVE-2024-9675 and CVE-2024-11218, with which a Dockerfile reaches the
+// files of its builder.
 const minBuildahVersion = "v1.38.1"
 
 var versionPattern = regexp.MustCompile(`(?m)^buildah version (\d+\.\d+\.\d+)`)
 
-// checkVersion refuses builders before minBuildahVersion.
+// checkVersion returns an error for builders before minBuildahVersion.
 func checkVersion(printed string) error {
 	found := versionPattern.FindStringSubmatch(printed)
 	if found == nil {
@@ -187,8 +187,8 @@ func checkVersion(printed string) error {
 	return nil
 }
 
-// trials are builds that each run Buildah itself from a mount. The first mounts an allowed folder and prints the version; the others
-// try to escape by a link (CVE-2024-1753) and by the name of a cache (CVE-2024-9675).
+// trials are builds that each run Buildah itself from a mount. The first mounts an allowed folder and prints the version. The others try
+// to escape through a link (CVE-2024-1753) and through the name of a cache (CVE-2024-9675).
 var trials = []struct{ name, context, dockerfile string }{
 	{"plain", "/", "FROM scratch\nCOPY assay/input/links /\nRUN --mount=type=bind,source=usr,target=/mnt/usr [\"/mnt" + buildah +
 		"\", \"--version\"]\n"},
@@ -198,7 +198,7 @@ var trials = []struct{ name, context, dockerfile string }{
 		"\", \"--version\"]\n"},
 }
 
-// checkBuilder refuses a builder that is too old, does not work here, or lets a Dockerfile escape.
+// checkBuilder returns an error if the builder is too old, does not work here, or lets a Dockerfile escape.
 func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 	if os.Geteuid() != 0 || c.machine.Host.Security.Rootless {
 		return errors.New("the worker must run as root, to give each build a network and a file system of its own; the build itself does not")
@@ -212,7 +212,7 @@ func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	c.Builder = d.ID // the archive of a build may take its name for a moment
+	c.Builder = d.ID // the archive of a build may take over the builder's name for a moment
 	for i, t := range trials {
 		printed, err := c.tryBuilder(ctx, *j, t.name, t.dockerfile, t.context)
 		switch shown := versionPattern.MatchString(printed); {
@@ -227,7 +227,7 @@ func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// tryBuilder builds a Dockerfile in a context of the builder's file system, and returns what the build printed.
+// tryBuilder builds a Dockerfile with a folder of the builder's file system as context, and returns the output of the build.
 func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, context string) (string, error) {
 	folder := filepath.Join(j.Owner, name)
 	links := filepath.Join(folder, "input", "links")

@@ -22,8 +22,7 @@ import (
 	"assay/shared/wait"
 )
 
-// builderImage makes an image from scratch that has the program as Buildah, and what Buildah looks for where images of it are
-// used.
+// builderImage creates an image from scratch with the program in the place of Buildah, and with the files that Podman needs to run it.
 func builderImage(t *testing.T, program string) (name string) {
 	t.Helper()
 	root := t.TempDir()
@@ -80,7 +79,7 @@ func newBuildFixture(t *testing.T) *buildFixture {
 	return &buildFixture{fixture: s, probe: string(probe)}
 }
 
-// build builds a repository of the files and the probe, and returns what the build printed.
+// build builds a repository with the files and the probe, and returns the output of the build.
 func (b *buildFixture) build(ctx context.Context, t *testing.T, files map[string]string) (p *sandbox.Program, printed string, err error) {
 	t.Helper()
 	b.count++
@@ -223,7 +222,7 @@ func TestBuild_HasLimits(t *testing.T) {
 	if _, printed, err := b.build(t.Context(), t, run("fill")); err == nil && !strings.Contains(printed, "no space left on device") {
 		t.Errorf("512 MiB were written: %s", printed)
 	}
-	// What one repository leaves in a cache, no other finds.
+	// No repository finds what another one left in a cache.
 	cached := map[string]string{
 		"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=shared,target=/cache [\"/probe\", \"cache\"]\n"}
 	for range 2 {
@@ -242,7 +241,7 @@ func TestBuild_EndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	began := make(chan struct{})
 	go func() {
-		// The build runs once Podman knows a container of it.
+		// The build is running once Podman lists a container for it.
 		for b.containers(t) == "" {
 			if !wait.Sleep(ctx, 50*time.Millisecond) {
 				return

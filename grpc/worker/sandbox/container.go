@@ -21,8 +21,8 @@ import (
 	"assay/shared/wait"
 )
 
-// Container runs images with Podman: without a network, without privileges, each in a user namespace of its own, on a read-only root
-// file system, within limits, and with a timeout that holds without the worker.
+// Container runs images with Podman: without a network and without privileges, each in a user namespace of its own, on a read-only root
+// file system, and within limits. The timeout holds even without the worker.
 type Container struct {
 	Settings
 
@@ -32,21 +32,21 @@ type Container struct {
 	outage     outage
 }
 
-// Settings are those of a Container.
+// Settings are the settings of a Container.
 type Settings struct {
 	Podman  string // name or path of the program
 	Builder string // image of Buildah; empty: no repositories are built
-	Folder  string // of the workers on this machine, with the record of their images
-	Images  Bytes  // for images, beyond which the least recently used are removed
+	Folder  string // of the workers on this machine; it also records the images that they pulled
+	Images  Bytes  // limit for all images; beyond it, the least recently used are removed
 	Limits  Limits
-	Log     *slog.Logger // of the worker; nothing else has the output of Podman and git
+	Log     *slog.Logger // of the worker; only this log shows the output of Podman and git
 }
 
 const (
 	ownerLabel     = "assay.worker"
 	maxPids        = 1024
 	cleanUpTimeout = time.Minute
-	timeoutMargin  = 5 * time.Second // after the time limit, when Podman itself ends the container
+	timeoutMargin  = 5 * time.Second // after the time limit, Podman itself ends the container
 )
 
 func (c *Container) run(ctx context.Context, j *Job) (*exitStatus, error) {
@@ -66,12 +66,12 @@ func (c *Container) run(ctx context.Context, j *Job) (*exitStatus, error) {
 		"or its user, volumes or folders do not fit.")
 }
 
-// attempt makes the container of a job, runs it, and removes it.
+// attempt creates the container of a job, runs it, and removes it.
 func (c *Container) attempt(ctx context.Context, j *Job) (*exitStatus, error) {
 	tmp := filepath.Join(j.Owner, j.Name)
 	defer func() {
 		if err := errors.Join(c.removeContainers(ctx, "name=^"+j.Name+"$"), c.Remove(ctx, tmp)); err != nil {
-			c.Log.Warn("a container cannot be removed now; it is when the worker ends", "container", j.Name, "error", err)
+			c.Log.Warn("cannot remove a container; it is removed when the worker ends", "container", j.Name, "error", err)
 		}
 	}()
 	if err := c.mountTemporary(ctx, tmp, j.Limits.Memory); err != nil {
@@ -101,12 +101,12 @@ func (c *Container) attempt(ctx context.Context, j *Job) (*exitStatus, error) {
 	return how, err
 }
 
-// startError means that a container could not be started, because of its image or of the machine.
+// startError means that a container did not start. The cause is its image or the machine.
 type startError struct{ said string }
 
 func (n *startError) Error() string { return "the container was not started: " + n.said }
 
-// mountTemporary mounts the /tmp of a job, as root: a tmpfs of the OCI runtime itself would have the mode of the image's /tmp.
+// mountTemporary mounts /tmp for a job as root. A tmpfs by the OCI runtime would have the mode of the image's /tmp.
 func (c *Container) mountTemporary(ctx context.Context, path string, size Bytes) error {
 	if err := os.Mkdir(path, 0o700); err != nil || c.machine.Host.Security.Rootless {
 		return err
@@ -114,7 +114,7 @@ func (c *Container) mountTemporary(ctx context.Context, path string, size Bytes)
 	return tool(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprintf("nosuid,nodev,mode=1777,size=%d", size), "tmpfs", path)
 }
 
-// create returns the arguments of Podman that create the container of a job, with the folder that is its /tmp.
+// create returns Podman's arguments that create the container of a job. tmp is the folder for its /tmp.
 func (c *Container) create(j *Job, tmp string) []string {
 	memory := strconv.FormatInt(int64(j.Limits.Memory), 10)
 	tmpfs := ":rw,nosuid,nodev,size=" + memory
@@ -127,16 +127,16 @@ func (c *Container) create(j *Job, tmp string) []string {
 		"--ulimit=nofile=" + openFiles(), "--ulimit=nproc=" + pids + ":" + pids, "--ulimit=core=0:0",
 		"--timeout=" + strconv.Itoa(int((j.Limits.Time + timeoutMargin).Seconds())), "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
 	}
-	// Each has its own range of user ids, as many as images use; without root there are 65,536 for all containers.
+	// Each container has its own range of user ids, large enough for images. Without root, all containers together have 65,536 ids.
 	if c.machine.Host.Security.Rootless {
 		args = append(args, "--userns=auto", "--tmpfs=/tmp"+tmpfs+",mode=1777,notmpcopyup")
 	} else {
 		args = append(args, "--userns=auto:size=65536", "--volume="+tmp+":/tmp:rw,nosuid,nodev,Z")
 	}
-	// A volume of the image would have no limit.
+	// A volume that the image declares would have no limit.
 	for _, path := range j.Program.volumes {
 		if slices.ContainsFunc(j.Folders, func(f Folder) bool { return f.Mount != "" && (within(path, f.Mount) || within(f.Mount, path)) }) {
-			continue // the job's own folder is there
+			continue // the job mounts its own folder there
 		}
 		args = append(args, "--tmpfs="+path+tmpfs+",mode=1777")
 	}
@@ -163,10 +163,10 @@ func (c *Container) create(j *Job, tmp string) []string {
 	return append(args, "--entrypoint=/bin/sh", j.Program.image, "-c", j.Command)
 }
 
-// within reports whether the path is the folder, or below it.
+// within reports whether the path is the folder or below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// state is part of what Podman says about a container.
+// state is a part of Podman's description of a container.
 type state struct {
 	Status    string
 	ExitCode  int
@@ -181,8 +181,8 @@ func (c *Container) state(ctx context.Context, name string) (*state, error) {
 	return s, c.ask(ctx, s, "inspect", "--type=container", "--format={{json .State}}", name)
 }
 
-// inspect returns how the container ended: the attached `podman start` may have failed for reasons of its own. What was said may be the
-// output of the program once it was started, so no error has it then.
+// inspect returns how the container ended. It asks Podman, because the attached `podman start` may have failed for another reason. said
+// may be output of the program if that was started; then errors must not contain it.
 func (c *Container) inspect(ctx context.Context, j *Job, attached *exitStatus, said string) (*exitStatus, error) {
 	s, err := c.state(ctx, j.Name)
 	switch {
@@ -196,11 +196,11 @@ func (c *Container) inspect(ctx context.Context, j *Job, attached *exitStatus, s
 	return &exitStatus{code: max(s.ExitCode, attached.code), outOfMemory: s.OOMKilled}, nil
 }
 
-// removeArgs are the arguments that kill and remove the containers of a filter.
+// removeArgs are Podman's arguments that kill and remove the containers of a filter.
 var removeArgs = []string{"rm", "--force", "--ignore", "--volumes", "--time=0", "--filter"}
 
-// removeContainers goes on when the context has ended. Podman's own cleaning of a container that has just ended can be in the way
-// for a moment.
+// removeContainers removes containers even after the context has ended. It tries again, because Podman's own cleaning of a container
+// that has just ended can block it for a moment.
 func (c *Container) removeContainers(ctx context.Context, filter string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
@@ -212,19 +212,19 @@ func (c *Container) removeContainers(ctx context.Context, filter string) error {
 	}
 }
 
-// command is a call of Podman.
+// command returns a command that calls Podman.
 func (c *Container) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := groupCommand(ctx, c.Podman, args...)
-	cmd.Dir = c.Folder // Podman's monitor leaves a file where it is, when memory runs out
+	cmd.Dir = c.Folder // Podman's monitor writes a file into the current folder when memory runs out
 	return cmd
 }
 
-// call runs Podman and returns what it printed. What it says on standard error is in the error.
+// call runs Podman and returns its standard output. The error contains its standard error.
 func (c *Container) call(ctx context.Context, args ...string) (string, error) {
 	return c.callWatched(ctx, nil, args...)
 }
 
-// ask is call for an answer in JSON.
+// ask is like call, and decodes a JSON answer.
 func (c *Container) ask(ctx context.Context, answer any, args ...string) error {
 	out, err := c.call(ctx, args...)
 	if err != nil {
@@ -233,7 +233,7 @@ func (c *Container) ask(ctx context.Context, answer any, args ...string) error {
 	return json.Unmarshal([]byte(out), answer)
 }
 
-// callWatched is call with a function that sees what Podman says on standard error.
+// callWatched is like call, and passes Podman's standard error to each.
 func (c *Container) callWatched(ctx context.Context, each func(b []byte), args ...string) (string, error) {
 	var stdout bytes.Buffer
 	said := &headBuffer{each: each}
@@ -248,7 +248,7 @@ func (c *Container) callWatched(ctx context.Context, each func(b []byte), args .
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// environment is the worker's own without its settings: Podman finds its hosts and settings there.
+// environment returns the worker's environment without its settings. Podman reads its own settings there.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ASSAY_WORKER_") })
 }

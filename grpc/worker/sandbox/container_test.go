@@ -24,7 +24,7 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// fixture is a sandbox of containers, a registry, and a job.
+// fixture is a container sandbox with a registry and a job.
 type fixture struct {
 	box      *sandbox.Container
 	settings sandbox.Settings
@@ -35,7 +35,7 @@ type fixture struct {
 	stderr   bytes.Buffer
 }
 
-// podman runs Podman itself.
+// podman runs Podman.
 func podman(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("podman", args...).CombinedOutput()
@@ -72,7 +72,7 @@ func newFixture(t *testing.T) *fixture {
 		if err := s.box.CleanUp(context.WithoutCancel(t.Context()), folder); err != nil {
 			t.Error(err)
 		}
-		// The images are the test's own, and are collected as those of a worker.
+		// The test's images are removed like those of a worker.
 		notes, _ := filepath.Glob(filepath.Join(s.settings.Folder, "images", "*"))
 		for _, note := range notes {
 			old := time.Now().Add(-8 * 24 * time.Hour)
@@ -89,7 +89,7 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-// container makes another sandbox with the settings.
+// container creates another sandbox with the settings.
 func (s *fixture) container(t *testing.T) *sandbox.Container {
 	t.Helper()
 	c, err := sandbox.NewContainer(context.WithoutCancel(t.Context()), &s.settings)
@@ -120,7 +120,7 @@ func (s *fixture) containers(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// run pulls the image of the probe's command and runs it.
+// run pulls the probe image with the command, and runs it.
 func (s *fixture) run(ctx context.Context, t *testing.T, mode string) error {
 	t.Helper()
 	p, err := s.box.Image(ctx, s.registry.address+"/lakeside/probe:"+mode, s.log)
@@ -281,7 +281,7 @@ func TestOwners_FindsContainersOfOtherFolders(t *testing.T) {
 	}
 }
 
-// Workers that start at the same time leave each other's containers.
+// Workers that start at the same time do not remove each other's containers.
 func TestNewContainer_SweepsContainersOfDeadWorkers(t *testing.T) {
 	s := newFixture(t)
 	id := s.abandon(t, filepath.Join(t.TempDir(), "of a dead worker"))

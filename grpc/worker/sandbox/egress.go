@@ -17,17 +17,17 @@ import (
 
 const (
 	dialTimeout          = 20 * time.Second
-	maxEgressConnections = 64 // connections at once
+	maxEgressConnections = 64 // concurrent connections
 	maxHeader            = 64 << 10
 	proxyListen          = "127.0.0.1:3128"
 )
 
-// egress returns an HTTP proxy to the allowed addresses. It is the only way out of a build's network, which has no routes and no name
-// service. All its connections end with the container.
+// egress returns an HTTP proxy to the allowed addresses. It is the only way out of a build's network, which has neither routes nor a
+// name service. All its connections end with the container.
 func egress(allowed func(netip.Addr) bool) http.Handler {
 	dialer := publicip.Dialer(dialTimeout, allowed)
 	forward := &httputil.ReverseProxy{
-		Rewrite:      func(*httputil.ProxyRequest) {}, // the request names its host itself
+		Rewrite:      func(*httputil.ProxyRequest) {}, // proxy requests contain the host
 		Transport:    &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { refuse(w) },
 	}
@@ -45,12 +45,12 @@ func egress(allowed func(netip.Addr) bool) http.Handler {
 	})
 }
 
-// refuse gives the same answer for every reason, so that it reveals nothing of the worker's network.
+// refuse answers all failures equally, so that the answer reveals nothing about the worker's network.
 func refuse(w http.ResponseWriter) {
 	http.Error(w, "There is no public server at this address that answers.", http.StatusForbidden)
 }
 
-// tunnel copies between the caller and a connection until either closes.
+// tunnel copies bytes between the caller and the connection until either side closes.
 func tunnel(w http.ResponseWriter, to net.Conn) {
 	defer func() { _ = to.Close() }()
 	from, buffered, err := http.NewResponseController(w).Hijack()
@@ -63,7 +63,7 @@ func tunnel(w http.ResponseWriter, to net.Conn) {
 	}
 	var both sync.WaitGroup
 	relay := func(dst net.Conn, src io.Reader) {
-		_, _ = io.Copy(dst, src) // either end may close it
+		_, _ = io.Copy(dst, src) // either side may close the connection
 		_ = dst.Close()
 	}
 	both.Go(func() { relay(to, buffered) })

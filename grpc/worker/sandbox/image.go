@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	pullTimeout   = 10 * time.Minute // of a whole image
+	pullTimeout   = 10 * time.Minute // for a whole image
 	answerTimeout = 30 * time.Second // for a registry's manifest, and for the refs of a git host
 	maxVolumes    = 32               // of an image
 )
 
-// referencePattern matches image references of the OCI distribution specification, and nothing that Podman could take for an option
-// or a file of this machine.
+// referencePattern matches image references of the OCI distribution specification. It matches nothing that Podman could mistake for an
+// option or a file of this machine.
 var referencePattern = regexp.MustCompile(
 	`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+/[a-z0-9][a-z0-9._-]*)?(/[a-z0-9][a-z0-9._-]*)*` +
 		`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
-// Image implements Sandbox: it pulls the image, and identifies it by its digest.
+// Image implements Sandbox. It pulls the image, and identifies it by its digest.
 func (c *Container) Image(ctx context.Context, reference string, log *output.Log) (*Program, error) {
 	if !referencePattern.MatchString(reference) {
 		return nil, failure.New("%q is not the name of an image in a registry, such as registry.example.org/lakeside/ranker:1.0.", reference)
 	}
 	log.Printf("The image %s is being pulled.", reference)
-	// Without the transport Podman would take some references for files of this machine.
+	// Without the transport, Podman would mistake some references for files of this machine.
 	id, _, err := c.pull(ctx, "docker://"+reference)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -59,24 +59,25 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 	return p, err
 }
 
-// outage counts consecutive failures of pulls and clones. Registries and hosts are the run's choice, so a failure is the run's; only
-// after many in a row the worker's own network may be the cause.
+// outage counts consecutive failures of pulls and clones. The run chooses registries and hosts, so a failure is the run's. After many
+// failures in a row, the cause may be the worker's own network.
 type outage struct{ failures atomic.Int32 }
 
 const maxOutageFailures = 10
 
-// recordFailure counts a failure, and reports whether it counts as the worker's.
+// recordFailure counts a failure, and reports whether it is attributed to the worker.
 func (o *outage) recordFailure() bool { return o.failures.Add(1) > maxOutageFailures }
 
 func (o *outage) reset() { o.failures.Store(0) }
 
-// Causes of ending a pull.
+// Causes for ending a pull.
 var (
 	errTooLarge = errors.New("the image takes more of the disk than all images together may")
 	errNoAnswer = errors.New("the registry, or a host that it names, does not answer")
 )
 
-// pull pulls an image into Podman's store, and returns its id. An image that was not there belongs to the workers from then on.
+// pull pulls an image into Podman's store, and returns its id. pulled reports that the image was not in the store before. Such an image
+// belongs to the workers and may be removed.
 func (c *Container) pull(ctx context.Context, from string) (id string, pulled bool, err error) {
 	c.collectGarbage(ctx)
 	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
@@ -99,9 +100,9 @@ func (c *Container) pull(ctx context.Context, from string) (id string, pulled bo
 	defer answer.Stop()
 	id, err = c.callWatched(bounded, func(said []byte) {
 		switch {
-		case bytes.Contains(said, []byte("Copying ")): // Podman copies a layer, so it has the manifest
+		case bytes.Contains(said, []byte("Copying ")): // Podman copies layers after it has the manifest
 			answer.Stop()
-		case bytes.Contains(said, []byte("i/o timeout")): // Podman would try several times
+		case bytes.Contains(said, []byte("i/o timeout")): // Podman would try again several times
 			end(errNoAnswer)
 		}
 	}, "pull", from)
@@ -112,7 +113,7 @@ func (c *Container) pull(ctx context.Context, from string) (id string, pulled bo
 	return id, pulled, c.recordUse(id, pulled)
 }
 
-// imageInfo is part of what Podman says about an image.
+// imageInfo is a part of Podman's description of an image.
 type imageInfo struct {
 	ID     string `json:"Id"`
 	Digest string
@@ -139,7 +140,7 @@ func (c *Container) program(ctx context.Context, reference, id string) (*Program
 	return p, err
 }
 
-// volumes returns the cleaned paths of an image's volumes, on which file systems are mounted.
+// volumes returns the cleaned paths of an image's volumes. File systems are mounted there.
 func volumes(declared map[string]struct{}) ([]string, error) {
 	var at []string
 	for declared := range declared {
@@ -149,7 +150,7 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 			strings.ContainsFunc(clean, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`:,"\`, r) }) {
 			return nil, failure.New("The image declares the volume %q, over which nothing can be mounted. Build it without that volume.", declared)
 		}
-		if clean != "/tmp" { // which every container has
+		if clean != "/tmp" { // every container has a /tmp
 			at = append(at, clean)
 		}
 	}
@@ -160,7 +161,7 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 	return at, nil
 }
 
-// version is the image by its digest in the repository of the reference.
+// version names the image by its digest in the repository of the reference.
 func (d *imageInfo) version(reference string) string {
 	repository, digest, _ := strings.Cut(reference, "@")
 	if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
@@ -170,17 +171,17 @@ func (d *imageInfo) version(reference string) string {
 }
 
 const (
-	imageAge       = 7 * 24 * time.Hour // since the last use, after which an image is removed
-	imageLeaseTime = 10 * time.Minute   // after a use, in which no image is removed: its container may not exist yet
+	imageAge       = 7 * 24 * time.Hour // an image is removed this long after its last use
+	imageLeaseTime = 10 * time.Minute   // no image is removed within this time after a use, because its container may not exist yet
 )
 
-// usageFile returns the file that records an image which a worker has pulled; its modification time is that of the last use. Only
-// those images are ever removed.
+// usageFile returns the path of the file that records an image which a worker pulled. Its modification time is the time of the last use.
+// Only recorded images are ever removed.
 func (c *Container) usageFile(id string) string {
 	return filepath.Join(c.Folder, "images", strings.TrimPrefix(id, "sha256:"))
 }
 
-// recordUse records that an image is used, unless it was on the machine before any worker pulled it.
+// recordUse records the use of an image. It ignores images that were on the machine before a worker needed them.
 func (c *Container) recordUse(id string, pulled bool) error {
 	file := c.usageFile(id)
 	if pulled {
@@ -192,8 +193,8 @@ func (c *Container) recordUse(id string, pulled bool) error {
 	return nil
 }
 
-// collectGarbage removes the workers' images that were not used for imageAge, and the least recently used ones while all together are
-// too large.
+// collectGarbage removes the workers' images that were not used for imageAge. While the images together are too large, it also removes
+// the least recently used ones.
 func (c *Container) collectGarbage(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
@@ -212,7 +213,7 @@ func (c *Container) collectGarbage(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			_ = os.Remove(file) // the image is gone
+			_ = os.Remove(file) // the image no longer exists
 			continue
 		}
 		if info, err := os.Stat(file); err == nil {
@@ -225,16 +226,16 @@ func (c *Container) collectGarbage(ctx context.Context) {
 		if age := time.Since(i.at); age < imageLeaseTime || age < imageAge && total <= c.Images {
 			return
 		}
-		// Without force Podman keeps an image that has a container.
+		// Without force, Podman keeps an image that has a container.
 		if _, err := c.call(ctx, "rmi", i.ID); err == nil {
 			total -= i.Size
-			_ = os.Remove(c.usageFile(i.ID)) // if this fails, the next time finds the image gone
+			_ = os.Remove(c.usageFile(i.ID)) // if this fails, the next collection removes the file
 		}
 	}
 }
 
-// discard removes the image of a build now or, if that fails, with the next garbage collection.
+// discard removes the image of a build. If that fails, the next garbage collection removes it.
 func (c *Container) discard(ctx context.Context, id string) {
-	_ = os.Chtimes(c.usageFile(id), time.Time{}, time.Unix(0, 0)) // if this fails, it is removed after imageAge
+	_ = os.Chtimes(c.usageFile(id), time.Time{}, time.Unix(0, 0)) // if this fails, the image is removed after imageAge
 	c.collectGarbage(ctx)
 }

@@ -40,7 +40,7 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 		must(t, os.Chtimes(notes[0], at, at))
 	}
 	own := s.registry.address + "/lakeside/probe:look"
-	podman(t, "pull", "--quiet", own) // by the machine's administrator
+	podman(t, "pull", "--quiet", own) // like the machine's administrator
 	t.Cleanup(func() { podman(t, "rmi", own) })
 	pulled := s.registry.address + "/lakeside/probe:fail"
 	for _, reference := range []string{own, pulled} {
@@ -48,7 +48,7 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A worker that stops does not forget its images.
+	// A stopped worker does not forget its images.
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := s.box.Image(ended, pulled, s.log); err == nil {
@@ -87,8 +87,8 @@ func TestImage_PullFailureFailsTheRun(t *testing.T) {
 	}
 }
 
-// silentAddress returns an address of this machine that answers nothing. With full, its queue of connections is full, so that it does not
-// even accept them.
+// silentAddress returns an address of this machine that never answers. With full, it does not even accept connections, because its queue
+// of connections is full.
 func silentAddress(t *testing.T, full bool) (address string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -133,7 +133,7 @@ func TestImage_SilentHostsTimeOut(t *testing.T) {
 	all.Wait()
 }
 
-// registry serves one image over the OCI distribution API, with a tag for each command of the probe.
+// registry serves an image over the OCI distribution API, with a tag for each command of the probe.
 type registry struct {
 	address string
 	blobs   map[string][]byte

@@ -15,20 +15,20 @@ import (
 	"assay/grpc/worker/output"
 )
 
-// Local runs commands as processes of this machine with all rights of the worker, without any isolation: for tests, and for labs that
-// trust everyone who submits.
+// Local runs commands as processes of this machine, with all rights of the worker and without any isolation. It is for tests, and for
+// labs that trust everyone who submits.
 type Local struct {
 	Log    *slog.Logger // of the worker
 	outage outage
 }
 
-// Image implements Sandbox. It pulls nothing, since only the command is run.
+// Image implements Sandbox. It pulls nothing, because only the command is run.
 func (*Local) Image(_ context.Context, reference string, log *output.Log) (*Program, error) {
 	log.Printf("This worker uses no containers. The command runs on the worker's own machine, not in the image %s.", reference)
 	return &Program{Version: "without a container"}, nil
 }
 
-// Repository implements Sandbox. Nothing is built: the command runs in the checkout.
+// Repository implements Sandbox. It builds nothing. The command runs in the checkout.
 func (l *Local) Repository(ctx context.Context, url, ref, folder, _ string, log *output.Log) (*Program, error) {
 	g := git{folder: folder, log: l.Log, outage: &l.outage}
 	commit, err := g.clone(ctx, url, ref, log)
@@ -39,7 +39,7 @@ func (l *Local) Repository(ctx context.Context, url, ref, folder, _ string, log 
 	return &Program{Version: commit, folder: folder}, nil
 }
 
-// Output implements Sandbox. watchDisk bounds its size.
+// Output implements Sandbox. watchDisk enforces the size.
 func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) 
 	return os.OpenRoot(path)
 }
 
-// StartWatchdog implements Sandbox. On Linux and Windows, processes end with the worker by themselves.
+// StartWatchdog implements Sandbox. It does nothing, because on Linux and Windows the processes end with the worker.
 func (*Local) StartWatchdog(string) (stop func(), err error) { return func() {}, nil }
 
 // CleanUp implements Sandbox.
@@ -76,24 +76,24 @@ func (*Local) run(ctx context.Context, j *Job) (*exitStatus, error) {
 	return exitStatusOf(runGroup(cmd))
 }
 
-// exitStatusOf returns the exit status of a command that returned err, or the error that kept it from running.
+// exitStatusOf returns the exit status of a command that returned err. It returns other errors unchanged.
 func exitStatusOf(err error) (*exitStatus, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
 		return &exitStatus{code: exitCode(exit)}, nil
-	case err == nil, errors.Is(err, exec.ErrWaitDelay): // child processes held its output open, and are killed now
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // child processes held the output open, and were killed
 		return &exitStatus{}, nil
 	}
 	return nil, err
 }
 
-// CommandVersion identifies a command that runs without an image.
+// CommandVersion returns the version of a command that runs without an image.
 func CommandVersion(command string) string {
 	return fmt.Sprintf("command sha256:%x", sha256.Sum256([]byte(command)))
 }
 
-// outputWaitDelay bounds the wait for output of child processes that outlive their program.
+// outputWaitDelay bounds the wait for the output of child processes that outlive their program.
 const outputWaitDelay = 2 * time.Second
 
 // groupCommand returns a command for runGroup.
@@ -105,9 +105,10 @@ func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// runGroup runs a command of groupCommand with the processes that it starts, and kills those that are left when it or its context ends.
+// runGroup runs a command of groupCommand with all processes that it starts. It kills the remaining processes when the command or its
+// context ends.
 func runGroup(cmd *exec.Cmd) error {
-	// The process must end with the worker, and Linux ties that to the thread that started it.
+	// The process must end with the worker. Linux ends it with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	kill, err := startGroup(cmd)
@@ -117,10 +118,10 @@ func runGroup(cmd *exec.Cmd) error {
 	return errors.Join(cmd.Wait(), kill())
 }
 
-// headBuffer keeps the beginning of what is written.
+// headBuffer keeps the first bytes that are written.
 type headBuffer struct {
 	kept []byte
-	each func(b []byte) // called with all of it; may be nil
+	each func(b []byte) // called with all written bytes; may be nil
 }
 
 const maxHead = 2000

@@ -11,7 +11,8 @@ import (
 	"assay/shared/waittest"
 )
 
-// descendantVariable has the test program lock the folder that it names and sleep; with descendantChild, in a child process that it leaves.
+// descendantVariable makes the test program lock the folder that it names, and sleep. descendantChild makes it do so in a child process
+// that it leaves behind.
 const (
 	descendantVariable = "ASSAY_TEST_DESCENDANT"
 	descendantChild    = "ASSAY_TEST_DESCENDANT_CHILD"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(descendantChild) != "" {
 		_ = os.Unsetenv(descendantChild)
-		if err := exec.Command(os.Args[0]).Start(); err != nil { // without the context: it outlives this process
+		if err := exec.Command(os.Args[0]).Start(); err != nil { // without a context, because it outlives this process
 			panic(err)
 		}
 		for scratch.Abandoned(folder) {

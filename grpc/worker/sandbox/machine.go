@@ -15,7 +15,7 @@ import (
 	"assay/grpc/worker/scratch"
 )
 
-// hostInfo is part of what Podman says about this machine.
+// hostInfo is a part of Podman's description of this machine.
 type hostInfo struct {
 	Host struct {
 		CgroupVersion     string
@@ -26,7 +26,7 @@ type hostInfo struct {
 	Store struct{ GraphRoot string }
 }
 
-// check refuses a machine on which a limit would not hold.
+// check returns an error if a limit would not hold on this machine.
 func (m *hostInfo) check() error {
 	h := m.Host
 	switch {
@@ -45,8 +45,8 @@ func (m *hostInfo) check() error {
 	return nil
 }
 
-// NewContainer finds Podman, removes the containers of dead workers, and tries what jobs are promised: limits, a user namespace and,
-// for builds, an isolated builder. An error says what is missing.
+// NewContainer finds Podman, removes the containers of dead workers, and tests the guarantees for jobs: limits, a user namespace and,
+// for builds, an isolated builder. Its error says what is missing.
 func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	path, err := exec.LookPath(s.Podman)
 	if err != nil {
@@ -73,7 +73,8 @@ func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	return c, nil
 }
 
-// tryLimits tries what jobs need, in a folder that it locks like a worker's, so that other workers that start do not sweep it.
+// tryLimits tests the guarantees for jobs in a folder that it locks like a worker's, so that other starting workers do not remove its
+// containers.
 func (c *Container) tryLimits(ctx context.Context) error {
 	folder, err := os.MkdirTemp(c.Folder, "worker-trial-")
 	if err != nil {
@@ -110,8 +111,8 @@ func (c *Container) tryLimits(ctx context.Context) error {
 	return nil
 }
 
-// trial starts a container of an empty image with the settings of the job. Podman fails when it finds no program in it, after it has
-// set up everything else; any other failure is the machine's.
+// trial starts a container of an empty image with the settings of the job. It succeeds if Podman fails because the image contains no
+// program, because Podman then has set up everything else. Any other failure is the machine's.
 func (c *Container) trial(ctx context.Context, j *Job) error {
 	empty := *j
 	empty.Name = j.Name + "-trial"
@@ -132,7 +133,7 @@ func (c *Container) emptyImage(ctx context.Context, folder string) (string, erro
 		return id, nil
 	}
 	archive := filepath.Join(folder, "empty.tar")
-	if err := os.WriteFile(archive, make([]byte, 1024), 0o600); err != nil { // the end of a tar archive
+	if err := os.WriteFile(archive, make([]byte, 1024), 0o600); err != nil { // an empty tar archive
 		return "", err
 	}
 	id, err := c.call(ctx, "import", "--quiet", archive, name)
@@ -142,8 +143,8 @@ func (c *Container) emptyImage(ctx context.Context, folder string) (string, erro
 	return id, nil
 }
 
-// Output implements Sandbox. As root it mounts a file system of the size, which also bounds files that a program deletes and keeps
-// open. Without root watchDisk bounds it.
+// Output implements Sandbox. As root it mounts a file system with the size, which also bounds files that a program deletes and keeps
+// open. Without root, watchDisk enforces the size.
 func (c *Container) Output(ctx context.Context, path string, size Bytes) (*os.Root, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -153,13 +154,13 @@ func (c *Container) Output(ctx context.Context, path string, size Bytes) (*os.Ro
 			return nil, fmt.Errorf("no file system of a fixed size can be mounted: %w", err)
 		}
 	}
-	if err := os.Chmod(path, 0o777); err != nil { //nolint:gosec // the folder above it is the worker's alone
+	if err := os.Chmod(path, 0o777); err != nil { //nolint:gosec // only the worker can enter the folder above it
 		return nil, err
 	}
 	return os.OpenRoot(path)
 }
 
-// mountFixed mounts a file system of the size and a little more, for its own tables.
+// mountFixed mounts a file system with the size and some space for its metadata.
 func mountFixed(ctx context.Context, path string, size Bytes) error {
 	file := path + ".ext4"
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, int64(size+size/16+4<<20))); err != nil {
@@ -182,7 +183,7 @@ func tool(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// unmountBelow unmounts what is mounted below the folder.
+// unmountBelow unmounts all file systems below the folder.
 func unmountBelow(ctx context.Context, folder string) error {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
@@ -192,7 +193,7 @@ func unmountBelow(ctx context.Context, folder string) error {
 	for line := range strings.Lines(string(mounts)) {
 		_, rest, _ := strings.Cut(line, " ")
 		at, _, _ := strings.Cut(rest, " ")
-		if path, err := strconv.Unquote(`"` + at + `"`); err == nil && within(path, folder) { // a space is \040 there
+		if path, err := strconv.Unquote(`"` + at + `"`); err == nil && within(path, folder) { // the file escapes a space as \040
 			failed = errors.Join(failed, tool(ctx, "umount", "--lazy", path))
 		}
 	}
@@ -204,15 +205,15 @@ func (c *Container) CleanUp(ctx context.Context, folder string) error {
 	return errors.Join(c.RemoveContainers(ctx, folder), c.Remove(ctx, folder))
 }
 
-// ownedBy is the filter for the containers of the worker of a folder.
+// ownedBy returns the filter for the containers of the worker with the folder.
 func ownedBy(folder string) string { return "label=" + ownerLabel + "=" + folder }
 
-// RemoveContainers removes the containers of the worker of the folder.
+// RemoveContainers removes the containers of the worker with the folder.
 func (c *Container) RemoveContainers(ctx context.Context, folder string) error {
 	return c.removeContainers(ctx, ownedBy(folder))
 }
 
-// sweep removes the containers of dead workers, whatever their folder.
+// sweep removes the containers of dead workers, wherever their folders are.
 func (c *Container) sweep(ctx context.Context) error {
 	owners, err := c.Owners(ctx)
 	for _, owner := range owners {
@@ -226,18 +227,18 @@ func (c *Container) sweep(ctx context.Context) error {
 	return err
 }
 
-// Owners returns the folders of the workers that have containers on this machine.
+// Owners returns the folders of workers that have containers on this machine.
 func (c *Container) Owners(ctx context.Context) ([]string, error) {
 	out, err := c.call(ctx, "ps", "--all", "--filter=label="+ownerLabel, `--format={{ index .Labels "`+ownerLabel+`" }}`)
 	return slices.Compact(slices.Sorted(strings.SplitSeq(out, "\n"))), err
 }
 
-// StartWatchdog implements Sandbox: it starts a process that outlives the worker.
+// StartWatchdog implements Sandbox. It starts a process that outlives the worker.
 func (c *Container) StartWatchdog(folder string) (stop func(), err error) {
 	args := slices.Concat([]string{"-c", `cat >/dev/null; exec "$0" "$@"`, c.Podman}, removeArgs, []string{ownedBy(folder)})
 	cmd := exec.Command("sh", args...) //nolint:gosec,noctx // it must outlive the worker
 	cmd.Env, cmd.SysProcAttr = environment(), sessionAttributes()
-	pipe, err := cmd.StdinPipe() // nothing is written: it closes with the worker
+	pipe, err := cmd.StdinPipe() // closes when the worker ends; nothing is written to it
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +256,7 @@ func (c *Container) Remove(ctx context.Context, folder string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	if c.machine.Host.Security.Rootless {
-		// The users of containers are other users outside, for whom Podman may act.
+		// Files of containers belong to other user ids, with which only Podman may act.
 		_, err := c.call(ctx, "unshare", "rm", "-rf", "--", folder)
 		return err
 	}
@@ -266,7 +267,7 @@ func (c *Container) Remove(ctx context.Context, folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// takeOwnership gives the files of a job to the worker, which without root could not read all of them.
+// takeOwnership makes the worker the owner of the files of a job. Without root, the worker could otherwise not read all of them.
 func (c *Container) takeOwnership(ctx context.Context, j *Job) error {
 	for _, f := range j.Folders {
 		if c.machine.Host.Security.Rootless && f.Writable && f.Mount != "" {

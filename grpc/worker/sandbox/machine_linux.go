@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupAttributes make a process the first of a group, and let it end when the worker is killed.
+// groupAttributes makes a process the leader of a new process group that is killed when the worker ends.
 func groupAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -21,7 +21,7 @@ func listenInNamespace(ctx context.Context, pid int) (l net.Listener, err error)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // for good: the thread stays in the namespace, and ends with this function
+		runtime.LockOSThread() // never unlocked: the thread remains in the namespace, and ends with this goroutine
 		var namespace *os.File
 		if namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/net", pid)); err != nil {
 			return

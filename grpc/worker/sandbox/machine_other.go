@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// groupAttributes make a process the first of a group.
+// groupAttributes makes a process the leader of a new process group.
 func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// listenInNamespace needs network namespaces.
+// listenInNamespace fails, because it needs network namespaces.
 func listenInNamespace(context.Context, int) (net.Listener, error) {
 	return nil, errors.New("repositories are built on Linux alone")
 }

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// sessionAttributes let a process outlive the worker.
+// sessionAttributes lets a process outlive the worker.
 func sessionAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // shellCommand returns a command for the shell.
@@ -19,7 +19,7 @@ func shellCommand(ctx context.Context, line string) *exec.Cmd {
 	return groupCommand(ctx, "sh", "-c", line)
 }
 
-// startGroup starts a command of groupCommand, and returns what kills its group.
+// startGroup starts a command of groupCommand. kill kills its process group.
 func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	return cmd.Cancel, cmd.Start()
@@ -28,12 +28,12 @@ func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
 func killGroup(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) && cmd.ProcessState != nil {
-		return nil // no process of it is left
+		return nil // no process of the group is left
 	}
 	return os.NewSyscallError("kill", err)
 }
 
-// exitCode returns the exit code of a process; after a signal, the one that a shell returns.
+// exitCode returns the exit code of a process. After a signal, it is the code that a shell would return.
 func exitCode(exit *exec.ExitError) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -41,7 +41,7 @@ func exitCode(exit *exec.ExitError) int {
 	return exit.ExitCode()
 }
 
-// free is the free space of Podman's image store.
+// free returns the free space of Podman's image store.
 func (c *Container) free() Bytes {
 	var s syscall.Statfs_t
 	if syscall.Statfs(c.machine.Store.GraphRoot, &s) != nil {
@@ -50,7 +50,7 @@ func (c *Container) free() Bytes {
 	return Bytes(s.Bavail) * Bytes(s.Bsize)
 }
 
-// openFiles returns the worker's own limits of open files, which it cannot exceed everywhere.
+// openFiles returns the worker's own limits of open files. A container may not exceed them on every machine.
 func openFiles() string {
 	var own syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {

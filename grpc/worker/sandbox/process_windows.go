@@ -12,32 +12,33 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// groupAttributes make a process the first of a group.
+// groupAttributes makes a process the leader of a new process group.
 func groupAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// sessionAttributes let a process outlive the worker.
+// sessionAttributes lets a process outlive the worker.
 func sessionAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }
 
-// shellCommand returns a command for the shell, which takes its line as it stands.
+// shellCommand returns a command for the shell, which gets the line unchanged.
 func shellCommand(ctx context.Context, line string) *exec.Cmd {
 	cmd := groupCommand(ctx, "cmd")
 	cmd.SysProcAttr.CmdLine = `cmd /d /s /c "` + line + `"`
 	return cmd
 }
 
-// killOnClose ends the processes of a job object with its last handle. Unlike a local variable, it stays where an uintptr says.
+// killOnClose makes a job object end its processes when its last handle is closed. It is a package variable, because the system call
+// gets its address as an uintptr.
 var killOnClose = windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
 	BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE},
 }
 
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// startGroup starts a command of groupCommand in a job object, and returns what kills all processes of it. They also end with the
-// worker, which has the only handle. The command is suspended until it belongs to the job, as then do all that it starts.
+// startGroup starts a command of groupCommand in a job object. kill kills all processes of the job. They also end with the worker, which
+// has the only handle. The command remains suspended until it belongs to the job, so that all its child processes belong to the job too.
 func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -68,13 +69,13 @@ func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
 
 func exitCode(exit *exec.ExitError) int { return exit.ExitCode() }
 
-// free is 0, as where it is not known: Podman's image store is within its virtual machine.
+// free returns 0, which means unknown, because Podman's image store is within its virtual machine.
 func (c *Container) free() Bytes { return 0 }
 
-// openFiles are the limits of open files, of which Windows has none.
+// openFiles returns limits of open files for containers. Windows has none for the worker.
 func openFiles() string { return "1024:1024" }
 
-// listenInNamespace needs network namespaces.
+// listenInNamespace fails, because it needs network namespaces.
 func listenInNamespace(context.Context, int) (net.Listener, error) {
 	return nil, errors.New("repositories are built on Linux alone")
 }

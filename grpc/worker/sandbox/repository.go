@@ -21,10 +21,10 @@ import (
 // cloneTimeout bounds a clone.
 const cloneTimeout = 15 * time.Minute
 
-// refPattern matches the accepted names of commits, tags and branches: a subset of git's, without any that could be an option.
+// refPattern matches the accepted names of commits, tags and branches: a subset of git's, without names that could be options.
 var refPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
-// clone clones the repository at the ref, or at its default branch, into the folder, and returns the commit.
+// clone clones the repository into the folder at the ref, or at its default branch, and returns the commit.
 func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -39,13 +39,13 @@ func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (
 		return "", err
 	}
 	wanted := cmp.Or(ref, "HEAD")
-	// git itself waits for minutes for a host that does not answer.
+	// git itself would wait for minutes for a host that does not answer.
 	soon, stop := context.WithTimeout(bounded, answerTimeout)
 	defer stop()
 	if err := g.run(soon, "ls-remote", "--quiet", "--", address, "HEAD"); err != nil {
 		return "", g.cloneError(ctx, err)
 	}
-	// Not every server serves a single commit; then everything is fetched.
+	// Some servers refuse to serve a single commit. Then everything is fetched.
 	target := "FETCH_HEAD^{commit}"
 	if err := g.run(bounded, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
 		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD",
@@ -73,7 +73,7 @@ type git struct {
 	folder string
 	log    *slog.Logger
 	outage *outage
-	said   headBuffer // by the last command, to standard error
+	said   headBuffer // standard error of the last command
 }
 
 var gitOptions = []string{
@@ -82,7 +82,7 @@ var gitOptions = []string{
 	"-c", "advice.detachedHead=false", "-c", "init.defaultBranch=main", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60",
 }
 
-// forwardedVariables are those by which git and its helpers find proxies and certificate authorities.
+// forwardedVariables lists the variables with which git and its helpers find proxies and certificate authorities.
 var forwardedVariables = []string{
 	"PATH", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY",
 	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -112,7 +112,7 @@ func (g *git) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// resolve returns the commit of a short hash, a tag or a branch, once everything is fetched.
+// resolve returns the commit of a short hash, a tag or a branch, after everything was fetched.
 func (g *git) resolve(ctx context.Context, ref string) (commit string, err error) {
 	for _, name := range []string{"refs/tags/" + ref, "refs/remotes/origin/" + ref, ref} {
 		if commit, err = g.output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
@@ -122,7 +122,7 @@ func (g *git) resolve(ctx context.Context, ref string) (commit string, err error
 	return commit, err
 }
 
-// cloneError returns the same error for every reason: only the worker's own log has what git says about hosts and addresses.
+// cloneError returns the same error for every cause. Only the worker's own log shows git's messages about hosts and addresses.
 func (g *git) cloneError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

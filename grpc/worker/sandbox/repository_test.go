@@ -24,7 +24,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// serveRepository serves a repository over HTTPS with the executable files in one commit with the tag v1, and returns its URL.
+// serveRepository serves a repository over HTTPS, and returns its URL. The repository has one commit, tagged v1, with the executable
+// files.
 func serveRepository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -66,7 +67,7 @@ func serveRepository(t *testing.T, files map[string]string) string {
 	return server.URL + "/probe.git"
 }
 
-// isRunError reports whether an error is the run's own.
+// isRunError reports whether an error belongs to the run.
 func isRunError(err error) bool {
 	_, ok := errors.AsType[*failure.RunError](err)
 	return ok

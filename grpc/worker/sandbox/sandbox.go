@@ -1,5 +1,5 @@
-// Package sandbox runs programs of participants and organizers: isolated in containers or, where operators trust everyone who
-// submits, as processes of this machine.
+// Package sandbox runs programs of participants and organizers. It isolates them in containers or, where operators trust everyone who
+// submits, runs them as processes of this machine.
 package sandbox
 
 import (
@@ -20,50 +20,49 @@ import (
 	"assay/shared/wait"
 )
 
-// Sandbox is one way of running programs. The first diagnostic of each failure.RunError that it returns is safe while the run is
-// blinded.
+// Sandbox is a way to run programs. The first diagnostic of each failure.RunError that it returns is safe while the run is blinded.
 type Sandbox interface {
-	// Image gets the program of a container image.
+	// Image returns the program of a container image.
 	Image(ctx context.Context, reference string, log *output.Log) (*Program, error)
-	// Repository gets the program of a repository: it clones the https URL at the ref into the folder, and builds it. The
-	// name is unique on the machine.
+	// Repository returns the program of a repository. It clones the https URL at the ref into the folder, and builds it. name is unique
+	// on the machine.
 	Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error)
-	// Output makes a folder that a job may write to, of the size where the machine can bound it, and opens it.
+	// Output creates and opens a folder that a job may write to. Where the machine can enforce it, the folder has the size.
 	Output(ctx context.Context, path string, size Bytes) (*os.Root, error)
-	// StartWatchdog ends the jobs of the worker of the folder when this process ends in any way.
+	// StartWatchdog starts a watchdog for the worker with the folder. It ends the worker's jobs when this process ends in any way.
 	StartWatchdog(folder string) (stop func(), err error)
-	// CleanUp removes the folder of a worker and all else that its jobs left, even when the context has ended.
+	// CleanUp removes the folder of a worker and everything else that its jobs left, even after the context has ended.
 	CleanUp(ctx context.Context, folder string) error
 	// Remove removes a folder that jobs wrote into.
 	Remove(ctx context.Context, folder string) error
 
-	// run runs the job until it or the context ends, and leaves nothing of it running.
+	// run runs the job until the job or the context ends. Afterwards none of its processes runs.
 	run(ctx context.Context, j *Job) (*exitStatus, error)
 }
 
-// Program is the command of a job.
+// Program is a prepared program.
 type Program struct {
-	Version string // the digest of its image, or the commit of its repository
+	Version string // digest of its image, or commit of its repository
 	image   string // by digest or id
 	volumes []string
-	folder  string // a checkout to run in
+	folder  string // checkout in which it runs
 	discard bool   // remove the image after the job
 }
 
 // Folder is a folder of a job.
 type Folder struct {
 	Path      string   // on this machine
-	Mount     string   // in a container; empty: only for processes of this machine
-	Variables []string // of the environment, with its path
+	Mount     string   // path in a container; empty: not mounted
+	Variables []string // environment variables with its path
 	Writable  bool     // up to the disk limit
 	Root      *os.Root // of a writable folder, opened before the job begins
 }
 
-// Limits are those of one job. Processes of this machine have no limits of CPUs and memory, which are 0 then.
+// Limits are the limits of one job. Processes of this machine have no limits of CPUs and memory; both are 0 then.
 type Limits struct {
 	CPUs   float64
 	Memory Bytes
-	Disk   Bytes // of what it writes into its folders
+	Disk   Bytes // for the content of its writable folders
 	Time   time.Duration
 }
 
@@ -78,26 +77,26 @@ func (l Limits) String() string {
 // Job is a program over folders.
 type Job struct {
 	Name           string // unique on the machine: lower-case letters, digits and dashes
-	Owner          string // the folder of the worker
-	build          bool   // it builds a repository: see build.go
+	Owner          string // folder of the worker
+	build          bool   // it builds a repository; see build.go
 	Program        *Program
-	Command        string // for the shell; empty: the image's own
+	Command        string // for the shell; empty: the image's own command
 	Folders        []Folder
 	Stdout, Stderr io.Writer
 	Limits         Limits
 }
 
-// exitStatus is that of a job that was not ended by the worker.
+// exitStatus is the exit status of a job that ended by itself or by its memory limit.
 type exitStatus struct {
 	code        int
 	outOfMemory bool
 }
 
-// exitKilled is the exit code after SIGKILL, by the convention of shells and container runtimes.
+// exitKilled is the exit code after SIGKILL by the convention of shells and container runtimes.
 const exitKilled = 128 + 9
 
-// Run runs a job, and returns nil when it ended with exit code 0 within its limits. When the context ends, it kills the job and
-// returns the cause.
+// Run runs a job. It returns nil if the job ended with exit code 0 within its limits. If the context ends, it kills the job and returns
+// the cause.
 func Run(ctx context.Context, s Sandbox, j *Job) error {
 	began := time.Now()
 	timed, stop := context.WithTimeoutCause(ctx, j.Limits.Time, failure.New("It was ended after %s: no more time is allowed.", j.Limits.Time))
@@ -167,7 +166,7 @@ func (b *Bytes) Set(s string) error {
 	return nil
 }
 
-// pollInterval is how often disk usage is measured.
+// pollInterval is the interval at which disk usage is measured.
 const pollInterval = time.Second
 
 // watchDisk ends the job when it exceeds its disk limit.
@@ -180,13 +179,13 @@ func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
 }
 
 const (
-	entryBytes = 1 << 10 // counted for each file and folder in addition to its content, so that many empty ones count
+	entryBytes = 1 << 10 // counted for each file and folder in addition to its content, so that empty ones count too
 	maxDepth   = 64      // of nested folders
 )
 
-// diskExceeded says how the job has exceeded its limit in its writable folders, or returns "". Folders that cannot be counted are
-// over the limit. Files that disappear meanwhile do not count. No link is followed, and a replaced folder is still the one that was
-// opened before the job began.
+// diskExceeded returns how the job has exceeded its limit in its writable folders, or "". Folders that cannot be measured exceed the
+// limit. Files that disappear during the measurement do not count. It follows no links. It measures the folder that was opened before
+// the job began, even if the job replaces the folder.
 func diskExceeded(j *Job) string {
 	var used Bytes
 	for _, f := range j.Folders {

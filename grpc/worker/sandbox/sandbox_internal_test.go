@@ -101,7 +101,7 @@ func TestCheckVersion_RefusesOldBuilders(t *testing.T) {
 	}
 }
 
-// proxiedGet asks for a URL through a proxy whose addresses are chosen by allowed.
+// proxiedGet requests a URL through a proxy to the allowed addresses.
 func proxiedGet(t *testing.T, server *httptest.Server, allowed func(netip.Addr) bool) (status int, body string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -137,7 +137,8 @@ func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 	}
 }
 
-// TestContract_NamesLimitsOfContainers holds the comments of the protocol, from which workers are written, to what containers get.
+// TestContract_NamesLimitsOfContainers checks that the comments of the protocol, which authors of workers read, name the limits of
+// containers.
 func TestContract_NamesLimitsOfContainers(t *testing.T) {
 	contract, err := os.ReadFile("../../proto/assay/v1/worker.proto")
 	must(t, err)
@@ -162,7 +163,7 @@ func TestDiskExceeded_UncountableFoldersAreOverTheLimit(t *testing.T) {
 	if why := diskExceeded(j); why != "" {
 		t.Fatalf("an empty folder: %s", why)
 	}
-	// Each step is relative, as a program makes folders that are deeper than a path may be long.
+	// Each step is relative. So a program can create folders deeper than the greatest length of a path.
 	at, err := os.OpenRoot(folder)
 	must(t, err)
 	for range 100 {

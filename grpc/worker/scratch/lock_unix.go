@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// errLocked is the error of a file that another process has locked.
+// errLocked is the error for a file that another process has locked.
 const errLocked = syscall.EWOULDBLOCK
 
 // tryLock locks a file until it is closed.

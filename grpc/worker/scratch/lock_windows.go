@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errLocked is the error of a file that another process has locked.
+// errLocked is the error for a file that another process has locked.
 const errLocked = windows.ERROR_LOCK_VIOLATION
 
 // tryLock locks a file until it is closed.

@@ -1,5 +1,5 @@
-// Package scratch gives each worker a locked folder of its own on the machine, and finds the folders of workers that ended without
-// cleaning up: those whose lock is free.
+// Package scratch gives each worker a locked folder of its own on the machine. It also finds the folders of workers that ended without
+// cleaning up, because their locks are free.
 package scratch
 
 import (
@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// lockPrefix begins the name of the lock of a folder. It is next to the folder: Windows removes no folder with an open file in it.
+// lockPrefix is the prefix of the lock of a folder. The lock is next to the folder, because Windows cannot remove a folder with an open
+// file.
 const lockPrefix = "lock-"
 
 // Folder is the locked folder of a worker.
@@ -20,8 +21,8 @@ type Folder struct {
 	lock *os.File
 }
 
-// Claim makes and locks the folder for the worker of the name below the root. Before, it calls cleanUp with every folder there that
-// a worker abandoned.
+// Claim creates and locks the folder for the worker with the name below the root. It first calls cleanUp with every folder there that a
+// dead worker left.
 func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -47,7 +48,7 @@ func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 	return f, err
 }
 
-// Lock locks a folder, and makes it. It tries again when another process removed the lock meanwhile.
+// Lock creates and locks a folder. It tries again if another process removes the lock meanwhile.
 func Lock(path string) (*Folder, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -56,7 +57,7 @@ func Lock(path string) (*Folder, error) {
 	defer func() { _ = root.Close() }()
 	name := lockPrefix + filepath.Base(path)
 	for {
-		lock, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) // unlike os.OpenFile, this lets Windows remove it while it is open
+		lock, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) // unlike os.OpenFile, it lets Windows remove the open file
 		if err != nil {
 			return nil, err
 		}
@@ -75,17 +76,17 @@ func Lock(path string) (*Folder, error) {
 	}
 }
 
-// Abandoned reports whether no worker has locked the folder, or it does not exist.
+// Abandoned reports whether no worker has locked the folder. It also reports true for a missing folder.
 func Abandoned(folder string) bool {
 	lock, err := os.Open(filepath.Join(filepath.Dir(folder), lockPrefix+filepath.Base(folder)))
 	if err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
-	defer lock.Close() // which unlocks it
+	defer lock.Close() // also unlocks it
 	return tryLock(lock) == nil
 }
 
-// Release unlocks the folder. The lock of one that still exists stays, by which another worker finds it.
+// Release unlocks the folder. If the folder still exists, its lock file remains, so that another worker finds the folder.
 func (f *Folder) Release() {
 	if _, err := os.Stat(f.Path); errors.Is(err, os.ErrNotExist) {
 		_ = os.Remove(f.lock.Name())

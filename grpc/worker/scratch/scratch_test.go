@@ -34,7 +34,7 @@ func TestClaim_CleansUpAbandonedFolders(t *testing.T) {
 	if err != nil || len(cleaned) > 0 {
 		t.Fatalf("%v, cleaned up %v although both live", err, cleaned)
 	}
-	dead.Release() // as the end of its process does
+	dead.Release() // like the end of its process
 	again, cleaned, err := claim(t, root, "../dead")
 	if err != nil || !slices.Equal(cleaned, []string{"worker-..%2Fdead"}) {
 		t.Errorf("%v, cleaned up %v", err, cleaned)

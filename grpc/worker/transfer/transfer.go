@@ -1,5 +1,5 @@
-// Package transfer downloads and uploads files over signed links. It trusts neither names, which cannot lead out of a folder, nor
-// bytes, whose size and SHA-256 it checks.
+// Package transfer downloads and uploads files with signed links. It checks names, which must not lead out of a folder, and the size and
+// SHA-256 of the bytes.
 package transfer
 
 import (
@@ -28,24 +28,24 @@ import (
 )
 
 const (
-	maxAttempts   = 8 // within half a minute or so
+	maxAttempts   = 8 // within about half a minute
 	maxRetryDelay = 15 * time.Second
-	readTimeout   = time.Minute // without a byte, after which a transfer is given up
-	maxNameBytes  = 200         // bytes of a file name
+	readTimeout   = time.Minute // a transfer fails after this time without a byte
+	maxNameBytes  = 200         // of a file name
 )
 
-// Client sends and gets files.
+// Client uploads and downloads files.
 type Client struct{ http *http.Client }
 
-// NewClient returns a client. Links carry their own permission, so it sends no token.
+// NewClient returns a client. It sends no token, because links contain their own permission.
 func NewClient() *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // the bytes must be as they are stored
+	transport.DisableCompression = true // the SHA-256 covers the stored bytes
 	transport.ResponseHeaderTimeout = readTimeout
 	return &Client{http: &http.Client{Transport: transport}}
 }
 
-// checkName refuses a name that is not that of a file in a folder.
+// checkName returns an error if a name is not a valid file name within a folder.
 func checkName(name string) error {
 	switch {
 	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`):
@@ -61,20 +61,20 @@ func checkName(name string) error {
 // permanentError is an error that a retry cannot fix.
 type permanentError struct{ error }
 
-// delayedError is an error after which the file store wants no retry for a while.
+// delayedError is an error after which the file store asks for a pause.
 type delayedError struct {
 	error
 	after time.Duration
 }
 
-// maxReason is how much of an answer is looked at for what it says.
+// maxReason bounds the part of an answer that is searched for an explanation.
 const maxReason = 16 << 10
 
 func checkStatus(resp *http.Response) error {
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return nil
 	}
-	var said struct{ Detail, Message string } // of a problem document, and of a gateway in front of the server
+	var said struct{ Detail, Message string } // members of a problem document, and of a gateway's answer
 	_ = json.NewDecoder(io.LimitReader(resp.Body, maxReason)).Decode(&said)
 	err := errors.New(strings.TrimSpace("the file store answers " + resp.Status + " " + cmp.Or(said.Detail, said.Message)))
 	switch {
@@ -85,7 +85,7 @@ func checkStatus(resp *http.Response) error {
 	return permanentError{err}
 }
 
-// retry calls do until it succeeds or fails for good. A signed link is a secret, so the error contains none.
+// retry calls do until it succeeds or fails permanently. Its errors contain no signed link, because a link is a secret.
 func retry(ctx context.Context, do func() error) error {
 	for failures := 1; ; failures++ {
 		err := do()
@@ -99,14 +99,14 @@ func retry(ctx context.Context, do func() error) error {
 			err = of.Err
 		}
 		later, _ := errors.AsType[delayedError](err)
-		delay := later.after + wait.Backoff(failures, maxRetryDelay) // workers with the same answer come one after the other
+		delay := later.after + wait.Backoff(failures, maxRetryDelay) // the random part spreads workers with equal answers
 		if _, no := errors.AsType[permanentError](err); no || failures == maxAttempts || !wait.Sleep(ctx, delay) {
 			return err
 		}
 	}
 }
 
-// idleTimeout cancels a context when nothing was transferred for readTimeout.
+// idleTimeout cancels a context when no byte was transferred for readTimeout.
 type idleTimeout struct{ timer *time.Timer }
 
 func withIdleTimeout(ctx context.Context) (_ context.Context, t idleTimeout, stop func()) {
@@ -118,13 +118,13 @@ func withIdleTimeout(ctx context.Context) (_ context.Context, t idleTimeout, sto
 	}
 }
 
-// Write implements io.Writer, for the transferred bytes.
+// Write implements io.Writer. It gets the transferred bytes and resets the timeout.
 func (t idleTimeout) Write(b []byte) (int, error) {
 	t.timer.Reset(readTimeout)
 	return len(b), nil
 }
 
-// Download downloads the files into a new folder, readable for all users.
+// Download downloads the files into a new folder that all users may read.
 func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // programs in containers are other users
 		return err
@@ -213,12 +213,12 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 		return permanentError{errors.New("its link is not a URL")}
 	}
 	req.ContentLength = info.Size()
-	req.Header.Set("Expect", "100-continue") // S3 answers 412 without reading the body; a client that is sending it can lose the answer
+	req.Header.Set("Expect", "100-continue") // S3 answers 412 without reading the body, and a sending client may miss that answer
 	for name, value := range to.GetHeaders() {
 		switch strings.ToLower(name) {
 		case "host":
 			req.Host = value
-		case "content-length": // net/http sends it, from the size
+		case "content-length": // net/http sets it from the size
 		default:
 			req.Header.Set(name, value)
 		}
@@ -234,10 +234,10 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	return checkStatus(resp)
 }
 
-// maxFiles is how many files a run has at most.
+// maxFiles is the greatest number of files of a run.
 const maxFiles = 20
 
-// Collect describes the files at the top of an output folder, and names the folders there, which are not uploaded.
+// Collect describes the files at the top of an output folder. It also returns the names of the folders there, which are not uploaded.
 func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err error) {
 	top, err := folder.Open(".")
 	if err != nil {
@@ -245,7 +245,7 @@ func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err erro
 	}
 	defer top.Close()
 	entries, err := top.ReadDir(maxFiles * maxFiles)
-	// ReadDir returns io.EOF as it is for an empty folder, and a program may have removed the folder.
+	// For an empty folder, ReadDir returns io.EOF itself. A program may also have removed the folder.
 	if err != nil && err != io.EOF && !errors.Is(err, os.ErrNotExist) { //nolint:errorlint // see above
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestTransfer_RetriesTransientFailures breaks transfers off and refuses them before it lets them pass.
+// TestTransfer_RetriesTransientFailures interrupts and refuses transfers before it lets them succeed.
 func TestTransfer_RetriesTransientFailures(t *testing.T) {
 	var calls atomic.Int32
 	var got []byte
@@ -107,7 +107,7 @@ func TestTransfer_UnderstandsAnswersOfAGateway(t *testing.T) {
 	}
 }
 
-// An upload whose answer was lost has arrived: the store refuses it the second time, which is success.
+// After an upload with a lost answer, the store refuses the repeated upload. That counts as success.
 func TestUpload_TreatsAStoredFileAsSent(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

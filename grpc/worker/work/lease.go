@@ -17,13 +17,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// errLeaseLost is wrapped by the cause of every lost lease.
+// errLeaseLost is the error that every loss of a lease wraps.
 var errLeaseLost = errors.New("the lease is lost")
 
-// lineDelay bounds how long lines wait to be sent, so that watchers see them live.
+// lineDelay bounds the delay of lines, so that watchers see them live.
 const lineDelay = 700 * time.Millisecond
 
-// lease extends one lease with heartbeats. It measures time by the worker's monotonic clock alone.
+// lease extends one lease with heartbeats. It measures time only with the worker's monotonic clock.
 type lease struct {
 	client         assayv1.WorkerServiceClient
 	runID, leaseID string
@@ -52,14 +52,14 @@ func newLease(ctx context.Context, client assayv1.WorkerServiceClient, work *ass
 	return h
 }
 
-// sendHeartbeats sends heartbeats until the lease ends, the first at once.
+// sendHeartbeats sends heartbeats until the lease ends. It sends the first one at once.
 func (h *lease) sendHeartbeats() {
 	defer h.expiry.Stop()
 	h.heartbeat()
 	for h.ctx.Err() == nil {
 		select {
 		case <-h.ctx.Done():
-		case <-h.log.Changed(): // the pause may be shorter now
+		case <-h.log.Changed(): // the next heartbeat may be due earlier
 		case <-time.After(h.untilHeartbeat()):
 			h.heartbeat()
 		}
@@ -83,7 +83,7 @@ func (h *lease) untilHeartbeat() time.Duration {
 	return time.Until(h.last.Add(due))
 }
 
-// heartbeat sends one heartbeat, with pending lines of the log, and returns how many have failed in a row.
+// heartbeat sends one heartbeat with pending lines of the log. It returns the number of consecutive failures.
 func (h *lease) heartbeat() (failures int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,16 +103,16 @@ func (h *lease) heartbeat() (failures int) {
 	default:
 		h.failures = 0
 		h.log.Acknowledge(answer.GetNextLine())
-		// The server extended the lease at some moment between the call and its answer.
+		// The server extended the lease at some time between the call and its answer; the earlier time is safe.
 		h.expiry.Reset(answer.GetLeaseDuration().AsDuration() - time.Since(h.last))
 	}
 	return h.failures
 }
 
-// drainTimeout bounds sending the last lines of a log.
+// drainTimeout bounds the time to send the last lines of a log.
 const drainTimeout = 20 * time.Second
 
-// flush sends the pending lines, before the call that ends the lease.
+// flush sends the pending lines. It must run before the call that ends the lease.
 func (h *lease) flush() {
 	ctx, cancel := context.WithTimeout(h.ctx, drainTimeout)
 	defer cancel()
@@ -123,14 +123,14 @@ func (h *lease) flush() {
 	}
 }
 
-// isStaleLease reports whether the server no longer has the lease.
+// isStaleLease reports whether the error means that the lease is lost.
 func isStaleLease(err error) bool {
 	code := status.Code(err)
 	return code == codes.FailedPrecondition || code == codes.NotFound
 }
 
-// callWithRetry repeats a call until the server answers it, the lease is lost, or the time for retries is over. The server answers
-// a repeat after a lost answer like the first call, unless the run was leased again meanwhile: then the lease is lost.
+// callWithRetry repeats a call until the server answers it, the lease is lost, or the time for retries is over. After a lost answer, the
+// server answers the repeated call like the first one. If the run was leased again meanwhile, the lease is lost.
 func callWithRetry[Request, Answer any](h *lease, method func(context.Context, Request, ...grpc.CallOption) (Answer, error),
 	request Request) (Answer, error) {
 	serverFaults := 0
@@ -161,10 +161,10 @@ func callWithRetry[Request, Answer any](h *lease, method func(context.Context, R
 	}
 }
 
-// maxServerFaults is how often a call is made that the server answers with an internal error.
+// maxServerFaults bounds the attempts at a call that the server answers with internal errors.
 const maxServerFaults = 5
 
-// transient reports whether the same call may succeed later, perhaps with a renewed token.
+// transient reports whether the same call may succeed later, for example with a renewed token.
 func transient(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.OutOfRange, codes.PermissionDenied, codes.ResourceExhausted, codes.Unimplemented:

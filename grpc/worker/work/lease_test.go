@@ -24,7 +24,7 @@ import (
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
 
-// TestHeartbeat_LostAnswersRepeatNoLine loses every second answer to a heartbeat and every third call.
+// TestHeartbeat_LostAnswersRepeatNoLine drops every second answer to a heartbeat, and every third call.
 func TestHeartbeat_LostAnswersRepeatNoLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`for i in $(seq 0 2499); do echo "line $i"; done; sleep 0.3; echo last; echo run > "$ASSAY_OUTPUT/run"`))
@@ -55,7 +55,7 @@ func TestHeartbeat_LostAnswersRepeatNoLine(t *testing.T) {
 	}
 }
 
-// TestCallWithRetry_LostAnswerChangesNothing loses the answer that ends a run, after which the server refuses the lease.
+// TestCallWithRetry_LostAnswerChangesNothing drops the answer to the call that ends a run. Afterwards the server refuses the lease.
 func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	for method, command := range map[string]string{
 		"CompleteRun": `echo run > "$ASSAY_OUTPUT/run"`,
@@ -64,7 +64,7 @@ func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, image(command))
-			s.setLease(time.Hour, time.Hour) // so that no heartbeat does
+			s.setLease(time.Hour, time.Hour) // so that no heartbeat notices
 			s.after = func(called string, _ int) error {
 				if called == method && s.over {
 					return errUnavailable
@@ -79,7 +79,7 @@ func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	}
 }
 
-// longCommand returns a command that runs for long, with a child process, and a function that waits for the end of both.
+// longCommand returns a command that runs long, with a child process, and a function that waits until both have ended.
 func longCommand(t *testing.T) (command string, waitForEnd func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pids")
@@ -96,7 +96,7 @@ func longCommand(t *testing.T) (command string, waitForEnd func()) {
 	}
 }
 
-// alive reports whether a process runs, and is no zombie.
+// alive reports whether a process runs. Zombies do not count.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
@@ -120,8 +120,8 @@ func (s *server) with(f func()) {
 	f()
 }
 
-// expire makes the next heartbeat but one extend the lease by the duration, and the server unavailable after it. The worker sends this
-// heartbeat after the call of expire, which the next one may precede.
+// expire makes the second heartbeat from now extend the lease by the duration, and then makes the server unavailable. It does not use
+// the next heartbeat, because the worker may have sent that one before the call of expire.
 func (s *server) expire(after time.Duration) {
 	s.after = func(method string, _ int) error {
 		if method == "Heartbeat" && s.lease == after {

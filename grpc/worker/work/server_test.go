@@ -38,7 +38,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// server implements the protocol for one run, and fails when a test wants it to, which the real one cannot. It is the object store too.
+// server implements the protocol for one run, and fails on demand, which the real server cannot. It is also the object store.
 type server struct {
 	assayv1.UnimplementedWorkerServiceServer
 	t     *testing.T
@@ -57,12 +57,12 @@ type server struct {
 	calls    map[string]int
 	lease    time.Duration
 
-	before func(method string, call int) error // fails calls before they count
-	after  func(method string, call int) error // fails calls that have counted
+	before func(method string, call int) error // fails calls before they take effect
+	after  func(method string, call int) error // fails calls that have taken effect
 }
 
 const (
-	leaseTime = time.Hour // no lease expires unless a test wants it to
+	leaseTime = time.Hour // longer than any test
 	interval  = 100 * time.Millisecond
 )
 
@@ -84,7 +84,7 @@ func (s *server) setLease(lease, interval time.Duration) {
 	s.work.HeartbeatInterval = durationpb.New(interval)
 }
 
-// file puts content into the store and describes it with its link.
+// file stores content and describes it with its link.
 func (s *server) file(name, content string) *assayv1.File {
 	sum := sha256.Sum256([]byte(content))
 	digest := hex.EncodeToString(sum[:])
@@ -119,7 +119,7 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request) {
 	s.stored[digest] = string(content)
 }
 
-// intercept counts a call, fails it if the test wants that, and checks the lease. It has the lock, except while Lease waits.
+// intercept counts a call, fails it on demand, and checks the lease. It holds the lock, except while Lease waits.
 func (s *server) intercept(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,15 +226,15 @@ func (s *server) printed(stream assayv1.Stream) []string {
 	return out
 }
 
-// runningWorker is a worker that was started.
+// runningWorker is a started worker.
 type runningWorker struct {
 	stop   context.CancelFunc
 	done   chan struct{}
 	folder string
-	err    error // with which it ended
+	err    error // returned by Run
 }
 
-// start starts a worker in local mode against the server.
+// start starts a worker in local mode that uses the server.
 func (s *server) start(change func(*work.Worker)) *runningWorker {
 	s.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
@@ -271,7 +271,7 @@ func (s *server) start(change func(*work.Worker)) *runningWorker {
 	return r
 }
 
-// finish runs a worker until the run ends, and checks that it leaves no files.
+// finish runs a worker until the run ends, and checks that it leaves no files behind.
 func (s *server) finish(change func(*work.Worker)) *server {
 	s.t.Helper()
 	r := s.start(change)
@@ -286,7 +286,7 @@ func (s *server) finish(change func(*work.Worker)) *server {
 	return s
 }
 
-// diagnostics returns those of a failure: the safe ones, and the others.
+// diagnostics returns the diagnostics of a failure: the safe ones, and the others.
 func (s *server) diagnostics(fault assayv1.FailRunRequest_Fault) (safe, others string) {
 	s.t.Helper()
 	if s.failed.GetFault() != fault {

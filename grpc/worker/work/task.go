@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// errTruthChanged means that the result is against an outdated truth.
+// errTruthChanged means that the result was computed against an outdated ground truth.
 var errTruthChanged = errors.New("the truth has changed: the run waits to be evaluated against the new one")
 
 // task is the work under one lease.
@@ -30,13 +30,13 @@ type task struct {
 	*lease
 	work        *assayv1.Work
 	folder      string
-	workerFault bool // the failure is the worker's
+	workerFault bool // the worker caused the failure
 }
 
-// do does the work and reports its result to the server. It returns false when it failed because of the worker.
+// do does the work and reports its result to the server. It returns false if the worker caused a failure.
 func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	began := time.Now()
-	// The lease outlives working, so that the work can be given back.
+	// The lease outlives the context working, so that the run can be returned.
 	t := &task{Worker: w, lease: newLease(context.WithoutCancel(working), w.Client, work, w.RetryFor), work: work}
 	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
 	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
@@ -81,7 +81,8 @@ func (t *task) perform(ctx context.Context) error {
 	return fmt.Errorf("this worker is too old for work of the kind %s", t.work.GetKind())
 }
 
-// reportFailure reports to the server that there is no result, and why, unless the server has ended the lease.
+// reportFailure reports the failure to the server, unless the server has ended the lease. It returns err, joined with an error of the
+// report.
 func (t *task) reportFailure(err error) error {
 	if t.lease.ctx.Err() != nil || errors.Is(err, errLeaseLost) || errors.Is(err, errTruthChanged) {
 		return err
@@ -103,7 +104,7 @@ func (t *task) reportFailure(err error) error {
 	default:
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
 		t.workerFault = true
-		// The error may reveal the worker's network or the truth, so only the worker's own log has it.
+		// The error may reveal the worker's network or the ground truth, so only the worker's own log shows it.
 		request.Diagnostics = []*assayv1.Diagnostic{
 			failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
 		t.log.Printf("%s", request.GetDiagnostics()[0].GetMessage())
@@ -127,7 +128,7 @@ func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
 	return t.Sandbox.Repository(ctx, t.work.GetRepositoryUrl(), t.work.GetRepositoryRef(), folder, strings.ToLower(t.leaseID), t.log)
 }
 
-// run runs a program with the folders and an empty home.
+// run runs a program with the folders and an empty home folder.
 func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.Folder) error {
 	home, err := t.newFolder("home")
 	if err != nil {
@@ -203,13 +204,13 @@ func (t *task) files(ctx context.Context, name string, files []*assayv1.File, va
 	return f, t.Files.Download(ctx, files, f.Path)
 }
 
-// newFolder makes an empty folder.
+// newFolder creates an empty folder.
 func (t *task) newFolder(name string) (string, error) {
 	path := filepath.Join(t.folder, name)
 	return path, os.Mkdir(path, 0o700)
 }
 
-// output makes the folder that programs write to. The caller closes its root.
+// output creates the folder that programs write to. The caller closes its root.
 func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder, error) {
 	f := sandbox.Folder{Path: filepath.Join(t.folder, "output"), Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"),
 		Writable: true}
@@ -218,10 +219,10 @@ func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder,
 	return f, err
 }
 
-// uploadRounds is how often missing files are uploaded.
+// uploadRounds bounds the rounds in which missing files are uploaded.
 const uploadRounds = 4
 
-// uploadOutput declares the output and uploads what the server misses, until it has all.
+// uploadOutput declares the output and uploads missing files until the server has all files.
 func (t *task) uploadOutput(ctx context.Context, files []*assayv1.File, folder *os.Root) error {
 	request := &assayv1.CompleteRunRequest{RunId: t.runID, LeaseId: t.leaseID, Files: files}
 	var failed error
@@ -244,8 +245,8 @@ func (t *task) uploadOutput(ctx context.Context, files []*assayv1.File, folder *
 	return errors.Join(errors.New("the file store does not take the output"), failed)
 }
 
-// evaluate runs an organizer's image over a run and the truth, and reports the measures. Since the image reads the truth, only its
-// log, which organizers read, has what it prints.
+// evaluate runs an organizer's image over a run and the ground truth, and reports the measures. The image reads the truth, so its output
+// appears only in the evaluation's log, which only organizers can read.
 func (t *task) evaluate(ctx context.Context) error {
 	folders := make([]sandbox.Folder, 0, 4)
 	for _, of := range []struct {
@@ -283,7 +284,7 @@ func (t *task) evaluate(ctx context.Context) error {
 	return t.report(found, program.Version)
 }
 
-// asEvaluatorFailure attributes a failure of the run's program to the evaluator.
+// asEvaluatorFailure attributes a failure of the program to the evaluator.
 func asEvaluatorFailure(err error) error {
 	if ofRun, ok := errors.AsType[*failure.RunError](err); ok {
 		return ofRun.Behind("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
@@ -316,5 +317,5 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 	return err
 }
 
-// maxVersion bounds the version of an evaluator, of which the end, the digest, matters.
+// maxVersion bounds the version of an evaluator. report keeps the end, which contains the digest.
 const maxVersion = 200

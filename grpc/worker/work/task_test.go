@@ -90,7 +90,7 @@ func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 }
 
 func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
-	large := filepath.Join(t.TempDir(), "large") // a link to it exceeds the limit at once, whereas a slow write exceeds it by less
+	large := filepath.Join(t.TempDir(), "large") // a link to it exceeds the limit at once and by a known amount, unlike a slow write
 	must(t, os.WriteFile(large, make([]byte, 3_000_000), 0o600))
 	for name, c := range map[string]struct {
 		command, safe, other string
@@ -130,7 +130,7 @@ func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 
 const secret = "the-true-label"
 
-// evaluation is the evaluation of a run by a command.
+// evaluation returns a server with the evaluation of a run by a command.
 func evaluation(t *testing.T, command string) *server {
 	w := &assayv1.Work{
 		Kind: assayv1.WorkKind_WORK_KIND_EVALUATION, Image: "registry.example.org/organizers/evaluator:2", Command: command,
@@ -196,10 +196,11 @@ func TestEvaluate_DropsResultsOfAnOutdatedTruth(t *testing.T) {
 	}
 }
 
-// setByShell are variables that the shell of a command sets itself.
+// setByShell lists variables that the shell sets itself.
 var setByShell = []string{"PWD", "OLDPWD", "SHLVL", "_"}
 
-// TestContract_NamesVariablesAndFolders holds the comments of the protocol, from which workers are written, to what programs get.
+// TestContract_NamesVariablesAndFolders checks that the comments of the protocol, which authors of workers read, name the variables and
+// folders of programs.
 func TestContract_NamesVariablesAndFolders(t *testing.T) {
 	contract, err := os.ReadFile("../../proto/assay/v1/worker.proto")
 	must(t, err)

@@ -1,5 +1,5 @@
-// Package work leases runs by long polling and executes or evaluates them. It extends each lease with heartbeats, which carry
-// the lines of the log, and stops at once when a lease is lost, since results without a lease are refused.
+// Package work leases runs by long polling, and executes or evaluates them. It extends each lease with heartbeats, which also carry the
+// lines of the log. If a lease is lost, it stops at once, because results without a lease are refused.
 package work
 
 import (
@@ -21,7 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Worker leases work, and does it.
+// Worker leases and does work.
 type Worker struct {
 	Client      assayv1.WorkerServiceClient
 	Files       *transfer.Client
@@ -32,29 +32,29 @@ type Worker struct {
 	Pools       []string
 	Kinds       []assayv1.WorkKind
 	Limits      sandbox.Limits
-	Local       bool          // the sandbox runs commands and no images
+	Local       bool          // the sandbox runs commands without images
 	Concurrency int           // number of concurrent leases
-	Grace       time.Duration // in which work may end once the worker stops
-	RetryFor    time.Duration // how long to repeat a call that the server answers with an error although the lease holds
+	Grace       time.Duration // for work in progress when the worker stops
+	RetryFor    time.Duration // how long to repeat a failing call while the lease holds
 }
 
-// DefaultRetryFor is longer than restarts of the server and outages of its stores usually are.
+// DefaultRetryFor exceeds the usual duration of server restarts and store outages.
 const DefaultRetryFor = 10 * time.Minute
 
 const (
-	leaseWait     = 30 * time.Second // of a call for work
-	callTime      = 10 * time.Second // of calls that do not wait
-	maxRetryDelay = 15 * time.Second // between calls that fail
+	leaseWait     = 30 * time.Second // longest wait of a call for work
+	callTime      = 10 * time.Second // timeout of calls that do not wait
+	maxRetryDelay = 15 * time.Second // between failing calls
 
-	faultDelaySteps = 3           // added to the number of faults, so that the delay after a fault of the worker begins with 2 s
-	maxFaultDelay   = time.Minute // after faults
+	faultDelaySteps = 3           // added to the number of faults, so that the first delay after a worker fault is 2 s
+	maxFaultDelay   = time.Minute // after worker faults
 )
 
-// errStopping is the cause of ending work because the worker stops.
+// errStopping is the cause of ending work when the worker stops.
 var errStopping = errors.New("the worker stops")
 
-// Run works until the context ends, or until the server refuses the worker for good, which it returns. Work in progress may then
-// continue for the grace period, and is given back after it.
+// Run works until the context ends, or until the server refuses the worker permanently; then it returns that error. Work in progress may
+// continue for the grace period. After it, the worker returns the run.
 func (w *Worker) Run(ctx context.Context) error {
 	working, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer leave(nil)
@@ -68,8 +68,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return slots.Wait()
 }
 
-// refusal returns the error of a worker that the server refuses for good; nil when a later call may succeed: the file of a token
-// that was once accepted may get a new one.
+// refusal returns an error if the server refuses the worker permanently, and nil if a later call may succeed. An unauthenticated worker
+// whose token was accepted before may get a new token in the token file.
 func (w *Worker) refusal(err error, accepted time.Time) error {
 	switch code := status.Code(err); {
 	case code == codes.InvalidArgument:
@@ -83,7 +83,7 @@ func (w *Worker) refusal(err error, accepted time.Time) error {
 // serve leases and does one piece of work after another.
 func (w *Worker) serve(ctx, working context.Context) error {
 	failures, faults := 0, 0
-	var accepted time.Time // the last time that a call succeeded
+	var accepted time.Time // last successful call
 	for ctx.Err() == nil {
 		work, err := w.leaseWork(ctx)
 		switch {
@@ -103,7 +103,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 				faults = 0
 				continue
 			}
-			// A broken machine must not use up the attempts of all runs.
+			// The delay keeps a broken machine from using up the attempts of all runs.
 			faults++
 			wait.Sleep(ctx, wait.Backoff(faults+faultDelaySteps, maxFaultDelay))
 		}
@@ -111,7 +111,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 	return nil
 }
 
-// leaseWork waits for work; nil when there is none.
+// leaseWork waits for work. It returns nil if there was none.
 func (w *Worker) leaseWork(ctx context.Context) (*assayv1.Work, error) {
 	began := time.Now()
 	call, cancel := context.WithTimeout(ctx, leaseWait+callTime)
@@ -120,7 +120,7 @@ func (w *Worker) leaseWork(ctx context.Context) (*assayv1.Work, error) {
 		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait), Builds: !w.Local,
 	})
 	if err == nil && answer.GetWork() == nil && time.Since(began) < time.Second {
-		// A server that stops answers all workers at once, which must not call again at once.
+		// A stopping server answers all workers at once. They must not call again immediately.
 		return nil, status.Error(codes.Unavailable, "the server does not wait for work")
 	}
 	return answer.GetWork(), err

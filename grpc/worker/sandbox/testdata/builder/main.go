@@ -1,5 +1,5 @@
-// Command builder answers as a Buildah does whose mounts lead out of a build: whatever it is to build, it prints what Buildah
-// prints when a build could execute it from a mount.
+// Command builder imitates a Buildah whose mounts let a build escape: it always prints what Buildah prints when a build executes it from
+// a mount.
 package main
 
 import "fmt"

@@ -1,4 +1,4 @@
-// Command probe reports from within a container what can be done there.
+// Command probe reports what a program can do within a container.
 package main
 
 import (
@@ -56,7 +56,7 @@ func main() {
 	}
 }
 
-// createLarge creates a file of 3 MiB that has this size at once: a measurement during a slow write would find less.
+// createLarge creates a file of 3 MiB at once. During a slow write, a measurement would find a smaller file.
 func createLarge(path string) {
 	_ = os.WriteFile(path, nil, 0o600)
 	_ = os.Truncate(path, 3<<20)
@@ -104,7 +104,7 @@ func writes(path string) string {
 	return "written"
 }
 
-// deep writes where the path is longer than a system call takes.
+// deep writes a file at a path that is too long for a system call.
 func deep() {
 	_ = os.Chdir("/assay/output")
 	name := strings.Repeat("d", 200)
@@ -116,7 +116,7 @@ func deep() {
 	time.Sleep(time.Minute)
 }
 
-// held writes into a file that is deleted and open.
+// held writes into a deleted file that it keeps open.
 func held() {
 	f, err := os.Create("/assay/output/held")
 	if err != nil {
@@ -135,7 +135,7 @@ func held() {
 	_ = os.WriteFile("/assay/output/run", []byte("x"), 0o600)
 }
 
-// canary reads and overwrites a file of the machine below each place where a build could have mounted it.
+// canary reads and overwrites a file of the machine below each place at which a build could have mounted it.
 func canary(path string) {
 	for _, root := range []string{"", "/mnt", "/proc/1/root", "/mnt/proc/1/root"} {
 		content, err := os.ReadFile(root + path)
@@ -144,7 +144,7 @@ func canary(path string) {
 	}
 }
 
-// reach connects to an address directly, and asks for it through the proxy of the environment.
+// reach connects to an address directly, and requests it through the proxy of the environment.
 func reach(address string) {
 	connection, err := net.DialTimeout("tcp", address, 3*time.Second)
 	if err == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// gateway is the HTTP API before the functions.
+// gateway is the HTTP API in front of the functions.
 type gateway struct{ id, url, log *string }
 
-// accessLog is what is logged of a request, each line a JSON object. The request's id stands in the function's log too.
-// What a client writes freely stays out, save the path: a quotation mark in it would break the line.
+// accessLog is the format of the access log. Each line is a JSON object. The function's log has the same request id. The log contains no
+// text that clients choose, except the path: a quotation mark in such a text would break the line.
 var accessLog = object{
 	"requestId":          "$context.requestId",
 	"time":               "$context.requestTime",
@@ -33,14 +33,14 @@ var accessLog = object{
 	"gatewayErrorReason": "$context.error.responseType",
 }
 
-// addAPI makes the HTTP API. The functions answer for CORS and for what no route matches, as they do everywhere.
+// addAPI creates the HTTP API. The functions also answer CORS requests and requests without a route, like every server of Assay.
 func (st *stack) addAPI() gateway {
 	a := awsapigatewayv2.NewCfnApi(st.scope, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name: jsii.String(st.resourceName("api")), Description: jsii.String("Assay, a platform for shared tasks"),
 		ProtocolType:              jsii.String("HTTP"),
 		DisableExecuteApiEndpoint: st.Domain != "",
 	})
-	// to groups of this name API Gateway may write without a policy for each
+	// API Gateway may write to log groups with this prefix without a policy for each group.
 	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.resourceName("api"))
 	stage := awsapigatewayv2.NewCfnStage(st.scope, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: a.Ref(), StageName: jsii.String("$default"), AutoDeploy: true,
@@ -66,7 +66,7 @@ func (st *stack) addAPI() gateway {
 	return gateway{id: a.Ref(), url: jsii.String("https://" + st.Domain), log: logs.Ref()}
 }
 
-// addRoutes leads the addresses of the family's operations to its function.
+// addRoutes routes the paths of the family's operations to its function.
 func (st *stack) addRoutes(f *function, d functions.Deployment) {
 	integration := awsapigatewayv2.NewCfnIntegration(st.scope, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId: st.gateway.id, IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.arn,

@@ -7,7 +7,8 @@ import (
 	"assay/functions/evaluator"
 )
 
-// TestConcurrency_LeavesRoomBesideOnePayer compares what the evaluator lets one payer and the slow lane have with what a stage has.
+// TestConcurrency_LeavesRoomBesideOnePayer compares the evaluator's places for one payer and for the slow lane with the reserved
+// concurrency of each stage.
 func TestConcurrency_LeavesRoomBesideOnePayer(t *testing.T) {
 	places := evaluator.DeployedPlaces()
 	for _, s := range stages {

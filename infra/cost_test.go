@@ -10,16 +10,15 @@ import (
 	"testing"
 )
 
-// quantity is a number of the cost model, by the symbol that stands for it in infra/cost.md.
+// quantity is a number of the cost model. infra/cost.md uses its symbol.
 type quantity struct {
 	symbol string
 	value  float64
 	about  string
 }
 
-// model is what a month costs: R requests, of which some write and fewer submit, with an average for each kind. The
-// units follow from the budgets that the operations are tested to keep, the rest is assumed of an average request; change
-// them here and cost.md with them.
+// model is the cost model of a month with R requests. Some requests write, and fewer submit; each kind has averages. The units come from
+// measurements by tests. The other numbers are assumptions about an average request. After changing them, update cost.md.
 var model = struct {
 	write, submit                                  quantity
 	read, written, evaluationRead, evaluationWrite quantity
@@ -52,13 +51,13 @@ var model = struct {
 	files:            quantity{"F", 10, "GB in the bucket, deleted versions among them"},
 }
 
-// What operations, and the calls of gRPC, were measured to consume.
+// Files with the measured units of operations and of gRPC calls.
 const (
 	operationsTable = "../functions/testdata/capacity.golden"
 	callsTable      = "../grpc/server/testdata/capacity.golden"
 )
 
-// measured returns the mean of a column of a table, over the rows that begin with one of the prefixes.
+// measured returns the mean of a column over the rows of a table that begin with one of the prefixes.
 func measured(table, column string, prefixes ...string) float64 {
 	content, err := os.ReadFile(table)
 	if err != nil {
@@ -69,7 +68,7 @@ func measured(table, column string, prefixes ...string) float64 {
 	fromEnd := len(names) - slices.Index(names, column)
 	sum, n := 0.0, 0.0
 	for row := range strings.Lines(rows) {
-		// An ordinary user is in one task or two: what is measured in 50 shows a bound, and is no average.
+		// Ordinary users take part in one task or two. Measurements with 50 tasks test a bound, and are no averages.
 		if strings.Contains(row, " in 50 tasks ") || !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(row, p) }) {
 			continue
 		}
@@ -83,7 +82,7 @@ func measured(table, column string, prefixes ...string) float64 {
 	return math.Round(10*sum/n) / 10
 }
 
-// Prices in US dollars in the region us-east-1, as they were known in 2026. Check them at https://aws.amazon.com/pricing.
+// Prices in US dollars in the region us-east-1 in 2026. Check them at https://aws.amazon.com/pricing.
 const (
 	million         = 1e6
 	gigabyte        = 1e9
@@ -97,13 +96,13 @@ const (
 	filesGBMonth    = 0.023
 	filePut         = 0.005 / 1000
 	fileGet         = 0.0004 / 1000
-	listed          = 1000  // files that a request lists, which costs what storing one does
+	listed          = 1000  // files in an answer to a list request, which costs as much as storing a file
 	cleaningTime    = 0.001 // seconds for a file, in batches of 50
 	logByte         = 0.50 / gigabyte
 	transferredByte = 0.09 / gigabyte
 )
 
-// costRow is a row of a table: what a month of a volume costs of one service.
+// costRow is a row of a table with the monthly cost of one service.
 type costRow[V any] struct {
 	service, formula string
 	month            func(V) float64
@@ -148,7 +147,7 @@ var costRows = []costRow[float64]{
 // volumes are requests a month.
 var volumes = []volume[float64]{{"at rest", 0}, {"1,000", 1e3}, {"100,000", 1e5}, {"10 million", 1e7}}
 
-// costs writes what infra/cost.md says that Assay costs.
+// costs returns the tables of costs in infra/cost.md.
 func costs() string {
 	m := model
 	return costTable("| R | | requests a month |\n", []quantity{
@@ -157,7 +156,7 @@ func costs() string {
 	}, volumes, costRows)
 }
 
-// costTable writes the quantities of a model, and what it gives for the volumes.
+// costTable returns the tables of the quantities of a model and of its costs for the volumes.
 func costTable[V any](symbols string, quantities []quantity, volumes []volume[V], rows []costRow[V]) string {
 	var b strings.Builder
 	b.WriteString("| symbol | value | meaning |\n|---|---:|---|\n" + symbols)
@@ -190,7 +189,7 @@ func costTable[V any](symbols string, quantities []quantity, volumes []volume[V]
 	return b.String() + "\n"
 }
 
-// dollars writes an amount to the cent, and says of less that there is something.
+// dollars formats an amount to the cent. Smaller positive amounts become "< 0.01".
 func dollars(amount float64) string {
 	switch {
 	case amount == 0:
@@ -225,7 +224,7 @@ func TestCosts_AtRestAreOfStorage(t *testing.T) {
 	}
 }
 
-// serverModel is what a month of the gRPC server costs: N servers, and W workers that have work all the time.
+// serverModel is the cost model of a month of the gRPC server with N servers and W workers that are never idle.
 var serverModel = struct {
 	hours, idle, beats, beat quantity
 }{
@@ -238,13 +237,13 @@ var serverModel = struct {
 		"write units of a heartbeat, and of a fourth of what sets the end of its lease again: measured"},
 }
 
-// How often an hour a server looks into the table for work, and how often it asks whether the table answers.
+// Polls for work and pings of the table by a server in an hour.
 const (
 	looks = 1800
 	pings = 720
 )
 
-// Prices in US dollars in the region us-east-1, as they were known in 2026.
+// Prices in US dollars in the region us-east-1 in 2026.
 const (
 	processorHour = 0.03238 // of a virtual processor of Fargate, arm64
 	memoryHour    = 0.00356 // of a GB of its memory
@@ -276,7 +275,7 @@ var serverVolumes = []volume[serverLoad]{
 	{"100 workers, 2 servers", serverLoad{2, 100}},
 }
 
-// serverCosts writes what infra/cost.md says that the gRPC server costs.
+// serverCosts returns the tables of the gRPC server's costs in infra/cost.md.
 func serverCosts() string {
 	m := serverModel
 	return costTable("| N | | servers |\n| W | | workers that are never idle |\n", []quantity{m.hours, m.idle, m.beats, m.beat}, serverVolumes,

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// stackOf is what the CDK's command line gets to know of a stack.
+// stackOf returns what the CDK's command line learns about a stack.
 func stackOf(t *testing.T, tpl template) (protected bool, warnings []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(tpl.folder, "manifest.json"))
@@ -56,8 +56,8 @@ func stackOf(t *testing.T, tpl template) (protected bool, warnings []string) {
 	return protected, warnings
 }
 
-// TestFirstDeployment_CanBeRolledBack: what a failed first deployment leaves behind has names that the next one needs, and a stack
-// that is protected can't be deleted to begin again.
+// TestFirstDeployment_CanBeRolledBack checks that a failed first deployment can be repeated. Retained resources would keep the names
+// that the next deployment needs, and a protected stack could not be deleted.
 func TestFirstDeployment_CanBeRolledBack(t *testing.T) {
 	retained := 0
 	for name, tpl := range map[string]template{"prod": prod, "first": first, "special": special, "with the server": withServer, "dev": dev} {
@@ -87,8 +87,8 @@ func TestFirstDeployment_CanBeRolledBack(t *testing.T) {
 	}
 }
 
-// TestDeploy_ProtectsStacksThatAreComplete runs the script with commands in place of the CDK's and AWS's that write down how they
-// are called. With a terminal nowhere near, none may ask for anything.
+// TestDeploy_ProtectsStacksThatAreComplete runs the script with stand-ins for the commands of the CDK and AWS, which record their calls.
+// Without a terminal, no command may prompt.
 func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 	const (
 		first = "cdk deploy -c stage=prod -c protect=false"
@@ -96,7 +96,7 @@ func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 		check = "go run ./local check -store dynamodb -table the-table"
 	)
 	for _, c := range []struct {
-		complete string // what AWS answers
+		complete string // AWS's answer
 		failing  string // the command that fails
 		want     []string
 	}{
@@ -147,7 +147,8 @@ func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 	}
 }
 
-// TestMails_AreLimitedWithoutSES: sign-ups of the day on which a task is announced are more than Cognito sends.
+// TestMails_AreLimitedWithoutSES checks the warning about Cognito's limit. On the day on which a task is announced, more people sign up
+// than Cognito sends codes.
 func TestMails_AreLimitedWithoutSES(t *testing.T) {
 	const identity = "arn:aws:ses:eu-central-1:123456789012:identity/lab.example"
 	var withSES template
@@ -170,7 +171,7 @@ func TestMails_AreLimitedWithoutSES(t *testing.T) {
 	}
 }
 
-// TestREADME_NamesASnippetThatScores: the last command of a first deployment fetches it by its id.
+// TestREADME_NamesASnippetThatScores checks the id of the snippet that the last command of a first deployment fetches.
 func TestREADME_NamesASnippetThatScores(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {

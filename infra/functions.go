@@ -19,13 +19,13 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// function is a function that others refer to.
+// function is a function that other resources refer to.
 type function struct {
-	id       string // of its resources, as a prefix
+	id       string // prefix of the ids of its resources
 	ref, arn *string
 }
 
-// addFunction makes a function with a role and a log of its own.
+// addFunction creates a function with its own role and log.
 func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
 	name := st.resourceName(d.Name)
@@ -52,7 +52,7 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	return &function{id: id, ref: f.Ref(), arn: f.AttrArn()}
 }
 
-// addLog makes a log, which goes with the stack.
+// addLog creates a log group, which is deleted with the stack.
 func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 	logs := awslogs.NewCfnLogGroup(st.scope, &id, &awslogs.CfnLogGroupProps{
 		LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
@@ -60,7 +60,7 @@ func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 	return logs
 }
 
-// environment has the variables of a function, or of the gRPC server.
+// environment returns the environment variables of a function, or of the gRPC server.
 func (st *stack) environment(d functions.Deployment) map[string]*string {
 	e := map[string]*string{config.BucketVariable: st.bucketName(), config.TableVariable: st.table.name}
 	if st.Quotas != "" {
@@ -98,11 +98,11 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	return e
 }
 
-// deadLetters is the queue of events that could not be processed, for an operator to inspect.
+// deadLetters is the queue of events that could not be processed. Operators inspect it.
 type deadLetters struct{ name, url, arn *string }
 
-// Retries of events. Losing an event loses no work: what is due still stands in the table, where the evaluator finds it when it is
-// next called, and the deletion of abandoned files finds those without a notification.
+// Retries of events. A lost event loses no work: due work is in the table, where the evaluator finds it at its next call, and the
+// cleaning of abandoned files finds files without a notification.
 const (
 	streamRetries  = 5
 	streamAge      = 6 * 60 * 60 // seconds
@@ -119,16 +119,16 @@ func (st *stack) addDeadLetters() deadLetters {
 	return deadLetters{name: q.AttrQueueName(), url: q.Ref(), arn: q.AttrArn()}
 }
 
-// schedulesRole is the name of the role that schedules assume.
+// schedulesRole returns the name of the role that schedules assume.
 func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
 
-// arnOfFunction is the ARN of a function, before it exists.
+// arnOfFunction returns the ARN of a function that may not exist yet.
 func (st *stack) arnOfFunction(name string) *string {
 	return st.arn("lambda", "function:"+st.resourceName(name))
 }
 
-// addSchedules makes the group of the one-time schedules by which the evaluator and the notifier have themselves invoked when something
-// is due, and the role with which they invoke them. There are none until something is due.
+// addSchedules creates the group for the one-time schedules with which the evaluator and the notifier wake themselves for due work. It
+// also creates the role with which schedules invoke them. The functions create schedules only for due work.
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
 		Name: jsii.String(st.resourceName("due"))})
@@ -142,8 +142,8 @@ func (st *stack) addSchedules() {
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
-// addStream subscribes f to those changes in the table's stream that put an item into a partition of record.ByWork that matches. Schedules
-// call it too. Lambda charges nothing for the other changes.
+// addStream subscribes f to those changes of the table that put an item into a matching partition of record.ByWork. Schedules also call
+// f. Lambda charges nothing for filtered changes.
 func (st *stack) addStream(f *function, retries string, matches ...any) {
 	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String(f.id+"Stream"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
@@ -158,7 +158,7 @@ func (st *stack) addStream(f *function, retries string, matches ...any) {
 	st.retryEvents(f, retries)
 }
 
-// retryEvents says what becomes of events that f fails to handle.
+// retryEvents configures what happens to events that f fails to handle.
 func (st *stack) retryEvents(f *function, id string) {
 	awslambda.NewCfnEventInvokeConfig(st.scope, &id, &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.ref, Qualifier: jsii.String("$LATEST"),
@@ -169,7 +169,7 @@ func (st *stack) retryEvents(f *function, id string) {
 	})
 }
 
-// addUploads lets the bucket notify f of uploaded files, and returns the permission, which must be there before the bucket.
+// addUploads lets the bucket notify f of uploaded files. It returns the permission, which must exist before the bucket.
 func (st *stack) addUploads(f *function) awslambda.CfnPermission {
 	st.retryEvents(f, "UploadsEvents")
 	return awslambda.NewCfnPermission(st.scope, jsii.String("UploadsPermission"), &awslambda.CfnPermissionProps{
@@ -178,7 +178,7 @@ func (st *stack) addUploads(f *function) awslambda.CfnPermission {
 	})
 }
 
-// workFilters pass the changes that put an item into one of the partitions.
+// workFilters returns filters for changes that put an item into one of the partitions.
 func (st *stack) workFilters(matches []any) []any {
 	partition, _ := dynamo.IndexKeys(record.ByWork)
 	return lists.Map(matches, func(match any) any {

@@ -6,19 +6,19 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// issuer is the token issuer that the API trusts, and the audience of its tokens.
+// issuer is the token issuer that the API trusts, with the audience of its tokens.
 type issuer struct {
 	url, audience *string
-	clientID      *string // of the page to sign in; nil: it says where to get a token
+	clientID      *string // of the sign-in page; nil: the page only explains how to get a token
 }
 
-// groups are those of the tokens that give a role on the whole platform.
+// groups are groups in tokens that give a role on the whole platform.
 var groups = []struct{ id, name, about string }{
 	{"Admins", "admins", "Run the platform"},
 	{"Workers", "workers", "Execute runs and report on them"},
 }
 
-// addIssuer makes a user pool, unless the context names an issuer.
+// addIssuer creates a user pool, unless the context names an issuer.
 func (st *stack) addIssuer() issuer {
 	if st.Issuer != "" {
 		i := issuer{url: &st.Issuer, audience: &st.Audience}
@@ -31,7 +31,7 @@ func (st *stack) addIssuer() issuer {
 	pool := st.addUserPool()
 	client := awscognito.NewCfnUserPoolClient(st.scope, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
 		UserPoolId: pool.Ref(), ClientName: jsii.String(st.resourceName("pages")), SupportedIdentityProviders: jsii.Strings("COGNITO"),
-		// For programs that can keep no secret, so there is none: a code with PKCE proves who asked for it.
+		// The clients cannot keep a secret, so there is none. PKCE proves who requested a code.
 		GenerateSecret: false, AllowedOAuthFlowsUserPoolClient: true, AllowedOAuthFlows: jsii.Strings("code"),
 		AllowedOAuthScopes: jsii.Strings("openid", "email", "profile"),
 		CallbackUrLs:       returns, LogoutUrLs: returns,
@@ -54,13 +54,13 @@ func (st *stack) addIssuer() issuer {
 		clientID: client.Ref()}
 }
 
-// console is the page to which the issuer returns.
+// console returns the URL of the page to which the issuer returns.
 func (st *stack) console() *string {
 	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.gateway.url, "/console"))
 }
 
-// addUserPool makes a pool in which users sign up by themselves. A user's id follows from the pool, so a pool that
-// is gone takes everybody's rights with it: it is kept as data is.
+// addUserPool creates a pool in which users sign up by themselves. The ids of users depend on the pool, and a deleted pool takes
+// everybody's rights with it. So the pool is retained like data.
 func (st *stack) addUserPool() awscognito.CfnUserPool {
 	protection := "INACTIVE"
 	if st.protects() {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/buildinfo"
 )
 
-// instructions returns those of a Dockerfile, as name and argument.
+// instructions returns the instructions of a Dockerfile with their arguments.
 func instructions(t *testing.T, path string) [][2]string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", path))
@@ -30,7 +30,7 @@ func instructions(t *testing.T, path string) [][2]string {
 	return all
 }
 
-// TestImages_HoldAProgramAndNoMore holds every instruction of the Dockerfiles, so that one who adds another has to say here why.
+// TestImages_HoldAProgramAndNoMore lists every instruction of the Dockerfiles, so that each new one is a deliberate change here.
 func TestImages_HoldAProgramAndNoMore(t *testing.T) {
 	for path, want := range map[string][][2]string{
 		"grpc/Dockerfile": {
@@ -64,11 +64,11 @@ func TestImages_HoldAProgramAndNoMore(t *testing.T) {
 	}
 }
 
-// TestImages_AreBuiltByMake asks make what it would do, with an engine that is none.
+// TestImages_AreBuiltByMake checks the commands that make would run, with a container engine that does not exist.
 func TestImages_AreBuiltByMake(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		cmd := exec.Command("make", "-C", "..", "--no-print-directory", "-n", "images", "ARCH="+arch, "ENGINE=podman", "GO=go")
-		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // of the make that runs the tests
+		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // not those of the make that runs the tests
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
@@ -95,7 +95,7 @@ func TestImages_AreBuiltByMake(t *testing.T) {
 	}
 }
 
-// TestImages_HaveCertificates: an image without a system has no certificates of its own, and a program without any
+// TestImages_HaveCertificates checks that the programs embed certificates. Their images have none, and without certificates a program
 // trusts neither AWS nor an issuer.
 func TestImages_HaveCertificates(t *testing.T) {
 	for _, program := range []string{"local", "grpc"} {
@@ -109,7 +109,7 @@ func TestImages_HaveCertificates(t *testing.T) {
 	}
 }
 
-// TestImages_AreBuiltFromTheirFilesAlone looks at what the CDK would have built.
+// TestImages_AreBuiltFromTheirFilesAlone checks the files that the CDK would send to the image build.
 func TestImages_AreBuiltFromTheirFilesAlone(t *testing.T) {
 	var got []string
 	found, err := filepath.Glob(filepath.Join(withServer.folder, "asset.*", "grpc"))

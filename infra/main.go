@@ -1,8 +1,8 @@
-// Package main describes Assay on AWS as an app of the AWS CDK: each family of resources a function of its own behind one
-// HTTP API, over one table and one bucket, with the rights that functions.Deployments writes down and nothing else.
+// Package main describes Assay on AWS as an app of the AWS CDK. Each family of resources is a Lambda function behind one HTTP API, over
+// one table and one bucket. The functions have exactly the rights that functions.Deployments declares.
 //
-// What is deployed follows from what the families declare. Constructs are those of CloudFormation itself, so that the
-// template holds what stands here: no role, policy or function that the CDK adds by itself, and nothing that is paid for
+// The deployment follows from the declarations of the families. It uses only the CDK's constructs for CloudFormation resources (Cfn...),
+// so the template contains exactly the resources in this package. The CDK adds no roles, policies or functions, and nothing costs money
 // while nobody calls.
 package main
 
@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// run synthesizes the stack of the stage that the context names, into the folder that the CDK's command line asks for, or
-// into the one that CDK_OUTDIR names.
+// run synthesizes the stack of the stage that the context names. It writes to the folder that the CDK's command line, or CDK_OUTDIR,
+// names.
 func run() error {
 	app := newApp(nil)
 	s, err := readSettings(func(key string) any { return app.Node().TryGetContext(&key) })
@@ -38,7 +38,7 @@ func run() error {
 	return nil
 }
 
-// newApp makes an app without analytics. A nil folder leaves the output folder to the environment.
+// newApp creates an app without analytics. If folder is nil, the environment names the output folder.
 func newApp(folder *string) awscdk.App {
 	return awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false), Outdir: folder})
 }

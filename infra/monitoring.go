@@ -18,15 +18,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// alarm is one metric with its threshold.
+// alarm is a metric with a threshold.
 type alarm struct {
 	id, name, about   string
-	namespace, metric string // none: a metric of the stack's own, which counts the lines of the access log that match
-	lines             string // a pattern of CloudWatch Logs
-	dimensions        []any  // none: the metric of all that there is in the account and region
+	namespace, metric string // empty: a metric of the stack that counts matching lines of the access log
+	lines             string // a filter pattern of CloudWatch Logs
+	dimensions        []any  // empty: the metric of the whole account and region
 	statistic         string // or a percentile such as p99
 	threshold         float64
-	below             bool // the alarm is for values below the threshold, and for missing data
+	below             bool // the alarm is raised for values below the threshold, and for missing data
 	minutes, periods  int
 }
 
@@ -34,13 +34,13 @@ func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionPropert
 	return awscloudwatch.CfnAlarm_DimensionProperty{Name: &dimension, Value: value}
 }
 
-// alarms are few on purpose: CloudWatch watches ten metrics of an account for nothing, however many functions there are, so
-// both stages fit. A metric that covers every function is therefore taken where there is one: any fault of a function behind
-// the API (errors, time-outs, crashes, being throttled) is a line of the access log or a latency of the API, and what
-// functions behind events cannot do becomes old in the stream and then a dead letter.
+// alarms returns few alarms on purpose. CloudWatch monitors ten metrics of an account for free, and both stages together stay below
+// that. So alarms prefer metrics that cover every function. Any fault of a function behind the API (error, timeout, crash, throttle) is
+// a line of the access log or a latency of the API. The failures of functions behind events raise the age of the stream, and later
+// become dead letters.
 //
-// The metrics of API Gateway and Lambda for errors and throttles also count what is so by design: a flood that is answered 503 by
-// a function's limit of concurrency, and batches of the stream that wait for the evaluator. So lines are counted.
+// The alarms count lines of the access log, because the error and throttle metrics of API Gateway and Lambda include intended refusals:
+// floods that a function's concurrency limit answers with 503, and batches of the stream that wait for the evaluator.
 func (st *stack) alarms() []alarm {
 	evaluator := st.resourceName(functions.Evaluator)
 	return []alarm{
@@ -74,10 +74,10 @@ func (st *stack) alarms() []alarm {
 	}
 }
 
-// limitedRoutes match the routes of functions whose concurrency stages limit, where throttles are by design.
+// limitedRoutes has patterns for the routes of functions with limited concurrency, where throttles are intended.
 var limitedRoutes = map[string]string{"submissions": "*submissions*", "tools": "*/v1/tools*"}
 
-// throttledLines match the requests for which Lambda did not start a function that has no limit of its own.
+// throttledLines returns a pattern for requests for which Lambda did not start a function without a limit of its own.
 func (st *stack) throttledLines() string {
 	pattern := `($.functionStatus = "429")`
 	for _, name := range slices.Sorted(maps.Keys(limitedRoutes)) {
@@ -88,7 +88,7 @@ func (st *stack) throttledLines() string {
 	return "{ " + pattern + " }"
 }
 
-// serverAlarms are those of the gRPC server. They are paid for, as the server is.
+// serverAlarms returns the alarms of the gRPC server. Like the server, they cost money.
 func (st *stack) serverAlarms() []alarm {
 	if st.server == nil {
 		return nil
@@ -131,7 +131,7 @@ func (st *stack) addAlarms() {
 			Namespace: &a.namespace, MetricName: &a.metric,
 			Period: jsii.Number(float64(a.minutes * 60)), EvaluationPeriods: jsii.Number(float64(a.periods)),
 			ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: &a.threshold,
-			TreatMissingData: jsii.String("notBreaching"), // nobody calls
+			TreatMissingData: jsii.String("notBreaching"), // there is no data while nobody calls
 			AlarmActions:     &[]any{topic.Ref()}, OkActions: &[]any{topic.Ref()},
 		}
 		if len(a.dimensions) > 0 {
@@ -142,7 +142,7 @@ func (st *stack) addAlarms() {
 			props.TreatMissingData = jsii.String("breaching")
 		}
 		if a.statistic[0] == 'p' {
-			// The slowest of ten requests is no percentile: the alarm stays as it is until there are enough.
+			// With few samples a percentile is meaningless, so the alarm keeps its state until there are enough.
 			props.ExtendedStatistic = &a.statistic
 			props.EvaluateLowSampleCountPercentile = jsii.String("ignore")
 		} else {
@@ -150,13 +150,14 @@ func (st *stack) addAlarms() {
 		}
 		made := awscloudwatch.NewCfnAlarm(st.scope, jsii.String(a.id+"Alarm"), props)
 		if a.below {
-			made.AddResourceDependency(st.server.service, nil) // or the alarm would be raised before the service exists
+			made.AddResourceDependency(st.server.service, nil) // otherwise the alarm would be raised before the service exists
 		}
 	}
 }
 
-// addBudget notifies AlarmEmail when the account, which is all that a budget knows without tags that somebody activates, has nearly
-// spent the month's amount, or is about to spend more. AWS looks a few times a day, and asks nothing for it.
+// addBudget notifies AlarmEmail when the account has spent most of the month's amount, or is forecast to exceed it. The budget covers
+// the whole account, because a budget for a stack would need activated cost allocation tags. AWS checks a few times a day, free of
+// charge.
 func (st *stack) addBudget() {
 	var notifications []any
 	for _, n := range []struct {
@@ -179,10 +180,10 @@ func (st *stack) addBudget() {
 	})
 }
 
-// graphMetric is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.
+// graphMetric is one metric of a graph: namespace, name, alternating names and values of dimensions, and options.
 type graphMetric []any
 
-// addDashboard makes one dashboard of at most 50 metrics, of which an account has three for nothing.
+// addDashboard creates a dashboard of at most 50 metrics. An account has three such dashboards free of charge.
 func (st *stack) addDashboard() {
 	api := func(metric, statistic, label string) graphMetric {
 		return graphMetric{"AWS/ApiGateway", metric, "ApiId", st.gateway.id, object{"stat": statistic, "label": label}}
@@ -223,7 +224,7 @@ func (st *stack) addDashboard() {
 	})
 }
 
-// search finds all series of a metric that functions and servers write into their logs.
+// search returns an expression for all series of a metric that functions and servers write into their logs.
 func (st *stack) search(m *metrics.Metric) graphMetric {
 	statistic := "Sum"
 	if m.Kind == metrics.Gauge {
@@ -239,7 +240,7 @@ func (st *stack) eachFunction(metric, statistic string) []graphMetric {
 	})
 }
 
-// graph is a graph of a third of the width, at a place in a grid of 24 columns.
+// graph returns a graph with a third of the dashboard's width, at a place in a grid of 24 columns.
 func (st *stack) graph(x, y int, title string, lines ...graphMetric) object {
 	return object{
 		"type": "metric", "x": x, "y": y, "width": 8, "height": 6,

@@ -10,10 +10,10 @@ import (
 	"assay/functions"
 )
 
-// term is a comparison of a filter pattern.
+// term matches a comparison in a filter pattern.
 var term = regexp.MustCompile(`^\(\$\.(\w+) (=|!=) "([^"]*)"\)$`)
 
-// matchesLine says what CloudWatch Logs says of a line of the access log and a pattern whose terms must all hold.
+// matchesLine reports whether a line of the access log matches a pattern of CloudWatch Logs. All terms of the pattern must hold.
 func matchesLine(t *testing.T, pattern string, line map[string]string) bool {
 	t.Helper()
 	for part := range strings.SplitSeq(strings.Trim(pattern, "{} "), " && ") {
@@ -24,7 +24,7 @@ func matchesLine(t *testing.T, pattern string, line map[string]string) bool {
 		if accessLog[m[1]] == nil {
 			t.Fatalf("%s: the access log has no %s", pattern, m[1])
 		}
-		// An asterisk stands for any text; path.Match's does not reach over slashes.
+		// An asterisk in the pattern matches any text. In path.Match it does not match slashes.
 		unslashed := func(s string) string { return strings.ReplaceAll(s, "/", ":") }
 		equal, err := path.Match(unslashed(strings.NewReplacer("{", `\{`).Replace(m[3])), unslashed(line[m[1]]))
 		if err != nil {
@@ -37,12 +37,12 @@ func matchesLine(t *testing.T, pattern string, line map[string]string) bool {
 	return true
 }
 
-// TestAlarms_AreRaisedByFaultsAlone holds alarms to lines of the access log as API Gateway writes them. What Lambda answers to the
-// gateway, 429 when a limit of concurrency is reached, is functionStatus; a function that answers 500 has 200 there.
+// TestAlarms_AreRaisedByFaultsAlone checks the alarms against lines of the access log like those of API Gateway. functionStatus is
+// Lambda's answer to the gateway: 429 when a concurrency limit is reached, and 200 even if the function answers 500.
 func TestAlarms_AreRaisedByFaultsAlone(t *testing.T) {
 	for _, c := range []struct {
 		name, route, status, functionStatus string
-		prod, dev                           string // the alarms
+		prod, dev                           string // raised alarms
 	}{
 		{"an answer", "ANY /v1/tasks", "200", "200", "", ""},
 		{"a request that is refused", "ANY /v1/tasks", "422", "200", "", ""},
@@ -77,7 +77,8 @@ func TestAlarms_AreRaisedByFaultsAlone(t *testing.T) {
 	}
 }
 
-// TestAlarms_AreOfTheMetricsOfTheirLines: a filter whose metric has another name than the alarm's is silence.
+// TestAlarms_AreOfTheMetricsOfTheirLines checks that each filter writes the metric that its alarm reads. Otherwise the alarm would never
+// be raised.
 func TestAlarms_AreOfTheMetricsOfTheirLines(t *testing.T) {
 	for _, tpl := range []template{dev, prod} {
 		var made, watched []string
@@ -100,7 +101,7 @@ func TestAlarms_AreOfTheMetricsOfTheirLines(t *testing.T) {
 	}
 }
 
-// TestThrottles_AreByDesignOnRoutesOfLimitedFunctions: routes that are added to a family are excepted as the others of it are.
+// TestThrottles_AreByDesignOnRoutesOfLimitedFunctions checks that the patterns except all routes of limited functions, including new ones.
 func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
 	pattern := prod.Resources["ThrottlesLines"].Properties["FilterPattern"].(string)
 	limited := stages[1].Concurrency
@@ -108,7 +109,7 @@ func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
 		for _, route := range d.Routes() {
 			_, byDesign := limited[d.Name]
 			line := map[string]string{"route": route, "status": "503", "functionStatus": "429"}
-			// What users submitted is listed by another function, and passes for one of submissions here.
+			// Another function lists a user's submissions. The pattern treats that route like those of the limited function.
 			if got := matchesLine(t, pattern, line); got == byDesign && !(d.Name == "users" && strings.HasSuffix(route, "/submissions")) {
 				t.Errorf("%s of %s throttled raises the alarm: %t", route, d.Name, got)
 			}
@@ -116,8 +117,8 @@ func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
 	}
 }
 
-// TestUploads_DoNotWaitForEvaluations: the function that the bucket notifies is not the one that a backlog keeps busy, and has
-// instances that nothing else takes.
+// TestUploads_DoNotWaitForEvaluations checks that the bucket notifies another function than the stream, so that a backlog of evaluations
+// does not delay uploads, and that the function has reserved concurrency.
 func TestUploads_DoNotWaitForEvaluations(t *testing.T) {
 	for _, tpl := range []template{dev, prod} {
 		behindStream := tpl.Resources["EvaluatorStream"].at("FunctionName.Ref")
@@ -131,7 +132,7 @@ func TestUploads_DoNotWaitForEvaluations(t *testing.T) {
 	}
 }
 
-// TestFileLog_IsOfEachAccess: who read a ground truth can be found out.
+// TestFileLog_IsOfEachAccess checks the log that shows who read a ground truth.
 func TestFileLog_IsOfEachAccess(t *testing.T) {
 	if got := prod.Resources["Bucket"].at("LoggingConfiguration.DestinationBucketName"); got != `{"Ref":"FileLog"}` {
 		t.Errorf("what is done to files is written into %s", got)

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// network is where the gRPC server stands.
+// network is the network of the gRPC server.
 type network struct {
 	id               *string
 	subnets          []*string
@@ -27,10 +27,10 @@ const (
 
 var subnetCIDRs = []string{"10.52.0.0/26", "10.52.0.64/26"}
 
-// addNetwork makes a network of two zones without a NAT. The server has to reach the issuer of tokens, wherever that is,
-// its image and its log: an address of its own does that for $3.65 a month, where a NAT asks for $33, and a private
-// endpoint for each service of AWS for $7 a zone and would not reach the issuer. What may reach the server is the
-// security group's to decide, and that is the load balancer alone. DynamoDB and S3 are reached without the internet, free of charge.
+// addNetwork creates a network of two zones without a NAT. The server must reach the issuer of tokens, its image and its log. A public
+// address for each server does that for $3.65 a month. A NAT costs $33. A private endpoint for each AWS service costs $7 a zone and does
+// not reach the issuer. The security group lets only the load balancer reach the server. Gateway endpoints for DynamoDB and S3 are free
+// of charge.
 func (st *stack) addNetwork() network {
 	name := []*awscdk.CfnTag{{Key: jsii.String("Name"), Value: jsii.String(st.resourceName("grpc"))}}
 	vpc := awsec2.NewCfnVPC(st.scope, jsii.String("Network"), &awsec2.CfnVPCProps{
@@ -69,7 +69,7 @@ func (st *stack) addNetwork() network {
 	return n
 }
 
-// addSecurityGroups lets everyone reach the load balancer, the load balancer the server, and the server what speaks TLS.
+// addSecurityGroups lets everyone reach the load balancer, the load balancer reach the server, and the server reach TLS ports.
 func (st *stack) addSecurityGroups(n *network) {
 	balancer := awsec2.NewCfnSecurityGroup(st.scope, jsii.String("BalancerSecurity"), &awsec2.CfnSecurityGroupProps{
 		VpcId: n.id, GroupDescription: jsii.String("Load balancer of " + st.resourceName("grpc")),
@@ -100,7 +100,7 @@ func (st *stack) addSecurityGroups(n *network) {
 	n.balancer, n.server = balancer.AttrGroupId(), server.AttrGroupId()
 }
 
-// portsOut are those of HTTPS, and of an issuer that is served on another.
+// portsOut returns the HTTPS port and, if it differs, the port of the issuer.
 func (st *stack) portsOut() []float64 {
 	ports := []float64{443}
 	if u, err := url.Parse(st.Issuer); err == nil {
@@ -111,20 +111,20 @@ func (st *stack) portsOut() []float64 {
 	return ports
 }
 
-// balancer is what stands before the gRPC servers.
+// balancer is the load balancer in front of the gRPC servers.
 type balancer struct {
 	group           *string // ARN of the group of servers
-	name, groupName *string // as metrics have them
+	name, groupName *string // in dimensions of metrics
 	listener        awscdk.CfnResource
 }
 
-// deregistrationDelay is how long the load balancer may still send new connections to a server that is about to stop. Connections that
-// are open stay open: the server asks its clients to reconnect, and they reach another.
+// deregistrationDelay is the time in which the load balancer may still send new connections to a server that will stop. Open connections
+// remain open. The server asks its clients to reconnect, and they reach another server.
 const deregistrationDelay = 60
 
-// addBalancer makes a network load balancer that ends TLS and passes on what is inside as it is. An application load
-// balancer supports gRPC, but closes idle connections: the pings of HTTP/2 don't count as traffic to it, and a watcher
-// of a run that waits, like a worker that polls, may hear nothing for minutes.
+// addBalancer creates a network load balancer that ends TLS and passes the content through. An application load balancer supports gRPC,
+// but closes quiet connections, because it does not count HTTP/2 pings as traffic. A watcher of a waiting run, or a worker that polls,
+// may get no message for minutes.
 func (st *stack) addBalancer(n network) balancer {
 	ofGroup := func(key, value string) awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty {
 		return awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty{Key: &key, Value: &value}
@@ -142,12 +142,12 @@ func (st *stack) addBalancer(n network) balancer {
 	group := awselasticloadbalancingv2.NewCfnTargetGroup(st.scope, jsii.String("Servers"), &awselasticloadbalancingv2.CfnTargetGroupProps{
 		Name: jsii.String(st.resourceName("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"),
 		Port: jsii.Number(grpcPort),
-		// The health check of its container decides whether a server is replaced.
+		// The health check of the container, not this one, decides whether a server is replaced.
 		HealthCheckProtocol: jsii.String("TCP"), HealthCheckIntervalSeconds: jsii.Number(10),
 		HealthyThresholdCount: jsii.Number(2), UnhealthyThresholdCount: jsii.Number(2),
 		TargetGroupAttributes: []any{
 			ofGroup("deregistration_delay.timeout_seconds", strconv.Itoa(deregistrationDelay)),
-			ofGroup("preserve_client_ip.enabled", "false"), // or the server's security group would have to let everyone in
+			ofGroup("preserve_client_ip.enabled", "false"), // otherwise the server's security group would have to admit everyone
 		},
 	})
 	listener := awselasticloadbalancingv2.NewCfnListener(st.scope, jsii.String("BalancerListener"),

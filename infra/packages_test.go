@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// platformPackages has, for each platform on which the tests run, the packages that npm installs there, as it names the system and
-// the processor.
+// platformPackages lists the packages that npm installs on each platform on which the tests run, by npm's names of system and processor.
 var platformPackages = map[[2]string][]string{
 	{"darwin", "arm64"}: {"@bufbuild/buf-darwin-arm64", "@dynoxide/darwin-arm64"},
 	{"darwin", "x64"}:   {"@bufbuild/buf-darwin-x64", "@dynoxide/darwin-x64"},
@@ -18,14 +17,13 @@ var platformPackages = map[[2]string][]string{
 	{"linux", "x64"}:    {"@bufbuild/buf-linux-x64", "@dynoxide/linux-x64"},
 }
 
-// withoutDigest are the packages whose digests were out of reach when the lock file was written: the registry answered 404 for each of
-// their versions. npm takes the digests of the registry, and writes them into the lock file when "npm install" runs where it can
-// reach the packages: commit them and take the name out here.
+// withoutDigest lists packages whose digests are missing in the lock file, because the registry answered 404 for all of their versions.
+// "npm install" adds the digests where it can reach the packages. After committing them, remove the names here.
 var withoutDigest = []string{"node_modules/@dynoxide/darwin-arm64", "node_modules/@dynoxide/darwin-x64",
 	"node_modules/@dynoxide/linux-arm64"}
 
-// TestPackages_ArePinned holds the lock file to exact versions with digests, to the packages of every platform, and to no other
-// registry than npm's own: one that a machine was set up with is out of reach elsewhere.
+// TestPackages_ArePinned checks that the lock file has exact versions with digests, the packages of every platform, and only npm's own
+// registry. Other registries, which some machines are set up with, cannot be reached elsewhere.
 func TestPackages_ArePinned(t *testing.T) {
 	content, err := os.ReadFile("package-lock.json")
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// rights are all that a function may do, action by action. They follow from functions.Deployment, which says what a function touches.
+// rights returns everything that a function may do, action by action. The rights follow from functions.Deployment, which declares what a
+// function uses.
 func (st *stack) rights(d functions.Deployment, log *string) []any {
 	list := slices.Concat([]any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}, st.tableRights(d), st.fileRights(d))
 	if d.ByEvents() {
 		list = append(list, st.eventRights(d)...)
 	}
 	if st.Tracing {
-		// X-Ray has nothing narrower
+		// X-Ray offers no narrower resource.
 		list = append(list, allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, jsii.String("*")))
 	}
 	return list
@@ -30,13 +31,13 @@ func (st *stack) tableRights(d functions.Deployment) []any {
 		allow("ReadIndexes", []string{"dynamodb:Query"}, st.table.indexes()),
 	}
 	if d.Writes() {
-		// A transaction needs the rights of its parts. Items are put whole or deleted, never updated in place.
+		// A transaction needs the rights of its parts. Items are put or deleted as a whole, never updated in place.
 		list = append(list, allow("WriteTable", []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem"}, st.table.arn))
 	}
 	return list
 }
 
-// fileRights are those on the bucket, by prefix.
+// fileRights returns the rights on the bucket, by prefix.
 func (st *stack) fileRights(d functions.Deployment) []any {
 	var list []any
 	for _, right := range []struct {
@@ -66,8 +67,8 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 	return list
 }
 
-// eventRights are those of the functions that events invoke: to send dead letters, to have a function invoked when something is due, to
-// read the stream, and to send e-mails.
+// eventRights returns the rights of functions that events invoke: to send dead letters, to create schedules for due work, to read the
+// stream, and to send e-mails.
 func (st *stack) eventRights(d functions.Deployment) []any {
 	passRole := allow("PassScheduleRole", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
@@ -86,12 +87,12 @@ func (st *stack) eventRights(d functions.Deployment) []any {
 	return list
 }
 
-// arnOfSchedules is the ARN of the role that schedules assume, before it exists.
+// arnOfSchedules returns the ARN of the role that schedules assume. The role may not exist yet.
 func (st *stack) arnOfSchedules() *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:iam::${AWS::AccountId}:role/"+st.schedulesRole()), nil)
 }
 
-// addRole makes a role that may do what the statements say, in a policy of the name.
+// addRole creates a role with the statements in a policy with the name.
 func (st *stack) addRole(id, about string, trust object, name string, statements ...any) awsiam.CfnRole {
 	return awsiam.NewCfnRole(st.scope, &id, &awsiam.CfnRoleProps{
 		AssumeRolePolicyDocument: trust, Description: &about,
@@ -107,7 +108,7 @@ func allow(sid string, actions []string, resources ...*string) object {
 	return object{"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
 }
 
-// trustPolicy lets a service of AWS assume a role, on conditions.
+// trustPolicy lets a service of AWS assume a role under conditions.
 func trustPolicy(service string, conditions object) object {
 	statement := object{"Effect": "Allow", "Principal": object{"Service": service}, "Action": "sts:AssumeRole"}
 	if conditions != nil {

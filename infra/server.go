@@ -13,7 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// server is the gRPC server, as metrics have it.
+// server is the gRPC server with its names in metrics.
 type server struct {
 	cluster, name *string
 	balancer      balancer
@@ -21,15 +21,15 @@ type server struct {
 }
 
 const (
-	processor = 256 // of 1,024 that are a virtual processor; the least that Fargate has
-	// stopTime is how long the server has after the signal to stop, in seconds. It gives calls under way half of that.
+	processor = 256 // of 1,024 units of a virtual processor; Fargate's minimum
+	// stopTime is the time in seconds between the signal to stop and the end of the server. The server gives running calls half of that.
 	stopTime = 30
-	// nobody is the user of the image, which has no list of users.
+	// nobody is the user of the image. The image has no list of users.
 	nobody = "65532:65532"
 )
 
-// addServer makes the gRPC server: as many copies of its container as are wanted, on Fargate. It holds no state of its own.
-// Leases stand in the table, so that none is lost when a copy is replaced or crashes: workers report to another.
+// addServer creates the gRPC server on Fargate, with the configured number of copies of its container. Copies have no state of their
+// own. Leases are in the table, so none is lost when a copy is replaced or crashes: workers continue with another copy.
 func (st *stack) addServer() *server {
 	d := functions.GRPC()
 	n := st.addNetwork()
@@ -52,7 +52,7 @@ func (st *stack) addServer() *server {
 			ContainerName: &d.Name, ContainerPort: jsii.Number(grpcPort), TargetGroupArn: s.balancer.group,
 		}},
 	})
-	service.AddResourceDependency(s.balancer.listener, nil) // before it the group of servers belongs to no load balancer
+	service.AddResourceDependency(s.balancer.listener, nil) // the listener attaches the target group to the load balancer
 	for _, r := range n.dependencies {
 		service.AddResourceDependency(r, nil)
 	}
@@ -60,13 +60,13 @@ func (st *stack) addServer() *server {
 	return s
 }
 
-// addTask describes one copy, and returns the ARN of the description.
+// addTask describes one copy, and returns the ARN of the task definition.
 func (st *stack) addTask(d functions.Deployment) *string {
 	logs := st.addLog("ServerLog", "/aws/ecs/"+st.resourceName(d.Name))
 	image := awsecrassets.NewDockerImageAsset(st.scope, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
 		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
-		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // which Docker without BuildKit does not say
-		// The rest of what make has built is in other images, and must not make this one another.
+		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // Docker without BuildKit does not set it
+		// Other outputs of make belong to other images, and must not change the digest of this one.
 		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay-server", "bin/container/data", "local"),
 	})
 	variables := st.environment(d)
@@ -95,17 +95,17 @@ func (st *stack) addTask(d functions.Deployment) *string {
 			StopTimeout: jsii.Number(stopTime),
 			LogConfiguration: awsecs.CfnTaskDefinition_LogConfigurationProperty{LogDriver: jsii.String("awslogs"), Options: object{
 				"awslogs-group": logs.Ref(), "awslogs-region": awscdk.Aws_REGION(), "awslogs-stream-prefix": d.Name,
-				"mode": "non-blocking", "max-buffer-size": "4m", // the server goes on when its log can't be written
+				"mode": "non-blocking", "max-buffer-size": "4m", // the server continues if its log cannot be written
 			}},
 		}},
 	}).Ref()
 }
 
-// addExecutionRole makes the role with which ECS fetches the image and writes the log.
+// addExecutionRole creates the role with which ECS fetches the image and writes the log.
 func (st *stack) addExecutionRole(image awsecrassets.DockerImageAsset, log *string) *string {
 	return st.addRole("ServerStarterRole", "What starts the server "+st.resourceName("grpc")+" may do", st.tasksTrustPolicy(), "start",
 		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
-		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
+		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry offers no narrower resource
 		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
 			image.Repository().RepositoryArn()),
 	).AttrArn()
@@ -119,5 +119,5 @@ func (st *stack) tasksTrustPolicy() object {
 	})
 }
 
-// dockerfile is that of the gRPC server's image, in the folder that images are built from.
+// dockerfile is the Dockerfile of the gRPC server's image, relative to the folder from which images are built.
 const dockerfile = "grpc/Dockerfile"

@@ -13,40 +13,40 @@ import (
 	"assay/shared/record"
 )
 
-// settings are what one deployment differs in from another. They come from the CDK's context: -c key=value, or the member
-// "context" of cdk.json.
+// settings are the settings of one deployment. They come from the CDK's context: -c key=value, or the member "context" of cdk.json.
 type settings struct {
 	stage
-	Binaries string // folder with <function>/bootstrap in it
+	Binaries string // folder with <function>/bootstrap for each function
 
-	Issuer, Audience string   // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
-	VerifiesEmail    bool     // that issuer confirms e-mail addresses, also where its tokens do not say so
-	ClientID         string   // public client of that issuer, for the page to sign in; empty: none
+	Issuer, Audience string   // OpenID Connect issuer to trust; empty: the stack creates a Cognito user pool
+	VerifiesEmail    bool     // the issuer confirms e-mail addresses even if its tokens do not say so
+	ClientID         string   // public client of the issuer for the sign-in page; empty: none
 	SignInReturns    []string // further pages that the user pool may return to
 	Origins          []string // of web pages that may call the API and send files
-	Quotas           string   // in JSON, where they are not record.DefaultQuotas
-	// MailFrom is the address from which the notifier and the user pool send mails, MailIdentity the ARN of its identity in Amazon SES; empty:
-	// the notifier sends none, and the pool those of Cognito's own address, at most 50 a day.
+	Quotas           string   // in JSON, where they differ from record.DefaultQuotas
+	// MailFrom is the sender of e-mails of the notifier and the user pool, and MailIdentity the ARN of its identity in Amazon SES. If
+	// they are empty, the notifier sends no e-mails, and the pool sends at most 50 a day from an address of Cognito.
 	MailFrom, MailIdentity string
 
-	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
-	AlarmEmail          string // receives alarms; empty: only the console shows them
-	Budget              int    // US dollars a month; AlarmEmail gets a mail when they are nearly spent
-	Tracing             bool   // traces by AWS X-Ray
+	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: an address of AWS
+	AlarmEmail          string // receives alarms; empty: only AWS's console shows them
+	Budget              int    // US dollars a month; AlarmEmail gets an e-mail when most of it is spent
+	Tracing             bool   // enables traces by AWS X-Ray
 
 	GRPC grpcSettings
 
-	// RestoredTable is the table to work on in place of the stack's own, which stays as it is, and its stream's ARN.
+	// RestoredTable and RestoredStream are a table to use instead of the stack's own, and the ARN of its stream. The own table remains
+	// unchanged.
 	RestoredTable, RestoredStream string
 
-	// Unprotected leaves out protection from deletion, without which a first deployment that fails can't be rolled back.
+	// Unprotected disables protection from deletion. A first deployment needs that, because a protected stack cannot be rolled back.
 	Unprotected bool
 }
 
 // protects reports whether table, users and stack are protected from deletion.
 func (s settings) protects() bool { return s.RetainsData && !s.Unprotected }
 
-// grpcSettings say whether the gRPC server is deployed, which costs something while nobody calls.
+// grpcSettings are the settings of the gRPC server, which costs money even while nobody calls.
 type grpcSettings struct {
 	On          bool
 	Certificate string // ARN
@@ -54,42 +54,42 @@ type grpcSettings struct {
 	Images      string // folder that images are built from: the root of the repository
 }
 
-// stage is what stages differ in.
+// stage has the settings that depend on the stage.
 type stage struct {
 	Name         string
-	RetainsData  bool // data outlives the stack and can't be deleted by mistake
-	LogsFiles    bool // who did what to which file is written down
-	AsksForMail  bool // somebody must hear of alarms, and sign-ups must not end at a limit unnoticed
+	RetainsData  bool // data outlives the stack and is protected from accidental deletion
+	LogsFiles    bool // accesses to files are logged
+	AsksForMail  bool // AlarmEmail is required, and Cognito's limit of e-mails causes a warning
 	LogDays      int
-	Rate, Burst  int            // requests a second that the API lets through, and how many at once
-	Concurrency  map[string]int // the most instances of a function, where more would only queue at the table
-	ParallelWork int            // batches of one shard of the stream that are worked on at the same time
+	Rate, Burst  int            // limits of requests to the API: a second, and at once
+	Concurrency  map[string]int // greatest number of instances of a function; more would only wait for the table
+	ParallelWork int            // concurrent batches of one shard of the stream
 }
 
-// stages are all stages. Only prod sets limits of concurrency: they are taken from the account's, and a new
-// account has too few to set any apart.
+// stages lists the stages. Only prod reserves concurrency. Reserved concurrency reduces that of the account, and a new account has too
+// little to reserve any.
 var stages = []stage{
 	{Name: "dev", LogDays: 14, Rate: 50, Burst: 100, ParallelWork: 2},
 	{
 		Name: "prod", RetainsData: true, LogsFiles: true, AsksForMail: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
 		Concurrency: map[string]int{
-			// Entries of a deadline go to few partitions of the indexes, which take 1,000 writes a second each. Past
-			// this, API Gateway answers 503 to some instead of all waiting for the table.
+			// Submissions before a deadline write to few partitions of the indexes, each of which takes 1,000 writes a second. Beyond
+			// this limit API Gateway answers 503 to some callers. Otherwise all callers would wait for the table.
 			"submissions": 100,
-			// Computations take seconds of a whole processor each, and anybody may ask for them: they leave the rest of the
-			// account's concurrency to all else.
+			// Computations take seconds of a whole processor, and anybody may request them. The limit leaves the rest of the account's
+			// concurrency to other functions.
 			"tools": 50,
-			// A backlog waits in the stream, where it costs nothing, rather than in retries against the table.
+			// A backlog waits in the stream, where it costs nothing, instead of in retries against the table.
 			functions.Evaluator: 20,
-			// What floods take of the account's concurrency leaves these for uploaded files, which no flood can bring faster.
+			// The reservation protects uploaded files from floods that use up the account's concurrency.
 			functions.Uploads: 20,
-			// E-mails wait in the outbox, rather than exceed the rate at which SES takes them.
+			// E-mails wait in the outbox instead of exceeding the rate limit of SES.
 			functions.Notifier: 5,
 		},
 	},
 }
 
-// readSettings takes the settings out of the context, or says what is wrong with them.
+// readSettings reads the settings from the context. Its error says which setting is wrong.
 func readSettings(context func(key string) any) (settings, error) {
 	var err error
 	text := func(key, fallback string) string {
@@ -153,7 +153,7 @@ func readSettings(context func(key string) any) (settings, error) {
 	return s, err
 }
 
-// maxServers is far above what one table can serve.
+// maxServers is far above the number of servers that one table can serve.
 const maxServers = 100
 
 func (s settings) check() error {
@@ -194,7 +194,7 @@ func (s settings) check() error {
 	return s.checkMail()
 }
 
-// noMail is the AlarmEmail of those who say that alarms go to nobody.
+// noMail is the value of alarmEmail for alarms without a recipient.
 const noMail = "none"
 
 func (s settings) checkMail() error {

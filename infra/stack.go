@@ -15,7 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stack is the stack under construction, with the parts that others refer to once they are made.
+// stack is the stack under construction, with the created parts that later ones refer to.
 type stack struct {
 	scope awscdk.Stack
 	settings
@@ -27,7 +27,7 @@ type stack struct {
 	server      *server // nil without the gRPC server
 }
 
-// newStack describes one stage. The order is that of the references: who is referred to comes first.
+// newStack describes one stage. It creates resources before others that refer to them.
 func newStack(app awscdk.App, s settings) error {
 	binaries := lists.Map(functions.Deployments(), func(d functions.Deployment) string {
 		return filepath.Join(s.Binaries, d.Name, "bootstrap")
@@ -56,7 +56,7 @@ func newStack(app awscdk.App, s settings) error {
 		f := st.addFunction(d)
 		switch d.Name {
 		case functions.Evaluator:
-			// a name of stacks from before; a function has one such resource, so it can't be replaced
+			// The id must remain, because existing stacks have the resource under it, and a function can have only one such resource.
 			st.addStream(f, "EvaluatorUploads", object{"prefix": record.QueuePartition("")}, record.DuePartition)
 		case functions.Notifier:
 			st.addStream(f, "NotifierEvents", object{"prefix": record.OutboxPartition})
@@ -75,8 +75,7 @@ func newStack(app awscdk.App, s settings) error {
 	return nil
 }
 
-// findBuilt says which of the files the target of make has not built: a folder that is empty would be deployed, and answer
-// nothing.
+// findBuilt returns an error with the files that the make target has not built. Otherwise an empty folder would be deployed as a function.
 func findBuilt(target string, paths ...string) error {
 	missing := slices.DeleteFunc(paths, func(path string) bool {
 		info, err := os.Stat(path)
@@ -88,19 +87,19 @@ func findBuilt(target string, paths ...string) error {
 	return fmt.Errorf("%s missing: run \"make %s\" in the root of the repository first", strings.Join(missing, ", "), target)
 }
 
-// resourceName is the name of one of the stack's resources, for those that others refer to before they are there.
+// resourceName returns the name of a resource of the stack, which other resources may refer to before it exists.
 func (st *stack) resourceName(what string) string { return "assay-" + st.Name + "-" + what }
 
-// arn is the name of a resource of this account and region.
+// arn returns the ARN of a resource in this account and region.
 func (st *stack) arn(service, resource string) *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:"+service+":${AWS::Region}:${AWS::AccountId}:"+resource), nil)
 }
 
-// retainData keeps a resource with data when the stack is deleted, in stages that retain data.
+// retainData keeps a resource with data after the deletion of the stack, in stages that retain data.
 func (st *stack) retainData(r awscdk.CfnResource) {
 	policy := awscdk.RemovalPolicy_DESTROY
 	if st.RetainsData {
-		policy = awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE // but not when it was just made and its deployment fails
+		policy = awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE // does not keep new resources of a failed deployment
 	}
 	r.ApplyRemovalPolicy(policy, nil)
 }

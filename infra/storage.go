@@ -13,20 +13,20 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// uploaded are the holders whose files clients send directly to S3, whose notifications report them.
+// uploaded lists the holders whose files clients upload directly to S3. S3 notifies a function of these uploads.
 var uploaded = []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns}
 
-// bucketName is the bucket's name before there is a bucket: the function that it notifies of uploads has its name.
+// bucketName returns the bucket's name. The function that the bucket notifies needs the name before the bucket exists.
 func (st *stack) bucketName() *string {
 	return awscdk.Fn_Sub(jsii.String(st.resourceName("${AWS::AccountId}-${AWS::Region}")), nil)
 }
 
-// objects is the ARN of what is in the bucket, by prefix.
+// objects returns the ARN of the objects in the bucket with the prefix.
 func (st *stack) objects(prefix string) *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:s3:::"+st.resourceName("${AWS::AccountId}-${AWS::Region}")+prefix), nil)
 }
 
-// addBucket makes the bucket, which notifies f of each file that a client has sent.
+// addBucket creates the bucket, which notifies f of each uploaded file.
 func (st *stack) addBucket(f *function, permission awslambda.CfnPermission) {
 	notifications := lists.Map(uploaded, func(h record.Holder) any {
 		return awss3.CfnBucket_LambdaConfigurationProperty{
@@ -49,7 +49,7 @@ func (st *stack) addBucket(f *function, permission awslambda.CfnPermission) {
 				Id: jsii.String("abandoned-uploads"), Status: jsii.String("Enabled"),
 				AbortIncompleteMultipartUpload: awss3.CfnBucket_AbortIncompleteMultipartUploadProperty{DaysAfterInitiation: jsii.Number(1)},
 			},
-			awss3.CfnBucket_RuleProperty{ // they can be computed again
+			awss3.CfnBucket_RuleProperty{ // results can be computed again
 				Id: jsii.String("results-of-tools"), Status: jsii.String("Enabled"), Prefix: jsii.String(string(record.HolderTools) + "/"),
 				ExpirationInDays:            jsii.Number(1),
 				NoncurrentVersionExpiration: awss3.CfnBucket_NoncurrentVersionExpirationProperty{NoncurrentDays: jsii.Number(1)},
@@ -57,19 +57,19 @@ func (st *stack) addBucket(f *function, permission awslambda.CfnPermission) {
 		}},
 		CorsConfiguration: awss3.CfnBucket_CorsConfigurationProperty{CorsRules: []any{awss3.CfnBucket_CorsRuleProperty{
 			AllowedMethods: jsii.Strings("GET", "HEAD", "PUT"), AllowedOrigins: jsii.Strings(st.Origins...),
-			AllowedHeaders: jsii.Strings("*"), // those that the link says, which is signed over them
+			AllowedHeaders: jsii.Strings("*"), // the signature of a link covers the required headers
 			ExposedHeaders: jsii.Strings("ETag"), MaxAge: jsii.Number(3600),
 		}}},
 		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
 	})
-	b.AddResourceDependency(permission, nil) // S3 checks the permission
+	b.AddResourceDependency(permission, nil) // S3 checks that it may notify the function
 	st.addBucketPolicy("Bucket", b)
 	if st.LogsFiles {
 		st.logAccess(b)
 	}
 }
 
-// newBucket makes an encrypted bucket of which nothing is public.
+// newBucket creates an encrypted bucket without public access.
 func (st *stack) newBucket(id string, props *awss3.CfnBucketProps) awss3.CfnBucket {
 	props.BucketEncryption = awss3.CfnBucket_BucketEncryptionProperty{ServerSideEncryptionConfiguration: []any{
 		awss3.CfnBucket_ServerSideEncryptionRuleProperty{
@@ -87,7 +87,7 @@ func (st *stack) newBucket(id string, props *awss3.CfnBucketProps) awss3.CfnBuck
 	return b
 }
 
-// addBucketPolicy gives the bucket a policy that refuses what comes without TLS, and allows others what the statements say.
+// addBucketPolicy adds a policy that refuses requests without TLS, and allows what the statements say.
 func (st *stack) addBucketPolicy(id string, b awss3.CfnBucket, allowed ...any) awss3.CfnBucketPolicy {
 	p := awss3.NewCfnBucketPolicy(st.scope, jsii.String(id+"Policy"), &awss3.CfnBucketPolicyProps{
 		Bucket: b.Ref(),
@@ -100,13 +100,13 @@ func (st *stack) addBucketPolicy(id string, b awss3.CfnBucket, allowed ...any) a
 	return p
 }
 
-// within is the ARN of all that is in a bucket.
+// within returns the ARN of all objects in a bucket.
 func within(b awss3.CfnBucket) *string {
 	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*b.AttrArn(), "/*"))
 }
 
-// logAccess has S3 write down who did what to which file of the bucket, ground truths among them. Unlike a trail of CloudTrail this
-// costs nothing but its storage.
+// logAccess makes S3 log who accessed which file of the bucket, including ground truths. Unlike a trail of CloudTrail, this log costs
+// only its storage.
 func (st *stack) logAccess(b awss3.CfnBucket) {
 	log := st.newBucket("FileLog", &awss3.CfnBucketProps{
 		LifecycleConfiguration: awss3.CfnBucket_LifecycleConfigurationProperty{Rules: []any{awss3.CfnBucket_RuleProperty{
@@ -129,15 +129,15 @@ func (st *stack) logAccess(b awss3.CfnBucket) {
 	st.output("FileLogName", "Bucket with the log of who did what to which file", log.Ref())
 }
 
-// recoveryDays is how long the table can be set back to any second, and how long the bucket keeps what was deleted: a
-// table that is set back finds its files.
+// recoveryDays is the number of days for which the table can be restored to any second. The bucket keeps deleted files equally long, so
+// that a restored table finds its files.
 const recoveryDays = 35
 
-// table is the table that the functions work on.
+// table is the table that the functions use.
 type table struct{ name, arn, stream *string }
 
-// addTable makes the table. Its key is AWS's own, whose use costs neither a fee nor a call. It is not warmed up: a new table takes 4,000
-// write units and 12,000 read units a second, three times what a thousand submissions a minute need.
+// addTable creates the table. It is encrypted with a key that AWS owns, which costs neither a fee nor a call. The table is not warmed
+// up: a new table takes 4,000 write units and 12,000 read units a second, three times the need of a thousand submissions a minute.
 func (st *stack) addTable() table {
 	var attributes []any
 	add := func(names ...string) {
@@ -167,7 +167,7 @@ func (st *stack) addTable() table {
 		PointInTimeRecoverySpecification: awsdynamodb.CfnTable_PointInTimeRecoverySpecificationProperty{
 			PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: jsii.Number(recoveryDays),
 		},
-		SseSpecification: awsdynamodb.CfnTable_SSESpecificationProperty{SseEnabled: false}, // false: by the key that AWS owns
+		SseSpecification: awsdynamodb.CfnTable_SSESpecificationProperty{SseEnabled: false}, // false means a key that AWS owns
 	})
 	st.retainData(t)
 	if st.RestoredTable != "" {

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// template is what the CDK made of a stage.
+// template is the synthesized template of a stage.
 type template struct {
-	folder    string // with the assets that are deployed with it
+	folder    string // contains the assets that are deployed with it
 	text      []byte
 	Resources map[string]resource
 }
@@ -29,8 +29,8 @@ type resource struct {
 	Properties           map[string]any
 }
 
-// The templates of the stages, of prod made a second time and of its first deployment, of a stage with all that the context can say,
-// and of prod with the gRPC server.
+// Templates of the stages, of prod synthesized again, of prod's first deployment, of a stage with all settings, and of prod with the
+// gRPC server.
 var dev, prod, prodAgain, first, special, withServer template
 
 var binaries, images string // folders with a placeholder for each binary
@@ -49,7 +49,7 @@ func test(m *testing.M) (int, error) {
 		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that "+
 			"\"node\" is found: %w", err)
 	}
-	defer jsii.Close() // ends Node.js and removes what was unpacked for it
+	defer jsii.Close() // ends Node.js and removes its unpacked files
 	folder, err := os.MkdirTemp("", "infra")
 	if err != nil {
 		return 0, err
@@ -96,8 +96,8 @@ func writeBinaries(folder string) (err error) {
 	return err
 }
 
-// writeImages makes a folder like the root of the repository, with what images are built from and with what must not
-// come into them. The binaries are none.
+// writeImages creates a folder like the root of the repository. It contains the files for images, with placeholders for binaries, and
+// files that must not be in images.
 func writeImages(folder string) (err error) {
 	for path, content := range map[string]string{
 		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay-server": "application",
@@ -146,7 +146,7 @@ func (tpl template) all(kind string) map[string]resource {
 	return found
 }
 
-// one returns the resource of a type of which there is one.
+// one returns the only resource of a type.
 func (tpl template) one(t *testing.T, kind string) resource {
 	t.Helper()
 	found := tpl.all(kind)
@@ -159,7 +159,7 @@ func (tpl template) one(t *testing.T, kind string) resource {
 	panic("unreachable")
 }
 
-// at returns what stands at a path of members, of which numbers are positions, as compact JSON.
+// at returns the value at a path as compact JSON. Numbers in the path are indexes of arrays.
 func (r resource) at(path string) string {
 	var v any = r.Properties
 	for part := range strings.SplitSeq(path, ".") {
@@ -253,18 +253,18 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 	}
 }
 
-// TestTemplates_CostNothingAtRest names every type of resource that there is. None of them costs anything while nobody calls,
-// apart from what is stored; one that is new here has to be looked up.
+// TestTemplates_CostNothingAtRest lists every type of resource in the templates. None of them costs money while nobody calls, except for
+// storage. Check the price of a new type before adding it.
 func TestTemplates_CostNothingAtRest(t *testing.T) {
 	free := []string{
 		"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::Integration",
 		"AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage",
-		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", // up to ten and three: see the tests of alarms and dashboard
+		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", // free up to ten and three: see the tests of alarms and dashboard
 		"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup",
-		"AWS::Budgets::Budget", // which reports costs, and acts on nothing
+		"AWS::Budgets::Budget", // only reports costs
 		"AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Function",
 		"AWS::Lambda::Permission", "AWS::Logs::LogGroup",
-		"AWS::Logs::MetricFilter", // up to ten metrics
+		"AWS::Logs::MetricFilter", // free up to ten metrics
 		"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::SNS::Subscription", "AWS::SNS::Topic",
 		"AWS::SQS::Queue", "AWS::Scheduler::ScheduleGroup",
 	}

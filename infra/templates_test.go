@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestTemplates_AreGolden compares templates as a whole: what is deployed, and who may do what, is reviewed in testdata. Of
-// prod that has every value, of other templates those in which they differ from prod. With -update it writes them.
+// TestTemplates_AreGolden compares complete templates with testdata, so that reviewers see all deployed resources and rights. The file
+// for prod has every value. The files of other templates have their differences from prod. -update writes the files.
 func TestTemplates_AreGolden(t *testing.T) {
 	all := prod.values(t)
 	for name, got := range map[string][]string{
@@ -41,7 +41,7 @@ func TestTemplates_AreGolden(t *testing.T) {
 	}
 }
 
-// difference returns the lines that are in one of the two texts alone.
+// difference returns the lines that are in only one of the two texts.
 func difference(from, to []string) (lines []string) {
 	for _, line := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(from, to)))) {
 		switch before, now := slices.Contains(from, line), slices.Contains(to, line); {
@@ -59,8 +59,8 @@ var (
 	digest    = regexp.MustCompile(`[0-9a-f]{64}`)
 )
 
-// values returns every value of the template behind its path, without names of stages and digests of what is deployed. It
-// leaves out routes, which TestRoutes_AreTheDeclaredOperations follows, and what the dashboard looks like.
+// values returns every value of the template after its path. It leaves out names of stages, digests of assets, routes, which
+// TestRoutes_AreTheDeclaredOperations checks, and the layout of the dashboard.
 func (tpl template) values(t *testing.T) (lines []string) {
 	t.Helper()
 	var all struct{ Outputs, Resources map[string]any }
@@ -97,7 +97,7 @@ func valuesAt(path string, v any) (lines []string) {
 	return lines
 }
 
-// TestRoutes_AreTheDeclaredOperations follows each route to the function that answers.
+// TestRoutes_AreTheDeclaredOperations checks which function answers each route.
 func TestRoutes_AreTheDeclaredOperations(t *testing.T) {
 	want := map[string]string{"$default": "ServiceFunction"}
 	for _, d := range functions.Deployments() {
@@ -122,7 +122,7 @@ func TestRoutes_AreTheDeclaredOperations(t *testing.T) {
 	}
 }
 
-// TestAlarms_OfBothStagesAreFree counts metrics, which is what is paid for, and not alarms: ten of an account are free.
+// TestAlarms_OfBothStagesAreFree counts the metrics of alarms. AWS charges for metrics, and ten in an account are free.
 func TestAlarms_OfBothStagesAreFree(t *testing.T) {
 	n := 0
 	for _, tpl := range []template{dev, prod} {
@@ -141,8 +141,8 @@ func TestAlarms_OfBothStagesAreFree(t *testing.T) {
 	}
 }
 
-// TestAlarms_WatchEveryFunction holds that a failure of any function moves a metric with an alarm: those behind the API its
-// lines with 5xx and its latency, those behind events the age of the stream and the dead letters.
+// TestAlarms_WatchEveryFunction checks that a failure of any function changes a metric with an alarm. For functions behind the API these
+// are the lines with 5xx and the latency. For functions behind events these are the age of the stream and the dead letters.
 func TestAlarms_WatchEveryFunction(t *testing.T) {
 	const deadLetters = `{"Fn::GetAtt":["DeadLetters","Arn"]}`
 	for id, m := range prod.all("AWS::Lambda::EventSourceMapping") {
@@ -193,7 +193,7 @@ type statement struct {
 	Condition   json.RawMessage
 }
 
-// rightsOf returns what the role of a function may do: resources by action, as they stand in the template.
+// rightsOf returns the rights of a function's role: the resources in the template, by action.
 func rightsOf(t *testing.T, tpl template, id string) map[string][]string {
 	t.Helper()
 	role, ok := tpl.Resources[id]
@@ -247,7 +247,7 @@ func TestRights_FewGetTruths(t *testing.T) {
 	}
 }
 
-// prefix is the part of a resource's name that may have an asterisk.
+// prefix matches the parts of a resource's ARN that may end in an asterisk.
 var prefix = regexp.MustCompile(`(/index|/inputs|/truths|/runs|/logs|/evaluations|/tools|-due)/\*`)
 
 func TestRights_AreNoWiderThanAPrefix(t *testing.T) {

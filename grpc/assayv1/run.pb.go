@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: assay/v1/run.proto
 
-// Runs as programs watch and work on them. Errors carry a google.rpc.ErrorInfo whose reason is the slug of the same problem
-// over REST, in upper case with underscores, and google.rpc.BadRequest where a field is at fault.
+// The services for runs: programs watch runs, and workers execute and evaluate them. Errors carry a google.rpc.ErrorInfo. Its reason is
+// the slug of the same problem over REST, in upper case with underscores. Faults of fields are in a google.rpc.BadRequest.
 
 package assayv1
 
@@ -30,12 +30,12 @@ const (
 type Log int32
 
 const (
-	// Not said.
+	// Not set.
 	Log_LOG_UNSPECIFIED Log = 0
-	// What executing the image or the repository wrote: for owner and organizers, for the owner only once the run is not
-	// blinded, and for all once the review shows the run.
+	// Output of the execution of an image or a repository. Organizers and the owner may read it; the owner only when the run is not
+	// blinded. Everyone may read it once the review shows the run.
 	Log_LOG_EXECUTION Log = 1
-	// What the organizer's own evaluator wrote. It had the truth before it, so this is for the organizers alone.
+	// Output of the organizer's own evaluator. The evaluator read the ground truth, so only organizers may read its output.
 	Log_LOG_EVALUATION Log = 2
 )
 
@@ -80,11 +80,11 @@ func (Log) EnumDescriptor() ([]byte, []int) {
 	return file_assay_v1_run_proto_rawDescGZIP(), []int{0}
 }
 
-// Stream is where a line was written.
+// Stream is the origin of a line.
 type Stream int32
 
 const (
-	// Not said.
+	// Not set.
 	Stream_STREAM_UNSPECIFIED Stream = 0
 	// Standard output.
 	Stream_STREAM_STDOUT Stream = 1
@@ -137,14 +137,14 @@ func (Stream) EnumDescriptor() ([]byte, []int) {
 	return file_assay_v1_run_proto_rawDescGZIP(), []int{1}
 }
 
-// RunState is where a run is on its way: awaiting upload, queued, running, evaluating, completed; failed and cancelled can
-// follow every state but the last.
+// RunState is the state of a run. The usual order is: awaiting upload, queued, running, evaluating, completed. A run can fail or be
+// cancelled in every state before completed.
 type RunState int32
 
 const (
-	// Not said.
+	// Not set.
 	RunState_RUN_STATE_UNSPECIFIED RunState = 0
-	// Its files have yet to arrive.
+	// It waits for its files.
 	RunState_RUN_STATE_AWAITING_UPLOAD RunState = 1
 	// It waits for work.
 	RunState_RUN_STATE_QUEUED RunState = 2
@@ -154,7 +154,7 @@ const (
 	RunState_RUN_STATE_EVALUATING RunState = 4
 	// It has been evaluated.
 	RunState_RUN_STATE_COMPLETED RunState = 5
-	// It came to no end; its diagnostics say why.
+	// It failed; its diagnostics say why.
 	RunState_RUN_STATE_FAILED RunState = 6
 	// Its owner or an organizer cancelled it.
 	RunState_RUN_STATE_CANCELLED RunState = 7
@@ -211,15 +211,15 @@ func (RunState) EnumDescriptor() ([]byte, []int) {
 	return file_assay_v1_run_proto_rawDescGZIP(), []int{2}
 }
 
-// Severity is how bad a diagnostic is.
+// Severity is the severity of a diagnostic.
 type Diagnostic_Severity int32
 
 const (
-	// Not said.
+	// Not set.
 	Diagnostic_SEVERITY_UNSPECIFIED Diagnostic_Severity = 0
-	// It was read all the same.
+	// The file was accepted.
 	Diagnostic_SEVERITY_WARNING Diagnostic_Severity = 1
-	// It is refused.
+	// The file was refused, or the run failed.
 	Diagnostic_SEVERITY_ERROR Diagnostic_Severity = 2
 )
 
@@ -269,7 +269,7 @@ type GetRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the run, a ULID.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The fields of the run that are wanted, as AIP-157 says; all when absent.
+	// The fields of the run to return, as AIP-157 defines; absent: all.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -368,9 +368,9 @@ func (x *GetRunResponse) GetRun() *Run {
 // ListRunsRequest asks for a page of runs.
 type ListRunsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many runs are wanted: 50 when 0, and at most 200.
+	// The number of runs: 50 if it is 0, and at most 200.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The next_page_token of the page before; empty for the first page.
+	// The next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only runs of this task.
 	TaskId string `protobuf:"bytes,3,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
@@ -382,7 +382,7 @@ type ListRunsRequest struct {
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Only runs in one of these states.
 	States []RunState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=assay.v1.RunState" json:"states,omitempty"`
-	// The fields of each run that are wanted, as AIP-157 says; all when absent.
+	// The fields of each run to return, as AIP-157 defines; absent: all.
 	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,8,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -474,7 +474,7 @@ func (x *ListRunsRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// ListRunsResponse is a page.
+// ListRunsResponse is a page of runs.
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The runs, the newest first.
@@ -534,7 +534,7 @@ type WatchRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the run, a ULID.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The resume_token of the last message that came; empty to begin with the run as it is and with the first line of its log.
+	// The resume_token of the last received message; empty: begin with the current run and the first line of its log.
 	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -584,14 +584,14 @@ func (x *WatchRunRequest) GetResumeToken() string {
 	return ""
 }
 
-// WatchRunResponse is a change of the run, or lines of its log, or both.
+// WatchRunResponse has a change of the run, lines of its log, or both.
 type WatchRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The run as it is now; absent when only lines came.
+	// The current run; absent if only lines are new.
 	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
-	// Lines of the log that came since the last message. Callers who may not read the log get none.
+	// Lines of the log since the last message. Callers who may not read the log get none.
 	Lines []*LogLine `protobuf:"bytes,2,rep,name=lines,proto3" json:"lines,omitempty"`
-	// What to ask with so that the stream goes on behind this message.
+	// The token with which a new stream continues after this message.
 	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -651,13 +651,13 @@ func (x *WatchRunResponse) GetResumeToken() string {
 // LogLine is a line of a run's log.
 type LogLine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The log that it is of.
+	// The log that contains the line.
 	Log Log `protobuf:"varint,1,opt,name=log,proto3,enum=assay.v1.Log" json:"log,omitempty"`
 	// The position of the line in that log, over all attempts, from 0.
 	Number int64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
-	// When it reached the server, by the server's clock.
+	// When the line reached the server, by the server's clock.
 	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
-	// Where it was written.
+	// The stream that the line was written to.
 	Stream Stream `protobuf:"varint,4,opt,name=stream,proto3,enum=assay.v1.Stream" json:"stream,omitempty"`
 	// The line without its end, valid UTF-8, at most 8 KiB.
 	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
@@ -735,47 +735,47 @@ type Run struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A ULID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The submission that it is of.
+	// The submission that the run belongs to.
 	SubmissionId string `protobuf:"bytes,2,opt,name=submission_id,json=submissionId,proto3" json:"submission_id,omitempty"`
-	// The task that it is of.
+	// The task that the run belongs to.
 	TaskId string `protobuf:"bytes,3,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
-	// The dataset that it is applied to.
+	// The dataset that the submission is applied to.
 	DatasetId string `protobuf:"bytes,4,opt,name=dataset_id,json=datasetId,proto3" json:"dataset_id,omitempty"`
-	// Its owner; empty when the team is anonymous to the caller.
+	// The id of its owner; empty if the team is anonymous to the caller.
 	UserId string `protobuf:"bytes,5,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Its team, or the team's alias.
 	Team string `protobuf:"bytes,6,opt,name=team,proto3" json:"team,omitempty"`
-	// What its owner calls it.
+	// The label that its owner gave it.
 	Label string `protobuf:"bytes,7,opt,name=label,proto3" json:"label,omitempty"`
-	// Where it is on its way.
+	// Its state.
 	State RunState `protobuf:"varint,8,opt,name=state,proto3,enum=assay.v1.RunState" json:"state,omitempty"`
-	// How often the work that it waits for now was begun.
+	// The number of attempts at its current work.
 	Attempts int32 `protobuf:"varint,9,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Its files.
 	Files []*File `protobuf:"bytes,10,rep,name=files,proto3" json:"files,omitempty"`
-	// What is wrong with it.
+	// Its diagnostics.
 	Diagnostics []*Diagnostic `protobuf:"bytes,11,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
-	// When it was made.
+	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When it was last queued.
 	QueueTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=queue_time,json=queueTime,proto3" json:"queue_time,omitempty"`
-	// When its work was last begun.
+	// When its work last began.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// When it ended.
 	FinishTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"`
-	// Its newest evaluation, once there is one that the caller may see.
+	// The id of its newest evaluation; empty if there is none that the caller may see.
 	EvaluationId string `protobuf:"bytes,16,opt,name=evaluation_id,json=evaluationId,proto3" json:"evaluation_id,omitempty"`
-	// Grows with each change.
+	// A number that grows with each change.
 	Version int64 `protobuf:"varint,17,opt,name=version,proto3" json:"version,omitempty"`
-	// The last lines of the log of its execution, for those who may read that.
+	// The last lines of the execution log, for callers who may read that log.
 	LogTail string `protobuf:"bytes,18,opt,name=log_tail,json=logTail,proto3" json:"log_tail,omitempty"`
-	// The whole log of its execution, once that has ended.
+	// The complete execution log, after the execution has ended.
 	Log *File `protobuf:"bytes,19,opt,name=log,proto3" json:"log,omitempty"`
-	// The last lines of the log of its evaluation, for organizers.
+	// The last lines of the evaluation log, for organizers.
 	EvaluationLogTail string `protobuf:"bytes,20,opt,name=evaluation_log_tail,json=evaluationLogTail,proto3" json:"evaluation_log_tail,omitempty"`
-	// The whole log of its evaluation, once that has ended, for organizers.
+	// The complete evaluation log, after the evaluation has ended, for organizers.
 	EvaluationLog *File `protobuf:"bytes,21,opt,name=evaluation_log,json=evaluationLog,proto3" json:"evaluation_log,omitempty"`
-	// Who its owner is, for organizers.
+	// Its owner, for organizers.
 	User *Person `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
 	// Whether the team marked it as one of its final runs.
 	Final         bool `protobuf:"varint,23,opt,name=final,proto3" json:"final,omitempty"`
@@ -974,14 +974,14 @@ func (x *Run) GetFinal() bool {
 	return false
 }
 
-// Person is a user as organizers see one next to an id.
+// Person is a user as organizers see them.
 type Person struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the user.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name that the sign-in issuer gave last; empty when the user has no profile.
+	// The name that the sign-in issuer last gave; empty if the user has no profile.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The address, of members of the organizer and of users registered for the task.
+	// The e-mail address, for members of the organizer and for users registered for the task.
 	Email         string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1043,15 +1043,15 @@ type File struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name, without folders.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// How many bytes it has.
+	// Its size in bytes.
 	Size int64 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
 	// The SHA-256 of its bytes as 64 lower-case hexadecimal digits.
 	Sha256 string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// Its media type.
 	MediaType string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
-	// Whether its bytes are there.
+	// Whether its bytes are stored.
 	Stored bool `protobuf:"varint,5,opt,name=stored,proto3" json:"stored,omitempty"`
-	// Where to GET its bytes for some minutes; empty for those who may not, and in lists and streams.
+	// A link to download it, valid for some minutes. Empty for callers who may not download it, and in lists and streams.
 	Url           string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1129,19 +1129,19 @@ func (x *File) GetUrl() string {
 	return ""
 }
 
-// Diagnostic is one thing that is wrong with a run.
+// Diagnostic is a fault of a run.
 type Diagnostic struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How bad it is.
+	// Its severity.
 	Severity Diagnostic_Severity `protobuf:"varint,1,opt,name=severity,proto3,enum=assay.v1.Diagnostic_Severity" json:"severity,omitempty"`
-	// The file, when one is meant.
+	// The file with the fault; empty if the fault concerns no file.
 	File string `protobuf:"bytes,2,opt,name=file,proto3" json:"file,omitempty"`
-	// The line in the file from 1; 0 when the whole file is meant.
+	// The line in the file, from 1; 0 if the fault concerns the whole file.
 	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
-	// What is wrong and what was expected.
+	// What is wrong, and what was expected.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
-	// From workers: whether it is safe while the run is blinded, since it reveals nothing of the truth, nor of what the run printed:
-	// then the owner of a blinded run may read it. The field keeps its first name for compatibility. Never set in answers.
+	// From workers: whether the diagnostic is safe while the run is blinded, so that the owner of the run may read it then. It must reveal
+	// neither the ground truth nor output of the run. Never set in answers.
 	Discreet      bool `protobuf:"varint,5,opt,name=discreet,proto3" json:"discreet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

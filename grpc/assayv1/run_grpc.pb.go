@@ -4,8 +4,8 @@
 // - protoc             (unknown)
 // source: assay/v1/run.proto
 
-// Runs as programs watch and work on them. Errors carry a google.rpc.ErrorInfo whose reason is the slug of the same problem
-// over REST, in upper case with underscores, and google.rpc.BadRequest where a field is at fault.
+// The services for runs: programs watch runs, and workers execute and evaluate them. Errors carry a google.rpc.ErrorInfo. Its reason is
+// the slug of the same problem over REST, in upper case with underscores. Faults of fields are in a google.rpc.BadRequest.
 
 package assayv1
 
@@ -31,18 +31,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// RunService shows runs to those who may see them: the same rules as over REST, for the same bearer tokens, which travel in
-// the metadata `authorization`. Connections and messages have the limits that WorkerService names.
+// RunService shows runs under the same rules as the REST API. It takes the same bearer tokens, in the metadata `authorization`.
+// WorkerService states the limits of connections and messages.
 type RunServiceClient interface {
 	// GetRun returns one run.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
-	// WatchRun sends the run as it is, then again when it has changed, and lines of its log as they come. Changes that follow each other
-	// quickly may come as one. The stream ends with the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the
-	// client to connect again. One that broke off goes on where it was when it is asked for with the last resume_token.
-	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
-	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
+	// WatchRun sends the current run, then its changes, and new lines of its log. Changes in quick succession may come as one. The stream ends
+	// with the run. It ends with UNAVAILABLE after at most 1 hour, when the server stops or asks the client to connect again. To continue a
+	// broken stream, call again with the last resume_token. If no worker of the pool of a waiting run has been seen for a minute, the run has
+	// a diagnostic for its owner and the organizers. When that state begins or ends, the run is sent within a minute, with an unchanged
+	// version.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 }
 
@@ -97,18 +97,18 @@ type RunService_WatchRunClient = grpc.ServerStreamingClient[WatchRunResponse]
 // All implementations must embed UnimplementedRunServiceServer
 // for forward compatibility.
 //
-// RunService shows runs to those who may see them: the same rules as over REST, for the same bearer tokens, which travel in
-// the metadata `authorization`. Connections and messages have the limits that WorkerService names.
+// RunService shows runs under the same rules as the REST API. It takes the same bearer tokens, in the metadata `authorization`.
+// WorkerService states the limits of connections and messages.
 type RunServiceServer interface {
 	// GetRun returns one run.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
-	// WatchRun sends the run as it is, then again when it has changed, and lines of its log as they come. Changes that follow each other
-	// quickly may come as one. The stream ends with the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the
-	// client to connect again. One that broke off goes on where it was when it is asked for with the last resume_token.
-	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
-	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
+	// WatchRun sends the current run, then its changes, and new lines of its log. Changes in quick succession may come as one. The stream ends
+	// with the run. It ends with UNAVAILABLE after at most 1 hour, when the server stops or asks the client to connect again. To continue a
+	// broken stream, call again with the last resume_token. If no worker of the pool of a waiting run has been seen for a minute, the run has
+	// a diagnostic for its owner and the organizers. When that state begins or ends, the run is sent within a minute, with an unchanged
+	// version.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	mustEmbedUnimplementedRunServiceServer()
 }

@@ -23,12 +23,12 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WorkKind is what there is to do for a run. This is the contract between a worker and the programs that it runs, which are those
-// of people it does not know.
+// WorkKind is a kind of work for a run. Its comments are the contract between a worker and the programs that it runs. The worker does
+// not know the authors of these programs.
 //
 // # Folders and variables
 //
-// A program sees these folders, finds them by these environment variables, and gets no other variables of the worker:
+// A program sees these folders. It finds them through these environment variables, and gets no other variables of the worker:
 //
 //	/assay/input   ASSAY_INPUT; of an execution also inputDataset and inputRun: the files Work.inputs; read-only
 //	/assay/run     ASSAY_RUN, of an evaluation: the files Work.run_files; read-only
@@ -36,50 +36,49 @@ const (
 //	/assay/output  ASSAY_OUTPUT; of an execution also outputDir: empty; what the program leaves here is its output
 //	/tmp           HOME: empty and writable, in memory
 //
-// Each file lies at the top of its folder under its name, readable for every user, and has the size and the SHA-256 that its File
-// names: a worker checks both and otherwise does not begin. Links to files need no token. Everything else that the program sees is
-// its image, which it cannot write to; volumes of the image are empty and in memory. A worker without containers puts other paths
-// into the same variables, sets HOME and TMPDIR to an empty folder, passes its PATH, sets LANG to C.UTF-8, and runs a repository's
-// command in its checkout.
+// Each file is at the top of its folder under its name, and readable for every user. A worker begins only if each file has the size and
+// the SHA-256 that its File states. Links to files need no token. Everything else that the program sees is its image, which is
+// read-only; volumes of the image are empty and in memory. A worker without containers puts other paths into the same variables, sets
+// HOME and TMPDIR to an empty folder, passes its PATH, sets LANG to C.UTF-8, and runs a repository's command in its checkout.
 //
 // # Command, network, rights and limits
 //
-// A command is run as `/bin/sh -c COMMAND` in the image, in place of its entry point; without one the image runs what it names
-// itself. A program has no network but its own loopback interface, no capabilities and no way to gain privileges, its own user
-// namespace, and at most 1024 processes. The operators of a worker limit CPUs, memory (without swap, and with what is in /tmp),
-// the bytes in the output folder, and the time; assay-worker's defaults are 1 CPU, 4 GiB, 8 GiB and 1 hour. A program that exceeds a
-// limit is ended.
+// A command runs as `/bin/sh -c COMMAND` in the image, in place of the image's entry point. Without a command, the image runs its own. A
+// program has no network except its own loopback interface, no capabilities, no way to gain privileges, its own user namespace, and at
+// most 1024 processes. The operators of a worker limit CPUs, memory (without swap, and including /tmp), the bytes in the output folder,
+// and the time; assay-worker's defaults are 1 CPU, 4 GiB, 8 GiB and 1 hour. A program that exceeds a limit is ended.
 //
 // # End
 //
-// Exit code 0 is success. Every other end of the program itself, by its exit code or by a limit, is FAULT_RUN with a diagnostic
-// that names it; what goes wrong on the worker is FAULT_WORKER. What the program writes to standard output and standard error goes
-// line by line into heartbeats, and of an execution its last lines may stand in diagnostics without `discreet`.
+// Exit code 0 is success. Every other end of the program, by its exit code or by a limit, is FAULT_RUN with a diagnostic that names it.
+// Failures of the worker are FAULT_WORKER. Lines on standard output and standard error go into heartbeats. For an execution, diagnostics
+// without `discreet` may contain the last lines.
 //
 // # Output of an execution
 //
-// The regular files at the top of the output folder, in the run format of the dataset: 1 to 20, each of 1 byte to 2 GiB, with
-// names of one line and at most 200 bytes, no two with the same name or the same content. Folders are left out. A link, a device, an
-// empty file, a bad name or no file at all is FAULT_RUN, and so is an output that CompleteRun refuses with INVALID_ARGUMENT.
+// The output consists of the regular files at the top of the output folder, in the run format of the dataset: 1 to 20, each of 1 byte to
+// 2 GiB, with names of one line and at most 200 bytes. No two files may have the same name or the same content. Folders are ignored. A
+// link, a device, an empty file, an invalid name or no file at all is FAULT_RUN, and so is an output that CompleteRun refuses with
+// INVALID_ARGUMENT.
 type WorkKind int32
 
 const (
-	// Not said.
+	// Not set.
 	WorkKind_WORK_KIND_UNSPECIFIED WorkKind = 0
-	// Execute a container image over the inputs of a dataset. The image is pulled from its registry by the reference; one that cannot
-	// be pulled is FAULT_RUN, unless the worker can pull none at all.
+	// Execute a container image over the inputs of a dataset. The image is pulled from its registry by the reference. If it cannot be
+	// pulled, that is FAULT_RUN, unless the worker can pull no image at all.
 	WorkKind_WORK_KIND_IMAGE WorkKind = 1
-	// Clone a repository at a ref, without submodules and without files of Git LFS, build the Dockerfile at its top with the checkout
-	// as context, and execute the image as WORK_KIND_IMAGE has it. The build has the limits of a run and at most 30 minutes; its network is
-	// an HTTP proxy to public addresses, named by http_proxy and https_proxy. A build that fails is FAULT_RUN.
+	// Clone a repository at a ref, without submodules and without files of Git LFS, build the Dockerfile at its top with the checkout as
+	// context, and execute the image like WORK_KIND_IMAGE. The build has the limits of a run and at most 30 minutes. Its network is an
+	// HTTP proxy to public addresses, which http_proxy and https_proxy name. A build that fails is FAULT_RUN.
 	WorkKind_WORK_KIND_REPOSITORY WorkKind = 2
-	// Evaluate the files of a run with an organizer's image over the truth of a dataset. The program writes the regular file
-	// evaluation.json, at most 3 MiB, into the output folder: a JSON object of names and numbers, `{"Score": 0.5, "Errors": null}`, or
-	// one with values by topic, `{"measures": {"Score": 0.5}, "topics": {"1": {"Score": 0.4}}}`. A null is a measure that is not
-	// defined, which is sent as NaN. Each of Work.measures must be there; others are left out. Where there is no evaluation.json,
-	// evaluation.prototext is read, at most 256 KiB: blocks `measure { key: "Score" value: "0.5" }`. Everything else is FAULT_RUN, and
-	// so are measures that ReportEvaluation refuses with INVALID_ARGUMENT or RESOURCE_EXHAUSTED.
-	// The program has the truth at hand: what it wrote or printed stands in no diagnostic, and in the log for organizers alone.
+	// Evaluate the files of a run with an organizer's image over the ground truth of a dataset. The program writes the regular file
+	// evaluation.json, at most 3 MiB, into the output folder. It is a JSON object of names and numbers, `{"Score": 0.5, "Errors": null}`,
+	// or one with values by topic, `{"measures": {"Score": 0.5}, "topics": {"1": {"Score": 0.4}}}`. A null means that the measure is
+	// undefined; the worker reports NaN. All of Work.measures must be present; others are ignored. Without evaluation.json, the worker
+	// reads evaluation.prototext, at most 256 KiB: blocks `measure { key: "Score" value: "0.5" }`. Everything else is FAULT_RUN, and so
+	// are measures that ReportEvaluation refuses with INVALID_ARGUMENT or RESOURCE_EXHAUSTED. The program can read the ground truth. So
+	// diagnostics must not contain its output, and only organizers may read its log.
 	WorkKind_WORK_KIND_EVALUATION WorkKind = 3
 )
 
@@ -126,19 +125,19 @@ func (WorkKind) EnumDescriptor() ([]byte, []int) {
 	return file_assay_v1_worker_proto_rawDescGZIP(), []int{0}
 }
 
-// Fault says whose it is, and so what becomes of the run.
+// Fault is the cause of a failure. It decides what happens to the run.
 type FailRunRequest_Fault int32
 
 const (
-	// Not said; refused.
+	// Not set; refused.
 	FailRunRequest_FAULT_UNSPECIFIED FailRunRequest_Fault = 0
 	// The run cannot succeed: it fails.
 	FailRunRequest_FAULT_RUN FailRunRequest_Fault = 1
-	// This attempt broke off, and another may succeed: the run is tried again while one of 3 attempts is left, 15 seconds later
-	// after the first and 30 after the second.
+	// This attempt failed, and another may succeed: the run is tried again while one of 3 attempts is left, 15 seconds later after the
+	// first and 30 after the second.
 	FailRunRequest_FAULT_WORKER FailRunRequest_Fault = 2
-	// The worker stops, or cannot do this work after all: the run waits on, and no attempt is counted. No worker gets it for 15
-	// seconds, so that a worker that cannot do it does not lease it in a tight loop.
+	// The worker stops, or cannot do this work: the run waits again, and no attempt is counted. No worker gets it for 15 seconds, so
+	// that a worker that cannot do it does not lease it in a tight loop.
 	FailRunRequest_FAULT_NONE FailRunRequest_Fault = 3
 )
 
@@ -188,17 +187,17 @@ func (FailRunRequest_Fault) EnumDescriptor() ([]byte, []int) {
 // LeaseRequest asks for work.
 type LeaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the worker is called in leases and diagnostics: 1 to 100 characters, on one line.
+	// The name of the worker in leases and diagnostics: 1 to 100 characters, on one line.
 	Worker string `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
-	// The pools that the worker serves, at most 10, each a name of at most 50 lower-case letters, digits and hyphens. A dataset names its pool, and those that name none are in the pool
-	// `default`; so is a worker that names none.
+	// The pools that the worker serves, at most 10, each a name of at most 50 lower-case letters, digits and hyphens. Each dataset is in a
+	// pool; the default is `default`. A worker without pools serves `default`.
 	Pools []string `protobuf:"bytes,2,rep,name=pools,proto3" json:"pools,omitempty"`
-	// What the worker can do; when empty, to execute images and to evaluate. Repositories go only to a worker that names them.
+	// The kinds of work that the worker does. Without any, it executes images and evaluates. Repositories go only to workers that name them.
 	Kinds []WorkKind `protobuf:"varint,3,rep,packed,name=kinds,proto3,enum=assay.v1.WorkKind" json:"kinds,omitempty"`
-	// How long to wait when there is no work; at most 60 s. Absent: not at all.
+	// How long to wait if there is no work; at most 60 s. Absent: not at all.
 	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
-	// Whether the worker builds repositories as container images, and does not merely run a command in a checkout of them.
-	// `GET /info` names the pools of workers that name repositories and build them.
+	// Whether the worker builds repositories as container images, instead of only running a command in a checkout. `GET /info` lists the
+	// pools with workers that name repositories and build them.
 	Builds        bool `protobuf:"varint,5,opt,name=builds,proto3" json:"builds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,10 +268,10 @@ func (x *LeaseRequest) GetBuilds() bool {
 	return false
 }
 
-// LeaseResponse is work, or nothing.
+// LeaseResponse has work, or is empty.
 type LeaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What there is to do; absent when there was nothing.
+	// The work; absent if there was none.
 	Work          *Work `protobuf:"bytes,1,opt,name=work,proto3" json:"work,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -315,20 +314,20 @@ func (x *LeaseResponse) GetWork() *Work {
 	return nil
 }
 
-// Work is what there is to do for a run, under a lease.
+// Work describes the work for a run, with its lease.
 type Work struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run, a ULID.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	// The lease, a ULID: the fence that every call for the run carries.
+	// The lease, a ULID. Every call about the run carries it as a fencing token.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// How long the lease lasts unless a heartbeat extends it, counted from this answer.
+	// How long the lease lasts without a heartbeat, counted from this answer.
 	LeaseDuration *durationpb.Duration `protobuf:"bytes,3,opt,name=lease_duration,json=leaseDuration,proto3" json:"lease_duration,omitempty"`
-	// How often to send a heartbeat, lines or not.
+	// The interval between heartbeats, with or without lines.
 	HeartbeatInterval *durationpb.Duration `protobuf:"bytes,4,opt,name=heartbeat_interval,json=heartbeatInterval,proto3" json:"heartbeat_interval,omitempty"`
-	// When the lease ends, by the server's clock: for people. Workers count by lease_duration.
+	// When the lease ends by the server's clock, for people. Workers use lease_duration.
 	DeadlineTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=deadline_time,json=deadlineTime,proto3" json:"deadline_time,omitempty"`
-	// What there is to do.
+	// The kind of work.
 	Kind WorkKind `protobuf:"varint,6,opt,name=kind,proto3,enum=assay.v1.WorkKind" json:"kind,omitempty"`
 	// The number of this attempt, from 1.
 	Attempt int32 `protobuf:"varint,7,opt,name=attempt,proto3" json:"attempt,omitempty"`
@@ -338,23 +337,23 @@ type Work struct {
 	DatasetId string `protobuf:"bytes,9,opt,name=dataset_id,json=datasetId,proto3" json:"dataset_id,omitempty"`
 	// The submission.
 	SubmissionId string `protobuf:"bytes,10,opt,name=submission_id,json=submissionId,proto3" json:"submission_id,omitempty"`
-	// The container image, of the submission or, for an evaluation, of the organizer; empty for a repository.
+	// The container image of the submission or, for an evaluation, of the organizer; empty for a repository.
 	Image string `protobuf:"bytes,11,opt,name=image,proto3" json:"image,omitempty"`
-	// The command to run, by the shell of the image; empty: what the image runs by itself.
+	// The command for the shell of the image; empty: the image's own command.
 	Command string `protobuf:"bytes,12,opt,name=command,proto3" json:"command,omitempty"`
 	// For a repository: the https URL to clone.
 	RepositoryUrl string `protobuf:"bytes,13,opt,name=repository_url,json=repositoryUrl,proto3" json:"repository_url,omitempty"`
-	// For a repository: the commit, tag or branch; empty: its default branch.
+	// For a repository: the commit, tag or branch; empty: the default branch.
 	RepositoryRef string `protobuf:"bytes,14,opt,name=repository_ref,json=repositoryRef,proto3" json:"repository_ref,omitempty"`
 	// The inputs of the dataset, with links.
 	Inputs []*File `protobuf:"bytes,15,rep,name=inputs,proto3" json:"inputs,omitempty"`
 	// For an evaluation: the files of the run, with links.
 	RunFiles []*File `protobuf:"bytes,16,rep,name=run_files,json=runFiles,proto3" json:"run_files,omitempty"`
-	// For an evaluation: the truth, with links. No participant may ever see it.
+	// For an evaluation: the ground truth, with links. No participant may ever see it.
 	Truths []*File `protobuf:"bytes,17,rep,name=truths,proto3" json:"truths,omitempty"`
-	// For an evaluation: the version of the truth, to be sent back with the measures.
+	// For an evaluation: the version of the ground truth, to be returned with the measures.
 	TruthVersion int64 `protobuf:"varint,18,opt,name=truth_version,json=truthVersion,proto3" json:"truth_version,omitempty"`
-	// For an evaluation: the names of the measures that are expected.
+	// For an evaluation: the names of the measures to report.
 	Measures      []string `protobuf:"bytes,19,rep,name=measures,proto3" json:"measures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -523,17 +522,17 @@ func (x *Work) GetMeasures() []string {
 	return nil
 }
 
-// HeartbeatRequest says that a worker is at work.
+// HeartbeatRequest reports that a worker is working on a run.
 type HeartbeatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The lease.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// The position of the first of lines among all that were sent under the lease, from 0: what comes twice is kept once,
-	// and a gap before it is refused with INVALID_ARGUMENT.
+	// The position of the first of lines among all lines of the lease, from 0. Repeated lines are stored once. A gap before the first line
+	// is refused with INVALID_ARGUMENT.
 	FirstLine int64 `protobuf:"varint,3,opt,name=first_line,json=firstLine,proto3" json:"first_line,omitempty"`
-	// Lines of the log, at most 1,000 and 256 KiB in one call. The server keeps 16 MiB of a log, and of what comes then the end.
+	// Lines of the log, at most 1,000 and 256 KiB in one call. The server keeps 16 MiB of a log, and of later lines the last ones.
 	Lines         []*OutputLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -597,12 +596,12 @@ func (x *HeartbeatRequest) GetLines() []*OutputLine {
 	return nil
 }
 
-// OutputLine is a line as a worker read it.
+// OutputLine is a line that a program or its worker wrote.
 type OutputLine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where it was written.
+	// The stream that the line was written to.
 	Stream Stream `protobuf:"varint,1,opt,name=stream,proto3,enum=assay.v1.Stream" json:"stream,omitempty"`
-	// The line without its end, valid UTF-8. What is beyond 8 KiB is cut off.
+	// The line without its end, valid UTF-8. Text beyond 8 KiB is cut off.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -652,16 +651,16 @@ func (x *OutputLine) GetText() string {
 	return ""
 }
 
-// HeartbeatResponse says how to go on.
+// HeartbeatResponse tells the worker how to continue.
 type HeartbeatResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How long the lease lasts now, counted from this answer.
+	// How long the lease now lasts, counted from this answer.
 	LeaseDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=lease_duration,json=leaseDuration,proto3" json:"lease_duration,omitempty"`
-	// Whether to stop, because the run was cancelled. The lease is gone then.
+	// Whether to stop, because the run was cancelled. The lease has then ended.
 	Stop bool `protobuf:"varint,2,opt,name=stop,proto3" json:"stop,omitempty"`
-	// Why, for people.
+	// The reason to stop, for people.
 	StopReason string `protobuf:"bytes,3,opt,name=stop_reason,json=stopReason,proto3" json:"stop_reason,omitempty"`
-	// How many lines the server has of this lease: where the next call begins.
+	// The number of lines that the server has of this lease. The next call begins at this position.
 	NextLine      int64 `protobuf:"varint,4,opt,name=next_line,json=nextLine,proto3" json:"next_line,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -725,14 +724,14 @@ func (x *HeartbeatResponse) GetNextLine() int64 {
 	return 0
 }
 
-// CompleteRunRequest brings the output of an execution.
+// CompleteRunRequest declares the output of an execution.
 type CompleteRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The lease.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// The files of the output, 1 to 20: name, size, sha256 and media type of each.
+	// The files of the output, 1 to 20, each with name, size, sha256 and media_type.
 	Files         []*File `protobuf:"bytes,3,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -789,10 +788,10 @@ func (x *CompleteRunRequest) GetFiles() []*File {
 	return nil
 }
 
-// CompleteRunResponse says what is missing, or how the run goes on.
+// CompleteRunResponse lists missing files, or has the new state of the run.
 type CompleteRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to send files that are not stored yet; empty: the output was taken.
+	// Where to send files that are not stored yet; empty: the output was accepted.
 	Uploads []*Upload `protobuf:"bytes,1,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	// The state of the run after this call.
 	State         RunState `protobuf:"varint,2,opt,name=state,proto3,enum=assay.v1.RunState" json:"state,omitempty"`
@@ -844,8 +843,9 @@ func (x *CompleteRunResponse) GetState() RunState {
 	return RunState_RUN_STATE_UNSPECIFIED
 }
 
-// Upload says where to send the bytes of a file, without a token, with their number in Content-Length. What is stored is never replaced: a request that is repeated, because its answer
-// was lost, may be answered with the HTTP status 412, which is success for the one who sent the file.
+// Upload says where to send the bytes of a file. The request needs no token, and its Content-Length must be the size of the file. A
+// stored file is never replaced. So a request that is repeated after a lost answer may be answered with the HTTP status 412, which means
+// success for the sender of the file.
 type Upload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the file.
@@ -854,9 +854,9 @@ type Upload struct {
 	Method string `protobuf:"bytes,2,opt,name=method,proto3" json:"method,omitempty"`
 	// The signed address.
 	Url string `protobuf:"bytes,3,opt,name=url,proto3" json:"url,omitempty"`
-	// Headers to send exactly so.
+	// Headers to send unchanged.
 	Headers map[string]string `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Until when the address works.
+	// When the address expires.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -927,23 +927,23 @@ func (x *Upload) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// ReportEvaluationRequest brings the measures of an evaluation.
+// ReportEvaluationRequest reports the measures of an evaluation.
 type ReportEvaluationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The lease.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// The version of the truth that was evaluated against, as it was leased.
+	// The truth_version of the work.
 	TruthVersion int64 `protobuf:"varint,3,opt,name=truth_version,json=truthVersion,proto3" json:"truth_version,omitempty"`
-	// The measures by name: each that the dataset names, from -1e60 to 1e60; NaN where one is not defined for the run.
+	// The measures by name: all that the dataset names, from -1e60 to 1e60. NaN means that a measure is undefined for the run.
 	Measures map[string]float64 `protobuf:"bytes,4,rep,name=measures,proto3" json:"measures,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// Values by topic and name, where the evaluator has them, from -1e60 to 1e60. The name of a topic is one line of 1 to 200 bytes without
+	// Values by topic and name, if the evaluator has them, from -1e60 to 1e60. The name of a topic is one line of 1 to 200 bytes without
 	// control and format characters.
 	Topics map[string]*TopicMeasures `protobuf:"bytes,5,rep,name=topics,proto3" json:"topics,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What the evaluator was, for repeating it: the digest of its image, say; one line of at most 200 bytes.
+	// The version of the evaluator, such as the digest of its image, so that others can repeat the evaluation; one line of at most 200 bytes.
 	EvaluatorVersion string `protobuf:"bytes,6,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
-	// What is to be said of the run although it was evaluated.
+	// Warnings about the run, which was evaluated in spite of them.
 	Warnings      []*Diagnostic `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1129,16 +1129,16 @@ func (x *ReportEvaluationResponse) GetState() RunState {
 	return RunState_RUN_STATE_UNSPECIFIED
 }
 
-// FailRunRequest says that the work came to no result.
+// FailRunRequest reports that the work has no result.
 type FailRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The lease.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// Whose fault that is.
+	// The cause.
 	Fault FailRunRequest_Fault `protobuf:"varint,3,opt,name=fault,proto3,enum=assay.v1.FailRunRequest_Fault" json:"fault,omitempty"`
-	// What happened: at least one for FAULT_RUN, and the first of them for FAULT_WORKER.
+	// What happened. FAULT_RUN needs at least one. For FAULT_WORKER, the first one with `discreet` gives the reason.
 	Diagnostics   []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1202,7 +1202,7 @@ func (x *FailRunRequest) GetDiagnostics() []*Diagnostic {
 	return nil
 }
 
-// FailRunResponse says what became of the run.
+// FailRunResponse has the new state of the run.
 type FailRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The state of the run after this call.

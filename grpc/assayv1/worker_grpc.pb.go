@@ -30,53 +30,53 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
-// image. Callers need the role `worker`. Everything that a worker does for a run is under a lease, whose id is a fencing token:
-// once the lease has expired or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// their results are discarded. A lease is valid only for the identity of the token that took it.
+// WorkerService gives work to workers: they execute images and repositories, and evaluate runs with an organizer's own image. Callers
+// need the role `worker`. Every call about a run names a lease, whose id is a fencing token. After the lease has expired or the run has
+// ended, calls with the lease fail with FAILED_PRECONDITION and the reason STALE_LEASE, and their results are discarded. A lease is
+// valid only for the identity of the token that took it.
 //
-// Times that a worker has to act on are durations, so that no worker's clock matters.
+// Times that a worker must act on are durations, so that workers' clocks do not matter.
 //
 // # Order of calls
 //
-// Lease, then a Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
-// CompleteRun ends an execution, ReportEvaluation an evaluation, and FailRun either of them without a result. Lines of the log that
-// come after the end of the lease are lost: send the last ones before. The evaluation of an output is work of its own, which the
-// server does itself or hands out to any worker of the pool.
+// Call Lease. Then call Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
+// CompleteRun ends an execution, ReportEvaluation ends an evaluation, and FailRun ends either without a result. Lines of the log that
+// arrive after the end of the lease are lost, so send the last lines before. The evaluation of an output is separate work. The server
+// does it itself, or gives it to any worker of the pool.
 //
 // # Repeats and errors
 //
-// A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
-// the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
-// run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
-// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A lease whose answer was lost expires.
+// After a lost answer, repeat the call. A repeat has the same content, the same lease and the same identity. CompleteRun,
+// ReportEvaluation and FailRun answer a repeat like the first call, whatever happened to the run since, until such a call ends another
+// lease of the run. Other content with an ended lease is refused with STALE_LEASE. So is the repeat of a call that was refused with
+// TRUTH_CHANGED. Repeated lines of a Heartbeat are stored once. After a lost answer to Lease, the lease expires.
 //
-// Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
-// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has expired by the worker's own clock. Do not
-// repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
+// Repeat a call after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a renewed token), ABORTED with another reason than
+// TRUTH_CHANGED, INTERNAL and UNKNOWN. Use growing pauses, and stop when the lease has expired by the worker's own clock. Do not repeat
+// a call after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
 // NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
 //
 // # Connections and messages
 //
-// A request has at most 4 MiB, after decompression too; the server understands gzip, and compresses an answer as its request was.
-// The first message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a
-// silent client after 1 minute; a client may ping every 10 seconds, also when it has no call, and is disconnected when it does so
-// more often. An idle connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and
-// gives calls 2 minutes to end. Credentials are bearer tokens in the metadata `authorization`.
+// A request has at most 4 MiB, after decompression too. The server supports gzip, and compresses an answer like its request. The first
+// message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a silent client
+// after 1 minute; a client may ping every 10 seconds, even without a call, and is disconnected if it pings more often. An idle
+// connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and gives calls 2 minutes to
+// end. Credentials are bearer tokens in the metadata `authorization`.
 type WorkerServiceClient interface {
-	// Lease waits for work and returns it with a lease. The answer is empty when there was none for as long as the worker
-	// wanted to wait. A lease that no heartbeat confirms soon goes to another worker, and that is no attempt of the run's.
+	// Lease waits for work and returns it with a lease. The answer is empty if there was none while the worker was willing to wait. If no
+	// heartbeat confirms a lease soon, the run goes to another worker, and no attempt is counted.
 	Lease(ctx context.Context, in *LeaseRequest, opts ...grpc.CallOption) (*LeaseResponse, error)
-	// Heartbeat extends the lease, brings lines of the log, and tells the worker whether to stop. The first is due at once.
+	// Heartbeat extends the lease, delivers lines of the log, and tells the worker whether to stop. The first one is due at once.
 	Heartbeat(ctx context.Context, in *HeartbeatRequest, opts ...grpc.CallOption) (*HeartbeatResponse, error)
-	// CompleteRun brings the output of an execution. As long as files of it are missing in the object store, the answer says
-	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation; or it
-	// fails, when its owner has no room left for the files.
+	// CompleteRun declares the output of an execution. If files are missing in the object store, the answer says where to send them, and
+	// nothing else has happened: send them and call again. Afterwards the run waits for its evaluation. It fails instead if its owner's
+	// quota has no room for the files.
 	CompleteRun(ctx context.Context, in *CompleteRunRequest, opts ...grpc.CallOption) (*CompleteRunResponse, error)
-	// ReportEvaluation brings the measures of an evaluation, which completes the run. It fails with ABORTED and the reason
-	// TRUTH_CHANGED when the truth has changed meanwhile; the run then waits to be evaluated against the new one.
+	// ReportEvaluation reports the measures of an evaluation, which completes the run. It fails with ABORTED and the reason TRUTH_CHANGED
+	// if the ground truth has changed meanwhile. The run then waits to be evaluated against the new one.
 	ReportEvaluation(ctx context.Context, in *ReportEvaluationRequest, opts ...grpc.CallOption) (*ReportEvaluationResponse, error)
-	// FailRun says that the work came to no result: it ends the run, or gives it back.
+	// FailRun reports that the work has no result. It ends the run, or returns it to the queue.
 	FailRun(ctx context.Context, in *FailRunRequest, opts ...grpc.CallOption) (*FailRunResponse, error)
 }
 
@@ -142,53 +142,53 @@ func (c *workerServiceClient) FailRun(ctx context.Context, in *FailRunRequest, o
 // All implementations must embed UnimplementedWorkerServiceServer
 // for forward compatibility.
 //
-// WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
-// image. Callers need the role `worker`. Everything that a worker does for a run is under a lease, whose id is a fencing token:
-// once the lease has expired or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// their results are discarded. A lease is valid only for the identity of the token that took it.
+// WorkerService gives work to workers: they execute images and repositories, and evaluate runs with an organizer's own image. Callers
+// need the role `worker`. Every call about a run names a lease, whose id is a fencing token. After the lease has expired or the run has
+// ended, calls with the lease fail with FAILED_PRECONDITION and the reason STALE_LEASE, and their results are discarded. A lease is
+// valid only for the identity of the token that took it.
 //
-// Times that a worker has to act on are durations, so that no worker's clock matters.
+// Times that a worker must act on are durations, so that workers' clocks do not matter.
 //
 // # Order of calls
 //
-// Lease, then a Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
-// CompleteRun ends an execution, ReportEvaluation an evaluation, and FailRun either of them without a result. Lines of the log that
-// come after the end of the lease are lost: send the last ones before. The evaluation of an output is work of its own, which the
-// server does itself or hands out to any worker of the pool.
+// Call Lease. Then call Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
+// CompleteRun ends an execution, ReportEvaluation ends an evaluation, and FailRun ends either without a result. Lines of the log that
+// arrive after the end of the lease are lost, so send the last lines before. The evaluation of an output is separate work. The server
+// does it itself, or gives it to any worker of the pool.
 //
 // # Repeats and errors
 //
-// A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
-// the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
-// run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
-// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A lease whose answer was lost expires.
+// After a lost answer, repeat the call. A repeat has the same content, the same lease and the same identity. CompleteRun,
+// ReportEvaluation and FailRun answer a repeat like the first call, whatever happened to the run since, until such a call ends another
+// lease of the run. Other content with an ended lease is refused with STALE_LEASE. So is the repeat of a call that was refused with
+// TRUTH_CHANGED. Repeated lines of a Heartbeat are stored once. After a lost answer to Lease, the lease expires.
 //
-// Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
-// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has expired by the worker's own clock. Do not
-// repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
+// Repeat a call after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a renewed token), ABORTED with another reason than
+// TRUTH_CHANGED, INTERNAL and UNKNOWN. Use growing pauses, and stop when the lease has expired by the worker's own clock. Do not repeat
+// a call after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
 // NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
 //
 // # Connections and messages
 //
-// A request has at most 4 MiB, after decompression too; the server understands gzip, and compresses an answer as its request was.
-// The first message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a
-// silent client after 1 minute; a client may ping every 10 seconds, also when it has no call, and is disconnected when it does so
-// more often. An idle connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and
-// gives calls 2 minutes to end. Credentials are bearer tokens in the metadata `authorization`.
+// A request has at most 4 MiB, after decompression too. The server supports gzip, and compresses an answer like its request. The first
+// message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a silent client
+// after 1 minute; a client may ping every 10 seconds, even without a call, and is disconnected if it pings more often. An idle
+// connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and gives calls 2 minutes to
+// end. Credentials are bearer tokens in the metadata `authorization`.
 type WorkerServiceServer interface {
-	// Lease waits for work and returns it with a lease. The answer is empty when there was none for as long as the worker
-	// wanted to wait. A lease that no heartbeat confirms soon goes to another worker, and that is no attempt of the run's.
+	// Lease waits for work and returns it with a lease. The answer is empty if there was none while the worker was willing to wait. If no
+	// heartbeat confirms a lease soon, the run goes to another worker, and no attempt is counted.
 	Lease(context.Context, *LeaseRequest) (*LeaseResponse, error)
-	// Heartbeat extends the lease, brings lines of the log, and tells the worker whether to stop. The first is due at once.
+	// Heartbeat extends the lease, delivers lines of the log, and tells the worker whether to stop. The first one is due at once.
 	Heartbeat(context.Context, *HeartbeatRequest) (*HeartbeatResponse, error)
-	// CompleteRun brings the output of an execution. As long as files of it are missing in the object store, the answer says
-	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation; or it
-	// fails, when its owner has no room left for the files.
+	// CompleteRun declares the output of an execution. If files are missing in the object store, the answer says where to send them, and
+	// nothing else has happened: send them and call again. Afterwards the run waits for its evaluation. It fails instead if its owner's
+	// quota has no room for the files.
 	CompleteRun(context.Context, *CompleteRunRequest) (*CompleteRunResponse, error)
-	// ReportEvaluation brings the measures of an evaluation, which completes the run. It fails with ABORTED and the reason
-	// TRUTH_CHANGED when the truth has changed meanwhile; the run then waits to be evaluated against the new one.
+	// ReportEvaluation reports the measures of an evaluation, which completes the run. It fails with ABORTED and the reason TRUTH_CHANGED
+	// if the ground truth has changed meanwhile. The run then waits to be evaluated against the new one.
 	ReportEvaluation(context.Context, *ReportEvaluationRequest) (*ReportEvaluationResponse, error)
-	// FailRun says that the work came to no result: it ends the run, or gives it back.
+	// FailRun reports that the work has no result. It ends the run, or returns it to the queue.
 	FailRun(context.Context, *FailRunRequest) (*FailRunResponse, error)
 	mustEmbedUnimplementedWorkerServiceServer()
 }

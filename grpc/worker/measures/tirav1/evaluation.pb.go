@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: tira/v1/evaluation.proto
 
-// What evaluators for TIRA write in the text format, as evaluation.prototext.
+// The text format of evaluators for TIRA, in evaluation.prototext.
 
 package tirav1
 
@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Evaluation is what an evaluator found.
+// Evaluation is the result of an evaluator.
 type Evaluation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its measures.

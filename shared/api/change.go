@@ -20,8 +20,8 @@ import (
 func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
 // InTrash is what descriptions of operations say of what they delete.
-const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then. " +
-	"Links to files that were signed before work until they expire."
+const InTrash = "It can be restored for 30 days: `/v1/deletions` lists it, and its files count as stored until then. " +
+	"Links to files that were signed before remain valid until they expire."
 
 // propagationTime is how long a request waits until records that depend on a changed record follow it. The evaluator does the rest.
 const propagationTime = 10 * time.Second

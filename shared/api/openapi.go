@@ -34,21 +34,22 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 			Title: "Assay", Version: Version,
 			Description: "A platform for shared tasks: organizers publish tasks and datasets whose truth stays hidden, participants submit, the " +
 				"platform evaluates every run, and leaderboards come out.\n\n" +
-				"Lists are newest first and go on at `links.next`; an empty page is 204, without a body. With `fields`, answers lack the members " +
-				"that it does not name, required ones too. " +
-				"A caller with a login finds own changes in single resources at once; lists, and everything for callers without a login, may follow " +
-				"a second or so later. " +
-				"POST and PATCH with `preview=true` change nothing, and answer what the change would be answered with and what would follow; they are " +
-				"refused as the change would be. " +
-				"Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, " +
-				"under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). " +
+				"Lists are newest first and continue at `links.next`; an empty page is 204, without a body. With `fields`, answers contain only the " +
+				"named members, even if others are required. " +
+				"Callers with a login see their own changes in single resources at once. Lists, and all answers to callers without a login, may be " +
+				"about a second old. " +
+				"POST and PATCH with `preview=true` change nothing. They show the answer to the change and its effects, and are refused whenever " +
+				"the change would be. " +
+				"Conditions (`If-Match`, `If-None-Match`) apply to every method as RFC 9110 defines. Answers of more than 1 KiB are compressed " +
+				"with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` names it. " +
+				"Request bodies may be compressed too (`Content-Encoding: gzip`). " +
 				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +
-				"Callers who prefer `text/html` to JSON, as browsers do, get a page of any GET and of any error, also where that is not listed. " +
-				"What is no HTTP request, has header fields far beyond the limit, or expects other than `100-continue`, is refused with 400, 431 or " +
-				"417 before it is read, and without a problem document. " +
-				"On AWS a gateway answers 429, 413 and 503 by itself when it is asked for more than it passes on: JSON that has a `message` alone. " +
-				"Send again what was answered 429 or 503, after `Retry-After` or growing pauses.",
-			Contact: &huma.Contact{Name: "Those who run this server"},
+				"Callers who prefer `text/html` to JSON, such as browsers, get a page for any GET and any error, even if the operation does not list " +
+				"it. Malformed HTTP requests, header fields far beyond the limit, and expectations other than `100-continue` are refused with " +
+				"400, 431 or 417 before the request is read, and without a problem document. " +
+				"On AWS, a gateway answers 429, 413 and 503 itself when a limit is exceeded, with JSON that contains only a `message`. " +
+				"Repeat requests that got 429 or 503, after `Retry-After` or growing pauses.",
+			Contact: &huma.Contact{Name: "The operators of this server"},
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "this server"}},
@@ -56,8 +57,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 		Components: &huma.Components{
 			Schemas: set.registry,
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
-				Type: "http", Scheme: "bearer", Description: "A token of the OpenID Connect issuer that `GET /info` names, or an access token that its " +
-					"user made with `POST /v1/user/tokens`.",
+				Type: "http", Scheme: "bearer", Description: "A token of the OpenID Connect issuer that `GET /info` names, or an access token that " +
+					"its user created with `POST /v1/user/tokens`.",
 			}},
 		},
 	}
@@ -125,7 +126,7 @@ func (op *Operation) describe(set *schemaSet, tag string, names map[string][]str
 	d := &huma.Operation{
 		Method: op.Method, Path: strings.TrimSuffix(op.Path, "{$}"), OperationID: op.ID, Tags: []string{tag},
 		Summary:     op.Summary,
-		Description: op.Description + "\n\nWho may: " + op.May.String() + ". Access tokens: " + op.TokenScope().String() + ".",
+		Description: op.Description + "\n\nAllowed callers: " + op.May.String() + ". Access tokens: " + op.TokenScope().String() + ".",
 		Responses:   map[string]*huma.Response{},
 	}
 	if !op.loginNeeded() {

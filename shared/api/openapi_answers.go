@@ -26,7 +26,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		if op.Query.List {
 			headers = append(headers, "Link")
 			d.Responses["204"] = &huma.Response{
-				Description: "The page is empty, so there is no body: as long as nothing passes the filters, or past the end of a sorted list.",
+				Description: "The page is empty, so there is no body. Nothing passes the filters, or the offset is past the end of a sorted list.",
 				Headers:     describeHeaders("X-Request-Id", "Cache-Control")}
 		} else if op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]()) {
 			headers = append(headers, "ETag")
@@ -36,7 +36,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		headers = append(headers, "ETag", "Content-Location")
 	}
 	if op.Method == http.MethodGet { // includes lists without a tag, which answer 304 to If-None-Match: *
-		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
+		d.Responses["304"] = &huma.Response{Description: "The caller already has it", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
 	}
 	if op.hasETag() {
 		headers = append(headers, "ETag")
@@ -46,7 +46,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		headers = append(headers, "Location", "Idempotent-Replay")
 	}
 	if op.Large || op.computes() && slices.Contains(op.Media, mediaText) {
-		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while",
+		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it is at Location for a while",
 			Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
 	}
 	for _, m := range op.Media {
@@ -79,7 +79,7 @@ func (op *Operation) describePreview(set *schemaSet, d *huma.Operation) {
 		return
 	}
 	if d.Responses["200"] == nil {
-		d.Responses["200"] = &huma.Response{Description: "What would follow, with preview=true", Content: map[string]*huma.MediaType{},
+		d.Responses["200"] = &huma.Response{Description: "The effects of the change, with preview=true", Content: map[string]*huma.MediaType{},
 			Headers: describeHeaders("X-Request-Id", "Cache-Control", "RateLimit", "RateLimit-Policy")}
 	}
 	d.Responses["200"].Content[mediaPreview] = &huma.MediaType{Schema: set.of(reflect.TypeFor[Preview]())}
@@ -155,19 +155,19 @@ func (op *Operation) problems() []*problem.Kind {
 
 var headerDescriptions = map[string]string{
 	"X-Request-Id":     "identifies the request in the server's log",
-	"Cache-Control":    "who may keep the answer, and how long",
-	"ETag":             "strong entity tag of what is shown",
-	"Link":             "the next page, as `links.next` (RFC 8288)",
-	"Content-Location": "where a GET has the same answer, if the input is short enough",
-	"RateLimit": "what is left of the caller's limit, and in how many seconds all of it is there again: \"write\";r=499;t=1 " +
+	"Cache-Control":    "which caches may keep the answer, and how long",
+	"ETag":             "strong entity tag of the body",
+	"Link":             "the next page, like `links.next` (RFC 8288)",
+	"Content-Location": "address of a GET with the same answer, if the input is short enough",
+	"RateLimit": "the remaining part of the caller's limit, and the seconds until the whole limit is available again: \"write\";r=499;t=1 " +
 		"(draft-ietf-httpapi-ratelimit-headers); absent without a limit",
-	"RateLimit-Policy":  "the limit: \"write\";q=500;w=5 is 500 requests at once, and as many again within 5 seconds",
+	"RateLimit-Policy":  "the limit: \"write\";q=500;w=5 means 500 requests at once, and as many again within 5 seconds",
 	"Location":          "address of the new resource, or of the answer",
-	"Idempotent-Replay": "true when this is the answer that an earlier request with the same Idempotency-Key got; absent otherwise",
-	"WWW-Authenticate":  "the scheme of authentication, and for a token that is not valid or not sufficient the error (RFC 6750)",
-	"Retry-After":       "in how many seconds to try again; absent when waiting does not help",
-	"Accept-Patch":      "the media types that a PATCH takes (RFC 5789)",
-	"Accept-Post":       "the media types that a POST takes",
+	"Idempotent-Replay": "true if this repeats the answer to an earlier request with the same Idempotency-Key; absent otherwise",
+	"WWW-Authenticate":  "the authentication scheme, and the error of an invalid or insufficient token (RFC 6750)",
+	"Retry-After":       "seconds to wait before trying again; absent if waiting does not help",
+	"Accept-Patch":      "the media types that a PATCH accepts (RFC 5789)",
+	"Accept-Post":       "the media types that a POST accepts",
 	"Accept-Encoding":   "the content codings that a body can have (RFC 9110, section 12.5.3)",
 }
 

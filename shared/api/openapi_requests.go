@@ -57,7 +57,7 @@ func filterParam(f page.Filter) *huma.Param {
 		item.Type, one = "boolean", "true or false."
 	default:
 		item.MinLength, item.MaxLength = new(1), new(page.MaxText)
-		one, several = "The whole text.", "Parts of the text, whatever the case"
+		one, several = "The whole text.", "Parts of the text, ignoring case"
 	}
 	if f.Standalone {
 		return &huma.Param{Name: f.Param(), In: "query", Description: one, Schema: item}
@@ -78,20 +78,20 @@ func (op *Operation) queryParams() []*huma.Param {
 		if op.Query.Named {
 			cursor.Pattern, cursor.MinLength = "", new(1)
 		}
-		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{
+		add("limit", "The greatest number of resources; more than 200 is treated as 200.", &huma.Schema{
 			Type: "integer", Minimum: new(1.0), Default: page.DefaultLimit})
-		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", cursor)
+		add("cursor", "Id of the first resource of the requested page, as in `links.next`.", cursor)
 	}
 	if op.previews() {
-		add(previewFilter.Name, "`true` changes nothing, and answers what the change would do.", &huma.Schema{Type: "boolean"})
+		add(previewFilter.Name, "`true` changes nothing, and answers with the effects of the change.", &huma.Schema{Type: "boolean"})
 	}
 	if op.Query.Sort {
 		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{
 			Type: "string", MinLength: new(1), MaxLength: new(page.MaxText)})
-		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: new(0.0)})
+		add("offset", "With `sort`: the number of resources to skip.", &huma.Schema{Type: "integer", Minimum: new(0.0)})
 	}
 	if op.variants != nil && op.Method == http.MethodGet {
-		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.",
+		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "The body of the equivalent POST to the tool, as JSON.",
 			Schema: &huma.Schema{Type: "string", MinLength: new(1)}}
 		if example, err := Encode(op.variants[0].Example); err == nil {
 			p.Examples = map[string]*huma.Example{op.variants[0].Name: {Value: strings.TrimSpace(string(example))}}
@@ -99,8 +99,8 @@ func (op *Operation) queryParams() []*huma.Param {
 		params = append(params, p)
 	}
 	if fields := op.Query.Fields; len(fields) > 0 {
-		about := "Names of members, separated by commas: each resource has only these, and lacks the others even where its schema requires " +
-			"them. One of: " + strings.Join(fields, ", ") + "."
+		about := "Names of members, separated by commas. Each resource contains only these members, even if its schema requires others. " +
+			"One of: " + strings.Join(fields, ", ") + "."
 		p := listOf("fields", about, &huma.Schema{Type: "string", Enum: values(fields)}, len(fields))
 		p.Schema.MaxItems = nil // repeating a name is allowed
 		params = append(params, p)
@@ -115,13 +115,13 @@ func (op *Operation) headerParams() []*huma.Param {
 	switch op.Method {
 	case http.MethodGet:
 		if op.hasETag() {
-			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
+			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 if one of them is current.")}
 		}
 	case http.MethodPost:
 		if op.Body == nil { // safe to repeat without a key
 			return nil
 		}
-		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")
+		key := header(idempotencyHeader, "Makes the request safe to repeat: for 24 hours, the same key and body get the first answer again.")
 		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", new(maxIdempotencyKey) // visible ASCII except the comma
 		return []*huma.Param{key}
 	case http.MethodPatch, http.MethodDelete:
@@ -145,13 +145,13 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 		for _, v := range op.variants {
 			content.Examples[v.Name] = &huma.Example{Summary: v.Summary, Value: v.Example}
 		}
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "The input of the computation.", Content: map[string]*huma.MediaType{
 			mediaJSON: content}}
 	case op.Body != nil:
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "The resource to create.", Content: map[string]*huma.MediaType{
 			mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
 		if op.Method == http.MethodPatch {
-			d.RequestBody.Description = "What to change."
+			d.RequestBody.Description = "The changes."
 			d.RequestBody.Content[patch.MergePatch] = d.RequestBody.Content[mediaJSON]
 		}
 	}

@@ -29,9 +29,9 @@ const mediaPreview = "application/vnd.assay.preview+json"
 
 // Preview is the answer to a request with preview=true.
 type Preview struct {
-	Status   int      `json:"status" doc:"the status that the change would be answered with"`
-	Resource any      `json:"resource" doc:"what the change would be answered with, without links to files and secrets. The ids and instants that the change makes will be others"`
-	Effects  []Effect `json:"effects" doc:"what would follow beyond that"`
+	Status   int      `json:"status" doc:"the status of the answer to the change"`
+	Resource any      `json:"resource" doc:"the answer to the change, without links to files and secrets. The change itself will create other ids and times"`
+	Effects  []Effect `json:"effects" doc:"further effects of the change"`
 }
 
 // EffectKind names the area that an effect belongs to.
@@ -50,12 +50,12 @@ const (
 
 // Effect is one consequence of a change.
 type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: the advice that organizers then find in a dataset; audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are notified of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
-	Subject string     `json:"subject" doc:"path of the resource that it is about; of a quota its name in limits.quotas of GET /info, or the path of the task whose quota it is; of audit entries their action"`
-	Count   int64      `json:"count,omitempty" doc:"how many runs, entries, registrations, or of what the quota counts; below zero for what is given back"`
-	Before  string     `json:"before,omitempty" doc:"of an audience: who sees it now; absent when it is created"`
-	After   string     `json:"after,omitempty" doc:"of an audience: who would: everyone, registrants, owners (they and the organizers) or organizers"`
-	Detail  string     `json:"detail,omitempty" doc:"in words"`
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
+	Subject string     `json:"subject" doc:"path of the resource that the effect concerns. For a quota: its name in limits.quotas of GET /info, or the path of the task that sets it. For audit entries: their action"`
+	Count   int64      `json:"count,omitempty" doc:"number of runs, entries, registrations, or units of the quota; negative if the quota is refunded"`
+	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`
+	After   string     `json:"after,omitempty" doc:"for an audience: who would see it: everyone, registrants, owners (and the organizers) or organizers"`
+	Detail  string     `json:"detail,omitempty" doc:"description in words"`
 }
 
 // preview is a store that records what a change would write, and writes nothing.

@@ -150,9 +150,9 @@ type Document struct {
 	Title     string  `json:"title" doc:"the kind of problem in words" example:"Not found"`
 	Status    int     `json:"status" doc:"HTTP status" example:"404"`
 	Detail    string  `json:"detail" doc:"what happened and what to do next"`
-	Instance  string  `json:"instance" format:"uri-reference" doc:"path that was asked for" example:"/v1/tasks/01JZ0000000000000000000000"`
+	Instance  string  `json:"instance" format:"uri-reference" doc:"path of the request" example:"/v1/tasks/01JZ0000000000000000000000"`
 	RequestID string  `json:"requestId" doc:"identifies the request in the server's log"`
-	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"what is wrong with single members of the body; at most 100 faults"`
+	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"faults of single members of the body; at most 100"`
 }
 
 // Document returns the problem document for a request with the path instance and the id.

@@ -39,17 +39,17 @@ const (
 
 // Policy is the limit of one class: an average rate and a burst. The zero Policy means no limit.
 type Policy struct {
-	PerSecond int `json:"perSecond" doc:"operations that a caller may make in a second on average; 0 is not limited"`
-	Burst     int `json:"burst" doc:"operations that a caller may make at once after a pause"`
+	PerSecond int `json:"perSecond" doc:"greatest average number of operations of a caller a second; 0: no limit"`
+	Burst     int `json:"burst" doc:"greatest number of operations of a caller at once after a pause"`
 }
 
 // Rates are the limits of a server for each caller.
 type Rates struct {
-	Token       Policy `json:"token,omitzero" doc:"of access tokens that the server has not seen before, by the address that they come from"`
-	Write       Policy `json:"write,omitzero" doc:"of operations that change something"`
-	Tool        Policy `json:"tool,omitzero" doc:"of invocations of tools, and of previews"`
-	Upload      Policy `json:"upload,omitzero" doc:"of files sent to the addresses that the server signs itself, by the address that they come from"`
-	WaitingRuns int    `json:"waitingRuns" doc:"runs of one team in one task that have not ended; 0 is not limited"`
+	Token       Policy `json:"token,omitzero" doc:"for access tokens that the server has not seen before, by the address of the request"`
+	Write       Policy `json:"write,omitzero" doc:"for operations that change something"`
+	Tool        Policy `json:"tool,omitzero" doc:"for calls of tools and for previews"`
+	Upload      Policy `json:"upload,omitzero" doc:"for uploads to the links that the server signs itself, by the address of the request"`
+	WaitingRuns int    `json:"waitingRuns" doc:"greatest number of unfinished runs of a team in a task; 0: no limit"`
 }
 
 // Default returns limits far above the needs of a script with 50 requests a second, or of a lab before a deadline.

@@ -9,7 +9,7 @@ import (
 	"assay/shared/store"
 )
 
-// identity reads the identity of the table; nil when it has none. The error is record.ErrOtherForm when this build must not use the table.
+// identity reads the identity of the table; nil: it has none. It returns record.ErrOtherForm if this build must not use the table.
 func identity(ctx context.Context, table store.Store) (*record.TableIdentity, error) {
 	items, err := table.Get(ctx, store.Strong, record.TableIdentityKey())
 	if err != nil {
@@ -18,7 +18,7 @@ func identity(ctx context.Context, table store.Store) (*record.TableIdentity, er
 	return record.DecodeTableIdentity(items[0])
 }
 
-// CheckForm returns record.ErrOtherForm when the table has records of another form than this build's. A table without an identity must be
+// CheckForm returns record.ErrOtherForm if the table has records of another form than this build's. A table without an identity must be
 // empty. CheckForm writes nothing.
 func CheckForm(ctx context.Context, table store.Scanner) error {
 	named, err := identity(ctx, table)
@@ -29,7 +29,7 @@ func CheckForm(ctx context.Context, table store.Scanner) error {
 	if empty || err != nil {
 		return err
 	}
-	// Another server may have named the table since.
+	// Another server may have given the table an identity since.
 	if named, err = identity(ctx, table); named != nil || err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func isEmpty(ctx context.Context, table store.Scanner) (bool, error) {
 	}
 }
 
-// NameTable returns the identity of the table. A table without one gets one, which names the form of this build's records.
+// NameTable returns the identity of the table. If the table has none, NameTable creates an identity with the form of this build's records.
 func NameTable(ctx context.Context, table store.Store, now func() time.Time) (named *record.TableIdentity, err error) {
 	err = records.Retry(ctx, func() error {
 		if named, err = identity(ctx, table); named != nil || err != nil {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// TestCheckForm_RefusesOtherForms: tables whose records have another form than this build's, or none, are refused.
+// TestCheckForm_RefusesOtherForms checks tables whose records have another form than this build's, and tables without a form.
 func TestCheckForm_RefusesOtherForms(t *testing.T) {
 	const ours, theirs = `{"schema":1,"digest":"`, `"}`
 	key := record.TableIdentityKey()

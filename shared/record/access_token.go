@@ -13,40 +13,41 @@ import (
 
 // Limits of access tokens.
 const (
-	MaxAccessTokens      = 50       // of one user, whether expired or not
-	DefaultTokenLifetime = 90 * Day // of one that does not say when it expires
-	maxTokenYears        = 1        // for which one can be valid
-	tokenRetention       = 30 * Day // for which an expired one is still listed
+	MaxAccessTokens      = 50       // of one user, including expired ones
+	DefaultTokenLifetime = 90 * Day // of tokens made without expiresAt
+	maxTokenYears        = 1        // the longest lifetime
+	tokenRetention       = 30 * Day // for which expired tokens are still listed
 )
 
-// AccessTokenDraft is what a client writes of an access token.
+// AccessTokenDraft holds the members of an access token that clients write.
 type AccessTokenDraft struct {
-	Name      string   `json:"name" minLength:"1" maxLength:"200" doc:"what tells the token from others in a list" example:"nightly submissions"`
-	Scopes    []string `json:"scopes" minItems:"1" maxItems:"4" enum:"read,submit,organize,work" doc:"what the token may be used for, within what its user may do at that time: read: what the user sees; submit: that, and to take part in tasks; organize: that, and to act as a member of organizers; work: to lease runs over gRPC"`
+	Name      string   `json:"name" minLength:"1" maxLength:"200" doc:"distinguishes the token from others in a list" example:"nightly submissions"`
+	Scopes    []string `json:"scopes" minItems:"1" maxItems:"4" enum:"read,submit,organize,work" doc:"what the token may be used for, within the rights of its user at that time: read: to see what the user sees; submit: also to take part in tasks; organize: also to act as a member of organizers; work: to lease runs over gRPC"`
 	Pools     []string `json:"pools,omitempty" maxItems:"10" maxLength:"77" doc:"for work: the pools of workers whose runs can be leased, each the id of an organizer of the user, a slash and a name; administrators may name default too, or leave them out, for all pools" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
 	ExpiresAt *Instant `json:"expiresAt,omitempty" doc:"when it stops being accepted, at most a year ahead; 90 days ahead unless given"`
 }
 
-// AccessToken is a bearer token that a user made for programs. Its secret is shown once, in the answer that it was made by.
+// AccessToken is a bearer token that a user made for programs. Only the answer that creates the token contains its secret.
 type AccessToken struct {
 	Meta
 	AccessTokenDraft
-	LastUsedOn string `json:"lastUsedOn,omitempty" format:"date" doc:"the last day, in UTC, on which something was changed with it; absent before. What only reads is not noted"`
+	LastUsedOn string `json:"lastUsedOn,omitempty" format:"date" doc:"the last day, in UTC, on which the token was used to change something; absent before. Reading does not count"`
 }
 
-// AccessTokenItem is an access token as the store holds it, under the SHA-256 of its secret.
+// AccessTokenItem is a stored access token. Its key contains the SHA-256 of its secret.
 type AccessTokenItem struct {
 	AccessToken
 	UserID string `json:"userId"`
 	Digest string `json:"digest"` // hexadecimal SHA-256 of the secret
-	// Noticed says that its user was notified that it expires.
+	// Noticed reports whether the user was notified that the token expires.
 	Noticed bool `json:"noticed,omitempty"`
 }
 
-// AccessTokenPartition holds the access tokens of a user. It is apart from UserPartition, which nearly every request reads.
+// AccessTokenPartition returns the partition with the access tokens of a user. They are not in UserPartition, which nearly every
+// request reads.
 func AccessTokenPartition(userID string) string { return "TOKENS#" + userID }
 
-// AccessTokenKey is the key of the token of the user whose secret has the digest.
+// AccessTokenKey returns the key of the user's token whose secret has the digest.
 func AccessTokenKey(userID, digest string) store.Key {
 	return store.Key{Partition: AccessTokenPartition(userID), Sort: digest}
 }
@@ -54,10 +55,12 @@ func AccessTokenKey(userID, digest string) store.Key {
 // Key implements Record.
 func (t *AccessTokenItem) Key() store.Key { return AccessTokenKey(t.UserID, t.Digest) }
 
-// Expiry says when the record goes by itself, a while after the token expired, so that its user finds out why it is refused.
+// Expiry returns when the store deletes the record. It is some time after the token expired, so that its user can find out why the
+// token is refused.
 func (t *AccessTokenItem) Expiry() time.Time { return t.ExpiresAt.Add(tokenRetention) }
 
-// NoticeAt is when its user is to be notified that it expires; the zero Time when that was done, and for one that is valid for no longer.
+// NoticeAt returns when to notify the user that the token expires. It returns the zero Time if the user was notified, and for tokens
+// whose whole lifetime is not longer than TokenNotice.
 func (t *AccessTokenItem) NoticeAt() time.Time {
 	if at := t.ExpiresAt.Add(-TokenNotice); !t.Noticed && at.After(t.CreatedAt.Time) {
 		return at
@@ -73,10 +76,10 @@ func (t *AccessTokenItem) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.outbox(At(t.NoticeAt()), t.ID)
 }
 
-// TokenDay is the day of the instant in UTC, as LastUsedOn has it.
+// TokenDay returns the UTC day of the instant in the form of LastUsedOn.
 func TokenDay(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// Use notes that the token was used to change something, and reports whether that was not known of this day.
+// Use records that the token was used to change something. It reports whether that is the first such use of the day.
 func (t *AccessTokenItem) Use(now time.Time) bool {
 	day := TokenDay(now)
 	known := t.LastUsedOn == day
@@ -84,13 +87,13 @@ func (t *AccessTokenItem) Use(now time.Time) bool {
 	return !known
 }
 
-// Grant is what the token conveys.
+// Grant returns the rights of the token.
 func (t *AccessTokenItem) Grant() *access.Token {
 	return &access.Token{Digest: t.Digest, Scopes: access.ParseTokenScopes(t.Scopes), Pools: t.Pools, Expires: t.ExpiresAt.Time,
 		LastUsedOn: t.LastUsedOn}
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *AccessTokenDraft) Check() []problem.Field {
 	fields := append(checkName("/name", d.Name), checkDistinct("/scopes", d.Scopes)...)
 	fields.AddIf(len(d.Pools) > 0 && !slices.Contains(d.Scopes, "work"), "/pools", "is for tokens with the scope work")
@@ -101,7 +104,7 @@ func (d *AccessTokenDraft) Check() []problem.Field {
 	return fields
 }
 
-// CheckExpiry says what is wrong with when the draft expires, and sets the default.
+// CheckExpiry sets the default expiry, and reports an expiry that is not allowed.
 func (d *AccessTokenDraft) CheckExpiry(now time.Time) error {
 	d.ExpiresAt = cmp.Or(d.ExpiresAt, new(At(now.Add(DefaultTokenLifetime))))
 	latest := now.AddDate(maxTokenYears, 0, 0)

@@ -8,24 +8,25 @@ import (
 	"assay/shared/plural"
 )
 
-// Advice tells the organizers of a dataset that a team may submit enough runs to find out the ground truth by their scores.
+// Advice tells the organizers of a dataset that a team may submit enough runs to find out the ground truth (qrels, labels) from their
+// scores.
 type Advice struct {
 	Examples int    `json:"examples" doc:"examples of the ground truth"`
-	Runs     int    `json:"runs" doc:"about how many runs with exact live scores reveal the ground truth to a team that plans them: an estimate, of which real attacks need half to all"`
+	Runs     int    `json:"runs" doc:"estimated number of planned runs whose exact live scores reveal the ground truth; real attacks need between half of it and all of it"`
 	Allowed  int    `json:"allowed,omitempty" doc:"runs on the dataset that windows and quotas allow a team; absent where they allow any number"`
-	Detail   string `json:"detail" doc:"in words, with what helps"`
+	Detail   string `json:"detail" doc:"the advice in words, with remedies"`
 }
 
-// MayNeedAdvice reports whether there is advice for the dataset if the rules of its task allow many runs.
+// MayNeedAdvice reports whether Advise returns advice if the rules of the task allow enough runs.
 func (d *DatasetItem) MayNeedAdvice() bool { return d.runsToReveal(d.TruthShape) > 0 }
 
-// Advise returns the advice for the dataset, which belongs to the task; nil when there is none.
+// Advise returns the advice for the dataset of the task, or nil if there is none.
 func (d *DatasetItem) Advise(t *TaskItem) *Advice {
 	return Advise(&d.DatasetDraft, &t.Submissions, d.TruthShape, d.CreatedAt.Time)
 }
 
-// Advise returns the advice for a dataset since an instant, whose truth has the shape, by the rules of its task; nil when scores are
-// withheld or blinded, the truth is public, or the rules allow fewer runs.
+// Advise returns the advice for a dataset that has existed since the instant, with a ground truth of the shape. It returns nil if
+// scores are withheld or blinded, if the ground truth is public, or if the rules allow fewer runs than would reveal it.
 func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.Time) *Advice {
 	runs := d.runsToReveal(s)
 	allowed, bounded := d.allowedRuns(task, since)
@@ -50,7 +51,8 @@ func reveal(runs int) string {
 	return plural.Count(runs, "run") + " " + verb
 }
 
-// runsToReveal is measure.RunsToReveal where teams read scores before the close; 0 where they do not. Runs on a test split start blinded.
+// runsToReveal returns measure.RunsToReveal, or 0 if teams do not see scores before the close. Runs on a test split start blinded, so
+// teams do not see theirs either.
 func (d *DatasetDraft) runsToReveal(s measure.Shape) int {
 	if d.Split == Test || d.Scores == ScoresAfterClose || d.TruthsPublic {
 		return 0
@@ -58,8 +60,8 @@ func (d *DatasetDraft) runsToReveal(s measure.Shape) int {
 	return measure.RunsToReveal(measure.Kind(d.Evaluator.Kind), d.Evaluator.Measures, s)
 }
 
-// allowedRuns is how many runs on the dataset a team may submit while its window is open, exceptions aside. bounded is false where nothing
-// bounds them.
+// allowedRuns returns how many runs on the dataset a team may submit while its window is open, without exceptions. bounded is false if
+// nothing limits the number.
 func (d *DatasetDraft) allowedRuns(task *SubmissionRules, since time.Time) (n int, bounded bool) {
 	opens, closes := d.window(task)
 	days := 0 // without end
@@ -67,7 +69,7 @@ func (d *DatasetDraft) allowedRuns(task *SubmissionRules, since time.Time) (n in
 		if opens != nil {
 			since = opens.Time
 		}
-		days = max(1, 1+int((closes.Sub(since)-1)/Day)) // a Duration ends after 292 years
+		days = max(1, 1+int((closes.Sub(since)-1)/Day)) // a Duration is at most 292 years
 	}
 	for _, bound := range []int{task.Total, d.Submissions.Total, task.PerDay * days, d.Submissions.PerDay * days} {
 		if bound > 0 && (!bounded || bound < n) {

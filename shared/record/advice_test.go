@@ -9,7 +9,7 @@ import (
 	"assay/shared/record"
 )
 
-// The rules of 40 examples, which about 14 runs reveal, allow teams so many runs.
+// About 14 runs reveal 40 examples. The cases allow different numbers of runs.
 func TestAdvise_ComparesWithWhatTeamsMaySubmit(t *testing.T) {
 	now := time.Now()
 	in := func(days float64) *record.Instant {
@@ -23,7 +23,7 @@ func TestAdvise_ComparesWithWhatTeamsMaySubmit(t *testing.T) {
 	for name, c := range map[string]struct {
 		task    task
 		dataset draft
-		runs    int // 0: there is no advice
+		runs    int // 0: no advice
 		detail  string
 	}{
 		"no limit":                        {task{}, draft{}, 14, "a team may submit any number"},

@@ -9,37 +9,43 @@ import (
 	"assay/shared/store"
 )
 
-// Day is the length of the window that a daily quota slides over.
+// Day is the length of the sliding window of daily quotas.
 const Day = 24 * time.Hour
 
-// Allowance is what a team has used of a task's quota. It is written in the transaction that makes the runs, so that no
-// race overshoots.
+// Allowance records how much of a task's quota a team has used, and what else counts for the team in the task. It is updated in the
+// transaction that creates the runs, so that concurrent submissions cannot exceed the quota.
+//
+// Its ID depends on whose usage it records:
+//
+//	team                     ID of the registration
+//	baselines of a user      ID of the user, who needs no registration
+//	users who left a team    ID of the user; Remember raises the usage of the next team
+//	deleted user             DeletedUser(TaskID, ID of the user)
 type Allowance struct {
-	Meta   // ID is the registration's; for baselines without one, and for what a user used in a former team, the user's
+	Meta   // see above for the ID
 	TaskID string
-	Used   // of the task's quota
-	// Datasets is what was used of the quota of each dataset of the task.
+	Used   // usage of the task's quota
+	// Datasets holds the usage of the datasets' own quotas, by dataset ID.
 	Datasets map[string]*Used `json:",omitempty"`
-	// TruthFailures are the instants within the last Day at which blinded runs failed for what only the truth can know.
+	// TruthFailures lists the failures within the last Day that FailByTruth counted.
 	TruthFailures []Instant `json:",omitempty"`
-	// Waiting has the ids of the runs that are not known to have ended. A run that ends leaves it only when somebody looks,
-	// which is when there would be too many: so their bound costs nothing until it is met.
+	// Waiting lists runs that may not have ended, by ID. A run that ends stays in the list until the list reaches its limit and is
+	// checked. So most submissions need not read the waiting runs.
 	Waiting []string `json:",omitempty"`
-	// Submissions is how many of the team's submissions under a registration are there. What was used of the quota stays used when one goes.
+	// Submissions counts the team's submissions that exist. Deleting a submission decreases it, but gives back none of the quota.
 	Submissions int
-	// Runs is how many of the team's runs are there, by dataset: what a dataset that is to be deleted is asked for.
+	// Runs counts the team's runs that exist, by dataset ID. A dataset can be deleted once no team has a run on it.
 	Runs map[string]int `json:",omitempty"`
-	// Final has the ids of the runs that are marked as final, by dataset.
+	// Final lists the IDs of the runs that are marked as final, by dataset ID.
 	Final map[string][]string `json:",omitempty"`
-	// Exceptions are what organizers grant to the team, the newest first.
+	// Exceptions lists what organizers have granted to the team, newest first.
 	Exceptions []Exception `json:",omitempty"`
-	// Rejected is whether the organizers had rejected a registration of the user, who was deleted since. It is set only where the ID is
-	// of a DeletedUser.
+	// Rejected reports whether organizers rejected a registration of the user before the user was deleted. Only a DeletedUser has it.
 	Rejected bool `json:",omitempty"`
 }
 
-// DeletedUser is the id of the allowance in the task of a user who was deleted. It is the same when the person signs in again, and tells
-// nothing to one who does not know the id of the user; in another task it is another.
+// DeletedUser returns the ID of a deleted user's allowance in a task. The same person gets the same ID after signing in again. The ID
+// reveals nothing to readers who do not know the user's ID, and differs from task to task.
 func DeletedUser(taskID, userID string) string {
 	sum := sha256.Sum256([]byte(taskID + "/" + userID))
 	return hex.EncodeToString(sum[:])
@@ -48,7 +54,7 @@ func DeletedUser(taskID, userID string) string {
 // AllowancePrefix begins the sort keys of a task's allowances.
 const AllowancePrefix = "ALLOWANCE#"
 
-// AllowanceKey is the key of the allowance in a task with the id, of a registration or a user.
+// AllowanceKey returns the key of the allowance with the ID in the task.
 func AllowanceKey(taskID, id string) store.Key {
 	return keyOf(KindTask, taskID, AllowancePrefix+id)
 }
@@ -56,8 +62,8 @@ func AllowanceKey(taskID, id string) store.Key {
 // Key implements Record.
 func (a *Allowance) Key() store.Key { return AllowanceKey(a.TaskID, a.ID) }
 
-// HasUsed reports whether a team used something, or had a failure that counts, or a deleted user was rejected: otherwise the allowance is
-// of baselines alone. A nil Allowance has not.
+// HasUsed reports whether the allowance must outlive its registration or user: it has usage, submissions or counted failures, or
+// records a rejection. It returns false for nil and for allowances that only baselines use.
 func (a *Allowance) HasUsed() bool {
 	return a != nil && (a.Total+a.Submissions+len(a.TruthFailures) > 0 || a.Rejected)
 }
@@ -72,12 +78,13 @@ func (a *Allowance) CarryOver(team *Allowance) {
 	a.Rejected = a.Rejected || team.Rejected
 }
 
-// MaxTruthFailures is how many blinded runs of a team in a task may fail in a Day for what only the truth can know. That a run
-// failed tells something of the truth, and a failed run does not count in the quota: what fails beyond the bound ends as
-// completed, with measures that are null.
+// MaxTruthFailures is how many of a team's blinded runs in a task may fail within a Day for reasons that depend on the ground truth
+// (qrels, labels). Each such failure reveals something about the ground truth, and failed runs do not count against the quota. Beyond
+// the limit, such runs end as completed, with null for every measure.
 const MaxTruthFailures = 5
 
-// NextTruthFailure returns when a blinded run may fail again for what only the truth can know; nil when it may now.
+// NextTruthFailure returns when a blinded run may next fail for a reason that depends on the ground truth. It returns nil if one may
+// fail now.
 func (a *Allowance) NextTruthFailure(now time.Time) *Instant {
 	a.TruthFailures = slices.DeleteFunc(a.TruthFailures, func(at Instant) bool { return !at.After(now.Add(-Day)) })
 	over := len(a.TruthFailures) - MaxTruthFailures
@@ -87,7 +94,8 @@ func (a *Allowance) NextTruthFailure(now time.Time) *Instant {
 	return new(At(a.TruthFailures[over].Add(Day)))
 }
 
-// FailByTruth counts a failure of a blinded run for what only the truth can know, and reports whether it may be one.
+// FailByTruth counts a blinded run's failure for a reason that depends on the ground truth, and returns true. If the team has reached
+// MaxTruthFailures, it counts nothing and returns false.
 func (a *Allowance) FailByTruth(now time.Time) bool {
 	if a.NextTruthFailure(now) != nil {
 		return false
@@ -96,7 +104,7 @@ func (a *Allowance) FailByTruth(now time.Time) bool {
 	return true
 }
 
-// Keep counts that a run on the dataset is there, and Drop that it is no more.
+// Keep counts a new run on the dataset.
 func (a *Allowance) Keep(datasetID string) {
 	if a.Runs == nil {
 		a.Runs = map[string]int{}
@@ -104,7 +112,7 @@ func (a *Allowance) Keep(datasetID string) {
 	a.Runs[datasetID]++
 }
 
-// Drop is the inverse of Keep. The run is none of the final ones any more.
+// Drop is the inverse of Keep: it stops counting the run, and removes the run's mark as final.
 func (a *Allowance) Drop(datasetID, runID string) {
 	if a.Runs[datasetID] > 1 {
 		a.Runs[datasetID]--

@@ -11,15 +11,15 @@ import (
 	"assay/shared/measure"
 )
 
-// The methods below replace a user who is deleted, in what stays, by a random id and the alias of the registration, and remove
-// what the user wrote. What organizers wrote stays: reviews, baselines, and the output of their evaluators.
+// The methods below replace a deleted user with a random ID and the registration's alias in the records that stay. They remove
+// everything that the user wrote. Texts of organizers stay: reviews, baselines, and the output of their evaluators.
 
 // Anonymize replaces user and team of the registration.
 func (r *RegistrationItem) Anonymize(userID string) {
 	r.UserID, r.TeamDraft = userID, TeamDraft{Team: r.Alias, Anonymous: true}
 }
 
-// Anonymize replaces user and team of the submission. The program that it names cannot be executed again.
+// Anonymize replaces user and team of the submission. Its program cannot be executed again.
 func (s *SubmissionItem) Anonymize(userID string) {
 	s.UserID = userID
 	s.Team = s.Access.Alias
@@ -34,7 +34,7 @@ func (s *SubmissionItem) Anonymize(userID string) {
 	s.Access.anonymize()
 }
 
-// Anonymize replaces user and team of the run, which was evaluated. What executing it wrote is removed.
+// Anonymize replaces user and team of the run, which must have been evaluated. It removes the output of the execution.
 func (r *RunItem) Anonymize(userID string) {
 	r.UserID = userID
 	r.Team = r.Access.Alias
@@ -50,10 +50,10 @@ func (r *RunItem) Anonymize(userID string) {
 	r.Access.anonymize()
 }
 
-// Anonymized reports whether the run is of a team whose user was deleted: no other team can have a name like an alias.
+// Anonymized reports whether the run belongs to a team whose user was deleted. No other team can have a name like an alias.
 func (r *RunItem) Anonymized() bool { return r.Access.Alias != "" && r.Team == r.Access.Alias }
 
-// Anonymize replaces user and team of the evaluation as they were replaced in its run.
+// Anonymize copies user and team from the evaluation's run, after these were replaced.
 func (e *EvaluationItem) Anonymize(run *RunItem) {
 	e.UserID = run.UserID
 	e.Team = run.Team
@@ -70,15 +70,15 @@ func (s *AccessAttributes) anonymize() {
 	s.PaperURL = ""
 }
 
-// teamTexts are the members of Before and After that have what a team wrote.
+// teamTexts lists the members of Before and After that contain texts of teams.
 var teamTexts = []string{"team", "affiliation", "title", "paperUrl", "label"}
 
-// Names reports whether the user did what the entry says, or is concerned by it.
+// Names reports whether the entry names the user as actor or as somebody it concerns.
 func (a *AuditEntry) Names(userID string) bool {
 	return a.ActorID == userID || slices.Contains(a.UserIDs, userID)
 }
 
-// Anonymize replaces the user in the entry, and removes what the user wrote; it is the only change of an entry.
+// Anonymize replaces the user in the entry, and removes texts of the user. Nothing else changes an entry.
 func (a *AuditEntry) Anonymize(userID, by string) {
 	concerned := slices.Contains(a.UserIDs, userID)
 	a.Subject = strings.ReplaceAll(a.Subject, userID, by)
@@ -94,7 +94,7 @@ func (a *AuditEntry) Anonymize(userID, by string) {
 		var members map[string]json.RawMessage
 		if concerned && json.Unmarshal(*side, &members) == nil && members != nil {
 			maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return slices.Contains(teamTexts, name) })
-			*side, _ = json.Marshal(members) // of valid JSON
+			*side, _ = json.Marshal(members) // always succeeds, because members holds valid JSON
 		}
 		*side = bytes.ReplaceAll(*side, []byte(userID), []byte(by))
 	}

@@ -9,11 +9,11 @@ import (
 	"assay/shared/store"
 )
 
-// AuditEntry says that somebody changed something that others rely on. It is written in the transaction of the change, is
-// never changed but by Anonymize, and outlives what it is about. Of people it has ids alone: who they are is joined when it is shown.
+// AuditEntry records a change that others rely on. The transaction of the change writes the entry. Only Anonymize changes an entry,
+// which outlives its subject. It stores only the IDs of people; names are read when the entry is shown.
 type AuditEntry struct {
 	Meta
-	OrganizerID string          `json:"organizerId" doc:"the organizer whose task, dataset and so on it is"`
+	OrganizerID string          `json:"organizerId" doc:"the organizer, or the organizer of the task, dataset and so on"`
 	TaskID      string          `json:"taskId,omitempty" doc:"absent when it concerns the organizer, and so all of its tasks"`
 	ActorID     string          `json:"actorId" doc:"the user who did it"`
 	Actor       *Person         `json:"actor,omitempty" doc:"who that is"`
@@ -21,8 +21,8 @@ type AuditEntry struct {
 	Subject     string          `json:"subject" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
 	UserIDs     []string        `json:"userIds,omitempty" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
 	Users       []*Person       `json:"users,omitempty" doc:"who those are"`
-	Before      json.RawMessage `json:"before,omitempty" doc:"what it was; of members, those who went"`
-	After       json.RawMessage `json:"after,omitempty" doc:"what it is now; of members, those who came"`
+	Before      json.RawMessage `json:"before,omitempty" doc:"the resource before the change; for members, the users who left"`
+	After       json.RawMessage `json:"after,omitempty" doc:"the resource after the change; for members, the users who joined"`
 }
 
 // The actions of audit entries.
@@ -63,11 +63,11 @@ const (
 	AnnouncementDeleted = "announcement.deleted"
 )
 
-// maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.
+// maxAuditBytes is the greatest size of each of Before and After, so that an entry stays a small item.
 const maxAuditBytes = 100 << 10
 
-// NewAudit returns an entry about a resource in the scope, whose owner and the users it concerns; before and after are what it
-// keeps of the resource, nil where there was or is none. They name people by their ids alone.
+// NewAudit returns an entry about a resource in the scope. It concerns the resource's owner and the users. before and after are the
+// audited parts of the resource, or nil if it did not exist. They must name people only by their IDs.
 func NewAudit(now time.Time, of access.Scope, actorID, action, subject string, before, after any, users ...string) *AuditEntry {
 	a := &AuditEntry{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, ActorID: actorID, Action: action, Subject: subject,
 		UserIDs: users, Before: auditSide(before), After: auditSide(after)}
@@ -93,11 +93,11 @@ func (a *AuditEntry) Key() store.Key {
 	return store.Key{Partition: AuditPartition(a.OrganizerID), Sort: a.ID}
 }
 
-// AuditPartition holds the audit entries of an organizer and its tasks, in the table itself.
+// AuditPartition returns the partition of the table with the audit entries of an organizer and its tasks.
 func AuditPartition(organizerID string) string { return "AUDIT#" + organizerID }
 
-// Indexes implements Record. Both are for the list of a task, which would otherwise be searched for among the entries of all
-// tasks of the organizer.
+// Indexes implements Record. The entries serve the list of a task, and the list of an organizer's entries without a task. Otherwise
+// both would have to search all entries of the organizer.
 func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
 	if a.TaskID != "" {
 		return indexes{}.in(KindTask, a.TaskID, KindAudit, access.Organizers, a.ID)
@@ -105,7 +105,7 @@ func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.in(KindOrganizer, a.OrganizerID, KindAudit, access.Organizers, a.ID)
 }
 
-// Named returns the entry as organizers see it, with the people whom it names.
+// Named returns the entry that organizers see, with the people that it names.
 func (a *AuditEntry) Named() *AuditEntry {
 	v, in := *a, access.Scope{OrganizerID: a.OrganizerID, TaskID: a.TaskID}
 	v.Actor = PersonIn(in, a.ActorID)

@@ -13,7 +13,7 @@ import (
 	"assay/shared/record"
 )
 
-// The filter of audit entries by action, and the documentation, have every action.
+// TestAuditEntry_DeclaresEveryAction checks that the enum of audit entries, which filter and documentation use, lists every action.
 func TestAuditEntry_DeclaresEveryAction(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
 	if err != nil {

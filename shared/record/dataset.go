@@ -17,10 +17,10 @@ import (
 	"assay/shared/store"
 )
 
-// MaxMeasures is how many measures a dataset has at most.
+// MaxMeasures is the greatest number of measures of a dataset.
 const MaxMeasures = 50
 
-// RunFormat says how the files of a run, and for jsonl and csv those of the truth, are read.
+// RunFormat says how the files of a run are read. For jsonl and csv it applies to the files of the ground truth (qrels, labels) too.
 type RunFormat struct {
 	Kind       string `json:"kind" enum:"$formats" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas or tabs; conll: a line for each token, with the token in the first and its tag in the last column, and empty lines between sentences"`
 	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
@@ -32,10 +32,10 @@ type RunFormat struct {
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
 	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
-	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
+	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the measure that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
-	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: those of measures of which less is better"`
+	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: the measures whose lower values are better"`
 }
 
 func (e Evaluator) hasLabels() bool {
@@ -43,10 +43,10 @@ func (e Evaluator) hasLabels() bool {
 	return builtIn != nil && builtIn.HasLabels
 }
 
-// EvaluatorWorker is the kind of an evaluator that a worker runs.
+// EvaluatorWorker is the kind of evaluators that workers run.
 const EvaluatorWorker = "worker"
 
-// Split says what a dataset is for.
+// Split is the purpose of a dataset.
 type Split string
 
 // The splits of a dataset.
@@ -56,31 +56,31 @@ const (
 	Test       Split = "test"
 )
 
-// DatasetDraft is what a client writes of a dataset.
+// DatasetDraft holds the members of a dataset that clients write.
 type DatasetDraft struct {
 	TaskID      string `json:"taskId" maxLength:"26" doc:"the task it belongs to; it never changes"`
 	Name        string `json:"name" minLength:"1" maxLength:"200"`
 	Description string `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Split       Split  `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
-	Inputs      []File `json:"inputs" required:"false" maxItems:"20" doc:"what participants get"`
-	Truths      []File `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone, unless truthsPublic"`
-	// TruthsPublic is taken for the split training alone, whose labels are there to be learned from.
+	Inputs      []File `json:"inputs" required:"false" maxItems:"20" doc:"the files that participants get"`
+	Truths      []File `json:"truths,omitempty" maxItems:"20" doc:"the ground truth (qrels, labels); only organizers and workers see it, unless truthsPublic is set"`
+	// TruthsPublic is allowed only for the split training, whose labels participants learn from.
 	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: callers who get the inputs get the truth files too. It is taken back only in a change that replaces all of them"`
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has, or which tokens in conll. While a run is blinded, its owner is then shown which of them are missing or unknown; without it, only by what the inputs have, of tokens where there is one file of them. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then shown which of its labels are none of them. It counts for runs that are evaluated afterwards; for evaluators of labels, such as classification, and of spans, whose types they are"`
-	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default, which it is unless given, or one of the organizer's own, the organizer's id, a slash and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
-	// InputsFor is empty for anyone, as Publish is for onReview and Scores for live.
+	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default (unless given), or a pool of the organizer: the organizer's id, a slash, and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
+	// An empty InputsFor means anyone, an empty Publish onReview, and an empty Scores live.
 	InputsFor   InputsFor          `json:"inputsFor,omitempty" enum:"anyone,registrants" doc:"who gets the input files: anyone who sees the dataset, unless given; registrants: those whose registration for the task was accepted and whose team has accepted its present terms, and the organizers. Others find no inputs, and tools read none for them"`
-	Publish     Publish            `json:"publish,omitempty" enum:"onReview,onCompletion" doc:"when the review of a run is published: onReview, which it is unless given: once organizers publish it; onCompletion: as the run completes for the first time, unless organizers have written the review, and from then on only organizers can delete the run. It unblinds nothing: runs on a test split stay blinded until organizers unblind them"`
+	Publish     Publish            `json:"publish,omitempty" enum:"onReview,onCompletion" doc:"when the review of a run is published: onReview (the default): once organizers publish it; onCompletion: as the run completes for the first time, unless organizers have written the review, and from then on only organizers can delete the run. It unblinds nothing: runs on a test split stay blinded until organizers unblind them"`
 	Submissions DatasetSubmissions `json:"submissions" required:"false" doc:"when and how often runs on the dataset can be submitted; the rules of the task stand where it sets none"`
-	Scores      Scores             `json:"scores,omitempty" enum:"live,afterClose" doc:"live, which it is unless given: as reviews say; afterClose: until the last team's window has closed, exceptions included, nobody but the organizers is shown values of runs, and teams only whether their runs are valid"`
+	Scores      Scores             `json:"scores,omitempty" enum:"live,afterClose" doc:"live (the default): as reviews say; afterClose: until the last team's window has closed, exceptions included, nobody but the organizers is shown values of runs, and teams only whether their runs are valid"`
 	FinalRuns   int                `json:"finalRuns" required:"false" minimum:"0" maximum:"20" doc:"how many of its runs a team can mark as final until its window closes; 0: none"`
 	Builds      bool               `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
-// Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
+// Dataset is the data of a task: inputs, hidden ground truth, and how runs on it are read and measured.
 type Dataset struct {
 	Meta
 	DatasetDraft
@@ -88,61 +88,64 @@ type Dataset struct {
 	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
 	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one or runs wait"`
 	Advice       *Advice              `json:"advice,omitempty" doc:"that teams may submit enough runs to find out the ground truth by their scores; only when a single dataset is asked for, and only for its organizers"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone. Organizers also find in a single dataset that its runs wait for workers of which none has been seen for a minute, and a team that has not accepted the present terms why it gets no inputs"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; only organizers and workers see it. In a single dataset, organizers also find a warning when runs wait for workers and none has been seen for a minute, and a team that has not accepted the present terms finds why it gets no inputs"`
 }
 
-// Reevaluation is how far the evaluation of a dataset's runs against a new truth has come.
+// Reevaluation is the progress of evaluating a dataset's runs against a new ground truth.
 type Reevaluation struct {
 	StartedAt Instant `json:"startedAt"`
 	*Progress         // nil until the runs have been counted
 }
 
-// Progress counts the runs that had been evaluated before. Organizers see all of them counted, others the published ones.
+// Progress counts the runs that had been evaluated before. Organizers see the count of all runs, other callers that of published runs.
 type Progress struct {
 	Runs    int `json:"runs" required:"false" doc:"runs to evaluate again: the published ones; for organizers all; absent, as is waiting, until they have been counted, and where there are none"`
 	Waiting int `json:"waiting" required:"false" doc:"of those, how many had not ended when they were last counted, which takes some seconds"`
 }
 
-// BoardTruth is what the results on leaderboards were evaluated with.
+// BoardTruth is the version of the ground truth, and the evaluator, that produced the results on leaderboards.
 type BoardTruth struct {
 	TruthVersion int64     `json:"truthVersion"`
 	Evaluator    Evaluator `json:"evaluator"`
 }
 
-// DatasetItem is a dataset as the store holds it.
+// DatasetItem is a stored dataset.
 type DatasetItem struct {
 	Dataset
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
-	// BoardTruth is what leaderboards show: the dataset's own evaluator differs from it as long as a change has not been
-	// accepted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
+	// BoardTruth is set while leaderboards show results of another evaluator or ground truth than the dataset's own. The evaluator
+	// differs until a change is accepted. The version differs until no run waits for the newer version.
 	BoardTruth *BoardTruth `json:"boardTruth,omitempty"`
-	// TruthShape is the shape of the truth in use; the zero Shape before the first.
+	// TruthShape is the shape of the ground truth in use. It is zero before the first.
 	TruthShape measure.Shape `json:"truthShape,omitzero"`
-	// PublishedProgress is the part of Reevaluation's that is shown to all.
+	// PublishedProgress is the part of Reevaluation's progress that every caller sees.
 	PublishedProgress Progress     `json:"publishedProgress,omitzero"`
 	PendingWork       *PendingWork `json:"pendingWork,omitempty"`
-	// Executed is whether submissions were made to the dataset that workers execute.
+	// Executed reports whether the dataset has submissions that workers execute.
 	Executed bool `json:"executed,omitempty"`
-	// Payer is the user whose quota counts the files: the last who added one.
+	// Payer is the user whose quota counts the files: the last user who added one.
 	Payer string `json:"payer,omitempty"`
-	// DeletedBy is the user who asked for the deletion that is pending.
+	// DeletedBy is the user who asked for the pending deletion.
 	DeletedBy string `json:"deletedBy,omitempty"`
 }
 
-// Deleting reports whether the dataset is being deleted, so that nothing can be submitted to it.
+// Deleting reports whether the dataset is being deleted. Nothing can be submitted to it then.
 func (d *DatasetItem) Deleting() bool { return d.PendingWork.Is(DeleteDataset) }
 
-// Reevaluate makes a re-evaluation pending from now on. One that follows pending work in any case needs no entry of its own.
+// Reevaluate schedules a re-evaluation at now. If other work is pending, it schedules nothing, because a re-evaluation follows that
+// work.
 func (d *DatasetItem) Reevaluate(now time.Time) {
 	if d.PendingWork == nil || d.PendingWork.Is(Reevaluate) {
 		d.PendingWork = NewPendingWork(Reevaluate, now)
 	}
 }
 
-// Resume replaces a deletion or acceptance that was refused or has become void by the work that may have been pending before:
-// the acceptance of complete truth files that are not the given truth in use, nil for none, and were not refused; else a
-// re-evaluation, which ends by itself when no run needs one.
+// Resume replaces a deletion or acceptance that was refused or is no longer needed. The next work is the first that applies:
+//
+//	acceptance       the ground truth files are complete, were not refused, and differ from inUse, the ground truth in use (nil: none)
+//	re-evaluation    the dataset has a ground truth; the re-evaluation ends at once if no run needs it
+//	none             otherwise
 func (d *DatasetItem) Resume(inUse *Truth, now time.Time) {
 	switch {
 	case AllStored(d.Truths) && d.AwaitsTruth() && (inUse == nil || !reflect.DeepEqual(inUse.evaluatedWith(), d.Audited().EvaluatedWith)):
@@ -154,13 +157,12 @@ func (d *DatasetItem) Resume(inUse *Truth, now time.Time) {
 	}
 }
 
-// AwaitsTruth reports whether the files of the truth were announced and may be used once all are there: they have not arrived
-// or have not been read yet.
+// AwaitsTruth reports whether ground truth files were announced and not refused. They may still have to arrive or be read.
 func (d *DatasetItem) AwaitsTruth() bool {
 	return len(d.Truths) > 0 && !measure.HasErrors(d.Diagnostics)
 }
 
-// Board returns what leaderboards of the dataset show.
+// Board returns the version and evaluator whose results leaderboards show.
 func (d *DatasetItem) Board() BoardTruth {
 	if d.BoardTruth == nil {
 		return BoardTruth{d.TruthVersion, d.Evaluator}
@@ -168,7 +170,7 @@ func (d *DatasetItem) Board() BoardTruth {
 	return *d.BoardTruth
 }
 
-// Show has leaderboards show the truth.
+// Show makes leaderboards show the results of t.
 func (d *DatasetItem) Show(t *Truth) {
 	t.Held, d.BoardTruth = false, nil
 	if t.Number != d.TruthVersion || !reflect.DeepEqual(t.Evaluator, d.Evaluator) {
@@ -179,10 +181,10 @@ func (d *DatasetItem) Show(t *Truth) {
 // Key implements Record.
 func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
 
-// DatasetKey is the key of the dataset.
+// DatasetKey returns the key of the dataset.
 func DatasetKey(id string) store.Key { return keyOf(KindDataset, id, "DATASET") }
 
-// IsDataset reports whether the key is of a dataset.
+// IsDataset reports whether the key belongs to a dataset.
 func IsDataset(k store.Key) bool {
 	return strings.HasPrefix(k.Partition, "DATASET#") && k.Sort == "DATASET"
 }
@@ -192,21 +194,21 @@ func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.listed(KindDataset, d.ID, d.Scope(), false).pending(d.PendingWork, d.ID)
 }
 
-// Scope is the scope of the dataset: it follows its task.
+// Scope returns the scope of the dataset, which follows its task.
 func (d *DatasetItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: AccessAttributes{PrivateTask: d.PrivateTask}.taskAudience(),
 		KnownTo: access.Applicant}
 }
 
-// ObjectKeys names the objects of the dataset's files.
+// ObjectKeys returns the keys of the objects of the dataset's files.
 func (d *DatasetItem) ObjectKeys() []string {
 	return append(objectKeys(HolderInputs, d.ID, d.Inputs), objectKeys(HolderTruths, d.ID, d.Truths)...)
 }
 
-// Files returns the inputs and the truths.
+// Files returns the files of inputs and ground truth.
 func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) }
 
-// Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
+// Check reports the draft's errors, except those of measures, which only the built-in evaluators know.
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := append(checkName("/name", d.Name), checkText("/description", d.Description)...)
 	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
@@ -219,8 +221,8 @@ func (d *DatasetDraft) Check() []problem.Field {
 	return append(fields, d.Evaluator.check()...)
 }
 
-// CheckPublic says what is wrong with a change of a dataset whose truth files are or were public: what everyone may have by
-// now does not become hidden again, be it by truthsPublic or by another split.
+// CheckPublic reports the errors of changing a dataset whose ground truth files are or were public. Files that everyone could download
+// must not become hidden, whether by truthsPublic or by another split.
 func (d *DatasetDraft) CheckPublic(old *DatasetItem) (fields problem.Fields) {
 	fields.AddIf(old.TruthsPublic && !d.TruthsPublic && slices.ContainsFunc(d.Truths, old.hasTruth), "/truthsPublic",
 		"cannot be taken back for files that everyone could download: leave it true, or replace all files of truths in the same change")
@@ -231,14 +233,14 @@ func (d *DatasetItem) hasTruth(f File) bool {
 	return slices.ContainsFunc(d.Truths, func(own File) bool { return own.SHA256 == f.SHA256 })
 }
 
-// Normalize fills in what the draft leaves open.
+// Normalize sets the defaults of omitted members.
 func (d *DatasetDraft) Normalize() {
 	if e := &d.Evaluator; e.PrimaryMeasure == "" && len(e.Measures) > 0 {
 		e.PrimaryMeasure = e.Measures[0]
 	}
 }
 
-// maxMeasureName is how long the name of a measure may be, in bytes.
+// maxMeasureName is the greatest length of a measure's name, in bytes.
 const maxMeasureName = 100
 
 func (e *Evaluator) check() (fields problem.Fields) {
@@ -258,7 +260,7 @@ func (e *Evaluator) check() (fields problem.Fields) {
 	return fields
 }
 
-// checkOwn checks an organizer's own evaluator, whose names of measures are the organizer's to choose.
+// checkOwn checks an organizer's own evaluator. Organizers choose the names of its measures freely.
 func (e *Evaluator) checkOwn() (fields problem.Fields) {
 	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+
 		problem.Unset)
@@ -270,7 +272,7 @@ func (e *Evaluator) checkOwn() (fields problem.Fields) {
 	return slices.Concat(fields, CheckLine("/evaluator/image", e.Image), checkText("/evaluator/command", e.Command))
 }
 
-// LessIsBetter reports whether the least value of the measure, which is one of the evaluator's, is the best.
+// LessIsBetter reports whether lower values of the evaluator's measure are better.
 func (e *Evaluator) LessIsBetter(name string) bool {
 	if e.Kind == EvaluatorWorker {
 		return slices.Contains(e.LowerIsBetter, name)
@@ -279,8 +281,8 @@ func (e *Evaluator) LessIsBetter(name string) bool {
 	return err == nil && !m.HigherIsBetter()
 }
 
-// Measure returns the measure of the evaluator that the name means, by the name under which results have it; "" when it has
-// none such.
+// Measure returns the name under which results have the evaluator's measure that name denotes. It returns "" if the evaluator has no
+// such measure.
 func (e *Evaluator) Measure(name string) string {
 	if slices.Contains(e.Measures, name) {
 		return name
@@ -291,33 +293,35 @@ func (e *Evaluator) Measure(name string) string {
 	return ""
 }
 
-// Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.
+// Truth is the ground truth (qrels, labels) of a dataset, with the settings that runs are evaluated with. It changes only as a whole,
+// and each change makes a new version.
 type Truth struct {
 	Meta      // ID is the dataset's
 	TaskID    string
-	Number    int64 // the truthVersion
+	Number    int64 // the API's truthVersion
 	Files     []File
 	RunFormat RunFormat
 	Evaluator Evaluator
-	Pool      string `json:",omitempty"` // of the workers; it changes without a new version
-	// Held is whether leaderboards show an earlier version until no run waits for this one, so that evaluations against
-	// it are in no list before.
+	Pool      string `json:",omitempty"` // of the workers; changing it makes no new version
+	// Held reports whether leaderboards show an earlier version until no run waits for this one. Until then, evaluations against this
+	// version are in no list.
 	Held bool `json:",omitempty"`
 }
 
-// ObjectKeys names the objects of the files.
+// ObjectKeys returns the keys of the objects of the files.
 func (t *Truth) ObjectKeys() []string { return objectKeys(HolderTruths, t.ID, t.Files) }
 
 // Key implements Record.
 func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
 
-// TruthKey is the key of a dataset's Truth.
+// TruthKey returns the key of a dataset's Truth.
 func TruthKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "TRUTH") }
 
-// maxComparedInputs bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.
+// maxComparedInputs limits the total size of the inputs whose IDs are read for classification and regression, in stored bytes.
 const maxComparedInputs = 64 << 20
 
-// ComparedInputs are the inputs with whose ids runs of the kind are compared; none before all have arrived.
+// ComparedInputs returns the inputs whose IDs are compared with the IDs of runs of the kind. It returns none until all inputs have
+// arrived.
 func (d *DatasetItem) ComparedInputs(kind measure.Kind) []File {
 	if !AllStored(d.Inputs) || !kind.Ranks() && SizeOf(d.Inputs) > maxComparedInputs {
 		return nil
@@ -325,13 +329,15 @@ func (d *DatasetItem) ComparedInputs(kind measure.Kind) []File {
 	return d.Inputs
 }
 
-// TruthSecret keys the digests of a dataset's truths. A plain digest lets anybody test a guess of a small truth; a keyed one
-// is equal for equal truths of the dataset, and tells nothing else without the secret. The secret is made once, with the first
-// truth, stays for all versions, and goes with the dataset. No answer, link, log or audit entry has it.
+// TruthSecret is the key of the digests of a dataset's ground truths. With a plain digest, anybody could test a guess of a small ground
+// truth. Keyed digests are equal for equal ground truths of the dataset, and reveal nothing else without the secret. The secret is made
+// with the first ground truth, stays the same for all versions, and is deleted with the dataset. It is in no answer, link, log or audit
+// entry.
 //
-// Once a truth is released, the secret can be published with it: then anybody can verify an evaluation by comparing its
-// digests.truth with the HMAC-SHA-256 under the secret of the SHA-256 over the truth files' digests, as Digest computes it.
-// Truths of the dataset that are not released lose the protection with that, so until all are, the secret stays.
+// Once a ground truth is released, the secret can be published with it. Then anybody can verify an evaluation: its digests.truth must
+// equal the HMAC-SHA-256, under the secret, of the SHA-256 over the digests of the ground truth's files, as Digest computes it.
+// Publishing the secret removes the protection of the dataset's other ground truths, so the secret must stay private until all of them
+// are released.
 type TruthSecret struct {
 	Meta   // ID is the dataset's
 	Secret []byte
@@ -340,19 +346,19 @@ type TruthSecret struct {
 // NewTruthSecret returns a new secret for the dataset.
 func NewTruthSecret(datasetID string, now time.Time) *TruthSecret {
 	s := &TruthSecret{Meta: MetaOf(datasetID, now), Secret: make([]byte, sha256.Size)}
-	_, _ = rand.Read(s.Secret) // it never returns an error
+	_, _ = rand.Read(s.Secret) // Read never returns an error
 	return s
 }
 
-// Digest keys a digest of a truth, of which it takes the hexadecimal text.
+// Digest returns the keyed digest for a plain digest of a ground truth. Both are hexadecimal.
 func (s *TruthSecret) Digest(plain string) string {
 	mac := hmac.New(sha256.New, s.Secret)
-	_, _ = mac.Write([]byte(plain)) // a hash takes everything
+	_, _ = mac.Write([]byte(plain)) // Write never returns an error
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // Key implements Record.
 func (s *TruthSecret) Key() store.Key { return TruthSecretKey(s.ID) }
 
-// TruthSecretKey is the key of a dataset's TruthSecret.
+// TruthSecretKey returns the key of a dataset's TruthSecret.
 func TruthSecretKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "SECRET") }

@@ -5,7 +5,7 @@ import "cmp"
 // InputsFor says who gets the inputs of a dataset.
 type InputsFor string
 
-// Those who can get them.
+// The values of InputsFor.
 const (
 	InputsForAnyone      InputsFor = "anyone"
 	InputsForRegistrants InputsFor = "registrants"
@@ -14,20 +14,20 @@ const (
 // Publish says when reviews are published.
 type Publish string
 
-// The times at which they can be.
+// The values of Publish.
 const (
 	PublishOnReview     Publish = "onReview"
 	PublishOnCompletion Publish = "onCompletion"
 )
 
-// AuditedDataset is what an audit entry keeps of a dataset.
+// AuditedDataset is the part of a dataset that audit entries keep.
 type AuditedDataset struct {
 	Name string `json:"name"`
 	DatasetRules
 	EvaluatedWith
 }
 
-// DatasetRules decide who is shown what of a dataset and of the runs on it.
+// DatasetRules decide what callers see of a dataset and of its runs.
 type DatasetRules struct {
 	Split        Split `json:"split"`
 	TruthsPublic bool  `json:"truthsPublic"`
@@ -41,20 +41,20 @@ type DatasetRules struct {
 	FinalRuns   int                `json:"finalRuns"`
 }
 
-// EvaluatedWith is what runs on a dataset are evaluated with.
+// EvaluatedWith holds the ground truth files and the settings that runs are evaluated with.
 type EvaluatedWith struct {
 	Truths    []AuditedFile `json:"truths"`
 	RunFormat RunFormat     `json:"runFormat"`
 	Evaluator Evaluator     `json:"evaluator"`
 }
 
-// AuditedFile is what audit entries tell of a file.
+// AuditedFile is the part of a file that audit entries keep.
 type AuditedFile struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// Audited returns what an audit entry keeps of the dataset as it is.
+// Audited returns the part of the dataset that audit entries keep.
 func (d *DatasetItem) Audited() AuditedDataset {
 	return AuditedDataset{
 		d.Name, DatasetRules{
@@ -72,7 +72,7 @@ func (d *DatasetItem) Audited() AuditedDataset {
 	}
 }
 
-// evaluatedWith is what runs are evaluated with while the truth is in use.
+// evaluatedWith returns the files and settings that runs are evaluated with while t is in use.
 func (t *Truth) evaluatedWith() EvaluatedWith {
 	return EvaluatedWith{auditedFiles(t.Files), t.RunFormat, t.Evaluator}
 }

@@ -9,7 +9,7 @@ import (
 	"assay/shared/store"
 )
 
-// TrashTime is how long what was deleted lies in the trash, from where it can be restored.
+// TrashTime is how long a deleted resource stays in the trash and can be restored.
 const TrashTime = 30 * 24 * time.Hour
 
 // DeletedKind is a kind of resource that can be restored.
@@ -23,35 +23,36 @@ const (
 	RunInTrash        DeletedKind = "run"
 )
 
-// Deletion is an entry of the trash: a resource that was deleted, with everything that belongs to it.
+// Deletion is an entry of the trash: a deleted resource, with everything that belongs to it.
 type Deletion struct {
 	Meta
 	Kind       DeletedKind `json:"kind" enum:"task,dataset,submission,run" doc:"what was deleted"`
-	Subject    string      `json:"subject" doc:"path that the resource had, and has again once it is restored"`
-	ResourceID string      `json:"resourceId" doc:"its id"`
+	Subject    string      `json:"subject" doc:"path of the resource before it was deleted, and after it is restored"`
+	ResourceID string      `json:"resourceId" doc:"id of the resource"`
 	TaskID     string      `json:"taskId"`
 	Name       string      `json:"name" doc:"name of a task or dataset, title of a submission, label of a run"`
 	DeletedBy  string      `json:"deletedBy" doc:"id of the user who deleted it"`
 	By         *Person     `json:"by,omitempty" doc:"who that is; for organizers"`
-	ExpiresAt  Instant     `json:"expiresAt" doc:"from when on it cannot be restored, and is deleted with its files"`
+	ExpiresAt  Instant     `json:"expiresAt" doc:"when the resource can no longer be restored, and is deleted with its files"`
 }
 
-// DeletionItem is an entry of the trash as the store holds it.
+// DeletionItem is a stored entry of the trash.
 type DeletionItem struct {
 	Deletion
 	OrganizerID    string `json:"organizerId"`
 	RegistrationID string `json:"registrationId,omitempty"`
 	OwnerID        string `json:"ownerId,omitempty"`
-	// ByOwner is whether the team deleted it, which therefore can restore it. What organizers deleted they alone see and restore.
+	// ByOwner reports whether the team deleted the resource, and can therefore restore it. Otherwise only organizers see the entry and
+	// can restore the resource.
 	ByOwner bool `json:"byOwner,omitempty"`
-	// RestoredBy is the user who asked for the restoring that is pending.
+	// RestoredBy is the user who asked for the pending restoration.
 	RestoredBy string `json:"restoredBy,omitempty"`
-	// PendingWork is what becomes of it next: MoveToTrash, then PurgeTrash, or RestoreTrash. One that is Decided is in no list, and cannot be
-	// restored any more, or is restored already.
+	// PendingWork is the next work: MoveToTrash and then PurgeTrash, or RestoreTrash. An entry whose work is Decided is in no list: the
+	// resource was restored or can no longer be.
 	PendingWork *PendingWork `json:"pendingWork"`
 }
 
-// NewDeletion is the deletion, now, of the resource with the id, which has the scope.
+// NewDeletion returns the entry for deleting, at now, the resource with the ID and the scope.
 func NewDeletion(now time.Time, kind DeletedKind, id, subject, name string, of access.Scope, by string, byOwner bool) *DeletionItem {
 	return &DeletionItem{
 		Deletion: Deletion{Meta: NewMeta(now), Kind: kind, Subject: subject, ResourceID: id, TaskID: of.TaskID, Name: name, DeletedBy: by,
@@ -64,17 +65,17 @@ func NewDeletion(now time.Time, kind DeletedKind, id, subject, name string, of a
 // Key implements Record.
 func (d *DeletionItem) Key() store.Key { return DeletionKey(d.ID) }
 
-// DeletionKey is the key of the entry of the trash.
+// DeletionKey returns the key of the entry of the trash.
 func DeletionKey(id string) store.Key { return keyOf(KindDeletion, id, "DELETION") }
 
-// ResourceKey is the key that the resource had.
+// ResourceKey returns the key of the resource before its deletion.
 func (d *DeletionItem) ResourceKey() store.Key {
 	of := map[DeletedKind]func(string) store.Key{TaskInTrash: TaskKey, DatasetInTrash: DatasetKey, SubmissionInTrash: SubmissionKey,
 		RunInTrash: RunKey}
 	return of[d.Kind](d.ResourceID)
 }
 
-// Rename has another id stand for a user in the entry, and reports whether it names the user.
+// Rename replaces a user's ID in the entry, and reports whether the entry names the user.
 func (d *DeletionItem) Rename(userID, by string) (named bool) {
 	for _, id := range []*string{&d.OwnerID, &d.DeletedBy, &d.RestoredBy} {
 		if *id == userID {
@@ -84,7 +85,7 @@ func (d *DeletionItem) Rename(userID, by string) (named bool) {
 	return named
 }
 
-// Over reports whether nothing can be restored any more.
+// Over reports whether the resource can no longer be restored.
 func (d *DeletionItem) Over() bool { return d.PendingWork.State == Decided }
 
 // Indexes implements Record.
@@ -96,7 +97,7 @@ func (d *DeletionItem) Indexes() [store.NumIndexes]store.Key {
 	return x.listed(KindDeletion, d.ID, d.Scope(), true)
 }
 
-// Scope is the scope of the entry: of the team, if that deleted it, and the organizers.
+// Scope returns the scope of the entry: the organizers, and the team if it deleted the resource.
 func (d *DeletionItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: access.Organizers}
 	if d.ByOwner {
@@ -107,7 +108,7 @@ func (d *DeletionItem) Scope() access.Scope {
 	return s
 }
 
-// For returns the entry as one who has the roles sees it.
+// For returns the entry that a caller with the roles sees.
 func (d *DeletionItem) For(roles access.Role) Deletion {
 	v := d.Deletion
 	if roles&(access.Organizer|access.Admin) != 0 {
@@ -118,7 +119,7 @@ func (d *DeletionItem) For(roles access.Role) Deletion {
 
 func (d *DeletionItem) pendingWork() *PendingWork { return d.PendingWork }
 
-// trashed is the form in which an item lies in the trash: as it was, with the entries that it had in indexes.
+// trashed is the form of an item in the trash: its data, and its former entries in indexes.
 type trashed struct {
 	Indexes [store.NumIndexes]store.Key `json:"indexes"`
 	Item    json.RawMessage             `json:"item"`
@@ -126,15 +127,15 @@ type trashed struct {
 
 const trashPrefix = "TRASH#"
 
-// TrashKey is where the item of the key lies in the trash.
+// TrashKey returns the key in the trash of the item with the key.
 func TrashKey(k store.Key) store.Key {
 	return store.Key{Partition: trashPrefix + k.Partition, Sort: k.Sort}
 }
 
-// TrashPartition is the partition of ByKind that has everything that lies in the trash for the deletion.
+// TrashPartition returns the partition of ByKind with all items in the trash for the deletion.
 func TrashPartition(deletionID string) string { return trashPrefix + deletionID }
 
-// Trash returns the item as it lies in the trash for the deletion, where nothing finds it but by its key and in TrashPartition.
+// Trash returns the form of the item in the trash. Only its key and TrashPartition lead to it.
 func Trash(it store.Item, deletionID string) (store.Item, error) {
 	data, err := encodeJSON("", trashed{it.Indexes, it.Data})
 	in := store.Item{Key: TrashKey(it.Key), Version: it.Version, Data: data}
@@ -142,7 +143,7 @@ func Trash(it store.Item, deletionID string) (store.Item, error) {
 	return in, err
 }
 
-// Untrash returns the item that lies in the trash as it was, with its key of before; a missing one stays missing.
+// Untrash is the inverse of Trash. For an item that does not exist it returns an item that does not exist, with the former key.
 func Untrash(in store.Item) (store.Item, error) {
 	it := store.Item{Key: store.Key{Partition: in.Partition[len(trashPrefix):], Sort: in.Sort}, Version: in.Version}
 	if !in.Exists() {

@@ -12,10 +12,10 @@ import (
 	"assay/shared/store"
 )
 
-// MaxEvaluations is how many evaluations of one run are kept, for as many versions of the truth.
+// MaxEvaluations is the greatest number of evaluations kept for one run, one for each version of the ground truth (qrels, labels).
 const MaxEvaluations = 40
 
-// MaxTopicBytes is the size from which values per topic stand in the object store instead of the table.
+// MaxTopicBytes is the size from which values per topic are in the object store instead of the table.
 const MaxTopicBytes = 250 << 10
 
 // Digests identify what an evaluation was computed from.
@@ -25,7 +25,7 @@ type Digests struct {
 	PlainTruth string `json:"plainTruth,omitempty" doc:"SHA-256 over the digests of the truth files; for organizers"`
 }
 
-// shownTo returns the digests as one who has the roles is shown them.
+// shownTo returns the digests that a caller with the roles sees.
 func (d Digests) shownTo(roles access.Role) Digests {
 	if roles&(access.Organizer|access.Admin) == 0 {
 		d.PlainTruth = ""
@@ -33,7 +33,7 @@ func (d Digests) shownTo(roles access.Role) Digests {
 	return d
 }
 
-// EvaluatorUsed says how an evaluation can be repeated.
+// EvaluatorUsed has the settings that repeat an evaluation.
 type EvaluatorUsed struct {
 	Kind       string            `json:"kind" enum:"$evaluators,worker"`
 	Version    string            `json:"version" doc:"version of the evaluator"`
@@ -41,33 +41,34 @@ type EvaluatorUsed struct {
 	Signatures map[string]string `json:"signatures,omitempty" doc:"by the name of the measure: of BLEU and chrF what sacrebleu prints, with the number of references; of scores, which of two labels was taken as the positive one, where the measure does not say it"`
 }
 
-// Entry tells the entries of a leaderboard apart.
+// Entry identifies a row of a leaderboard.
 type Entry struct {
 	Team        string  `json:"team" doc:"the team, or its alias"`
 	Affiliation string  `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
 	Title       string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
-	Label       string  `json:"label,omitempty" doc:"what its team calls the run"`
+	Label       string  `json:"label,omitempty" doc:"the team's name for the run"`
 	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
 	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
 	Final       bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
-	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: they alone, since it is blinded or waits for the last close"`
-	Alias       string  `json:"alias,omitempty" doc:"what others are shown instead of the team, which is anonymous; absent when the caller is one of them"`
+	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
+	Alias       string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 
-// The views of a leaderboard that a caller can ask for: all that the caller may see, or what everyone may who sees the task.
+// The views of a leaderboard that a caller can ask for: all entries that the caller may see, or only entries that everyone may see who
+// sees the task.
 const (
 	CallerView = "caller"
 	PublicView = "public"
 )
 
-// Hidden says in a word or two why others do not see the entry; it is empty where they do.
+// Hidden says briefly why others do not see the entry. It returns "" if they see it.
 func (e Entry) Hidden() string {
 	return map[string]string{audienceNames[access.Owners]: "not published", audienceNames[access.Organizers]: "blinded"}[e.Audience]
 }
 
-// Run tells the entry from others of its team; it is empty where the team wrote nothing of it.
+// Run distinguishes the entry from others of its team. It returns "" if the team wrote nothing about the run.
 func (e Entry) Run() string {
 	var parts []string
 	for _, part := range []string{e.Title, e.Label, e.RunTag} {
@@ -78,7 +79,7 @@ func (e Entry) Run() string {
 	return strings.Join(parts, " · ")
 }
 
-// Evaluation is the measures of one run by one evaluator against one version of the truth.
+// Evaluation holds the measures of one run, computed by one evaluator against one version of the ground truth.
 type Evaluation struct {
 	Meta
 	RunID        string  `json:"runId"`
@@ -88,7 +89,7 @@ type Evaluation struct {
 	UserID       string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User         *Person `json:"user,omitempty" doc:"who that is; for organizers"`
 	Entry
-	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
+	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: the number of better entries plus one; equal values share a place"`
 	Evaluator      EvaluatorUsed                 `json:"evaluator"`
 	TruthVersion   int64                         `json:"truthVersion"`
 	PrimaryMeasure string                        `json:"primaryMeasure"`
@@ -96,38 +97,38 @@ type Evaluation struct {
 	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
 	Digests        Digests                       `json:"digests"`
 	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples, or 1,000,000 topics times measures; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
-	Classes        *measure.Classes              `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
+	Classes        *measure.Classes              `json:"classes,omitempty" doc:"counts of predictions for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
 
-	// Runs is how many runs of the team are on a leaderboard that shows the best of each, where they were counted.
+	// Runs counts the team's runs on a leaderboard that shows the best of each team. It is 0 if they were not counted.
 	Runs int `json:"-"`
 
-	columns []string // what MeasureNames returns
+	columns []string // see MeasureNames
 }
 
-// MeasureNames lists the names of Measures in the order in which the dataset gives them.
+// MeasureNames returns the names of Measures in the order of the dataset.
 func (e *Evaluation) MeasureNames() []string { return e.columns }
 
-// EvaluationItem is an evaluation as the store holds it; its PerTopic and Classes are empty, for these stand in Topics.
+// EvaluationItem is a stored evaluation. Its PerTopic and Classes are empty, because Topics holds them.
 type EvaluationItem struct {
 	Evaluation
 	Access AccessAttributes `json:"access"`
-	// Unlisted is set while lists have another evaluation of the run, or none, since the one against a newer truth stands
-	// there, or leaderboards do not show this version yet. The evaluation is then in no list but its version's ranking.
+	// Unlisted reports whether lists omit the evaluation, because they show the run's evaluation against another version or none. An
+	// unlisted evaluation is only in the ranking of its version.
 	Unlisted bool `json:"unlisted,omitempty"`
 	// LowerIsBetter is the direction of the primary measure.
 	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
-	// Columns has the names of Measures in the order in which the dataset gives them.
+	// Columns holds the names of Measures in the order of the dataset.
 	Columns []string `json:"columns,omitempty"`
 }
 
-// Entrant identifies the team, by its alias, where the best run of each team counts. Baselines without a registration have no team: each
-// submission stands for itself.
+// Entrant identifies the team where only the best run of each team counts. It is the alias. Baselines without a registration have no
+// team, so each of their submissions is its own entrant.
 func (e *EvaluationItem) Entrant() string { return cmp.Or(e.Access.Alias, e.SubmissionID) }
 
 // Key implements Record.
 func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }
 
-// EvaluationKey is the key of the evaluation.
+// EvaluationKey returns the key of the evaluation.
 func EvaluationKey(id string) store.Key { return keyOf(KindEvaluation, id, "EVALUATION") }
 
 // Indexes implements Record.
@@ -141,22 +142,23 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	return x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
 }
 
-// Scope is the scope of the evaluation.
+// Scope returns the scope of the evaluation.
 func (e *EvaluationItem) Scope() access.Scope {
 	return e.Access.scope(e.TaskID, e.UserID, e.Access.evaluationAudience())
 }
 
-// WidestScope returns the scope of one that everyone sees, which most callers see.
+// WidestScope returns the scope of an evaluation that everyone sees. Most callers see such evaluations.
 func (*EvaluationItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// RankKey orders evaluations by the primary measure, the best first, an undefined one last, and of equal ones the
-// earlier submission first. It ends with the entrant, so that runs of a team are counted without decoding them.
+// RankKey orders evaluations by the primary measure, best first and undefined values last. Equal values are in the order of submission.
+// The key ends with the entrant, so that the runs of a team can be counted without decoding them.
 func (e *EvaluationItem) RankKey() string {
 	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID + "#" + e.Entrant()
 }
 
-// rankKey maps a value to a string whose order is from best to worst: the bits of an IEEE 754 number, made to ascend
-// with it by flipping the sign bit of a positive and all bits of a negative one, and flipped once more when more is better.
+// rankKey maps a value to a string; the order of such strings is from best to worst. It takes the bits of the IEEE 754 number. Flipping
+// the sign bit of positive numbers and all bits of negative numbers makes them ascend with the value. If higher values are better, all
+// bits are flipped again.
 func rankKey(value *float64, lowerIsBetter bool) string {
 	if value == nil || math.IsNaN(*value) {
 		return "~"
@@ -173,21 +175,22 @@ func rankKey(value *float64, lowerIsBetter bool) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// Topics is an evaluation's values per topic, or where in the object store they are, and what was predicted for each label.
+// Topics holds the values per topic of an evaluation, or their key in the object store, and the predictions for each label.
 type Topics struct {
-	Meta      // ID is the evaluation's
+	Meta      // ID is the ID of the evaluation
 	PerTopic  map[string]map[string]float64
 	ObjectKey string
 	Classes   *measure.Classes `json:",omitempty"`
 }
 
-// MaxTopicName is how long the name of a topic may be that an organizer's evaluator reports, in bytes.
+// MaxTopicName is the greatest length of a topic's name that an organizer's evaluator reports, in bytes.
 const MaxTopicName = 200
 
-// IsTopicName reports whether an organizer's evaluator may report the name of a topic: pages, tables and terminals show it in a line.
+// IsTopicName reports whether an organizer's evaluator may report the topic's name. Pages, tables and terminals show the name in a
+// line.
 func IsTopicName(name string) bool { return len(name) <= MaxTopicName && checkName("", name) == nil }
 
-// ObjectKeys names the object with the values, if there is one.
+// ObjectKeys returns the key of the object with the values, if one exists.
 func (t *Topics) ObjectKeys() []string {
 	return slices.DeleteFunc([]string{t.ObjectKey}, func(key string) bool { return key == "" })
 }
@@ -195,5 +198,5 @@ func (t *Topics) ObjectKeys() []string {
 // Key implements Record.
 func (t *Topics) Key() store.Key { return TopicsKey(t.ID) }
 
-// TopicsKey is the key of an evaluation's values per topic.
+// TopicsKey returns the key of an evaluation's Topics.
 func TopicsKey(id string) store.Key { return keyOf(KindEvaluation, id, "TOPICS") }

@@ -9,7 +9,7 @@ import (
 	"assay/shared/store"
 )
 
-// EventKind says what happened.
+// EventKind is a kind of event.
 type EventKind string
 
 // The kinds of events.
@@ -28,14 +28,14 @@ const (
 	EventWebhookDisabled       EventKind = "webhook.disabled"
 )
 
-// kind is what is known of a kind of events.
+// kind describes a kind of event.
 type kind struct {
 	EventKind
 	to     Recipients
-	notice string // in words, who is notified and of what
+	notice string // in words: who is notified, and of what
 }
 
-// kinds are all kinds, in the order of the documentation.
+// kinds holds all kinds in the order of the documentation.
 var kinds = []kind{
 	{EventRegistrationPending, ToOrganizers, "the organizers, that a team waits for their decision"},
 	{EventRegistrationDecided, ToTeam, "the team, of what the organizers decided"},
@@ -51,13 +51,13 @@ var kinds = []kind{
 	{EventWebhookDisabled, ToOrganizers, "the organizers, that a webhook was switched off"},
 }
 
-// EventKinds are all kinds, in the order of the documentation.
+// EventKinds lists all kinds in the order of the documentation.
 var EventKinds = lists.Map(kinds, func(k kind) EventKind { return k.EventKind })
 
 // Notice says in words who is notified of an event of the kind, and of what.
 func (k EventKind) Notice() string { return k.about().notice }
 
-// To returns who is notified of events of the kind.
+// To returns the recipients of events of the kind.
 func (k EventKind) To() Recipients { return k.about().to }
 
 func (k EventKind) about() kind {
@@ -69,40 +69,41 @@ func (k EventKind) about() kind {
 	return kind{}
 }
 
-// Recipients says which people are notified of an event.
+// Recipients are the people who are notified of an event.
 type Recipients string
 
-// Recipients of events.
+// The recipients of events.
 const (
-	ToTeam        Recipients = "team"        // the members of the registration, or the owner of what has none
+	ToTeam        Recipients = "team"        // the members of the registration, or the owner of a record without one
 	ToOrganizers  Recipients = "organizers"  // the members of the organizer
 	ToRegistrants Recipients = "registrants" // the members of all registrations of the task that were accepted
-	ToUsers       Recipients = "users"       // those whom the event names
-	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner need have no account
+	ToUsers       Recipients = "users"       // the users that the event names
+	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner may have no account
 )
 
-// Event is an entry of the outbox: something happened that people and webhooks are notified of. The transaction of the change that it
-// tells of creates it, so that none is lost and none is made up; the notifier delivers it from NotBefore on. It says what the event is
-// about and no more: what a recipient is shown is read at delivery, as far as that recipient may see it then.
+// Event is an entry of the outbox: people and webhooks are notified of it. The transaction of a change creates the event, so that no
+// event is lost or wrong. The notifier delivers the event from NotBefore on. The event names only its subject. The contents of
+// notifications are read at delivery, so that each recipient sees only what that recipient may see then.
 type Event struct {
 	Meta
 	Kind           EventKind `json:"kind"`
 	OrganizerID    string    `json:"organizerId,omitempty"`
 	TaskID         string    `json:"taskId,omitempty"`
-	RegistrationID string    `json:"registrationId,omitempty"` // the team that it concerns
-	UserIDs        []string  `json:"userIds,omitempty"`        // recipients of ToUsers, and of ToTeam where there is no registration
-	RunID          string    `json:"runId,omitempty"`          // of EventWorkersMissing: a run that waits
-	// Secret is that of an invitation to an e-mail address. The event has it until it is delivered, and then the Mailbox until it is sent.
+	RegistrationID string    `json:"registrationId,omitempty"` // the team that the event concerns
+	UserIDs        []string  `json:"userIds,omitempty"`        // recipients for ToUsers, and for ToTeam without a registration
+	RunID          string    `json:"runId,omitempty"`          // for EventWorkersMissing: a run that waits
+	// Secret is the secret of an invitation to an e-mail address. The event has it until delivery, then the Mailbox until the e-mail is
+	// sent.
 	Secret    string  `json:"secret,omitempty"`
-	Subject   string  `json:"subject"` // path of what it is about
+	Subject   string  `json:"subject"` // path of the resource that the event is about
 	NotBefore Instant `json:"notBefore"`
-	// Cursor is how far the fan-out has come: the recipient who was last.
+	// Cursor is the last recipient that the fan-out has reached.
 	Cursor string `json:"cursor,omitempty"`
-	// Delivered says that it is over with the event.
+	// Delivered reports whether the event was delivered or given up.
 	Delivered bool `json:"delivered,omitempty"`
 }
 
-// NewEvent returns an event of now about the subject, a path such as /v1/runs/<id>, that is in the scope.
+// NewEvent returns an event at now in the scope, about the subject, which is a path such as /v1/runs/<id>.
 func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *Event {
 	e := &Event{Meta: NewMeta(now), Kind: kind, OrganizerID: of.OrganizerID, TaskID: of.TaskID, RegistrationID: of.RegistrationID,
 		Subject: subject, NotBefore: At(now)}
@@ -112,15 +113,15 @@ func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *E
 	return e
 }
 
-// WindowNotice is how long before a window closes its registrants are notified, and TokenNotice before an access token expires its user is.
-// WorkersNotice is how long a run waits for a worker before its organizers are notified that none was seen, and then once a day.
+// Delays of notifications. Registrants are notified WindowNotice before a window closes, and users TokenNotice before an access token
+// expires. Organizers are notified when a run has waited WorkersNotice without a worker being seen, and then once a day.
 const (
 	WindowNotice  = 2 * Day
 	TokenNotice   = 7 * Day
 	WorkersNotice = time.Hour
 )
 
-// NextWorkersNotice is when that is looked at next for a run that has waited since the instant.
+// NextWorkersNotice returns when to check next for missing workers, for a run that has waited since the instant.
 func NextWorkersNotice(since, now time.Time) time.Time {
 	first := since.Add(WorkersNotice)
 	if now.Before(first) {
@@ -129,8 +130,9 @@ func NextWorkersNotice(since, now time.Time) time.Time {
 	return first.Add(now.Sub(first).Truncate(Day) + Day)
 }
 
-// ClosingEvent is the event that the window of the task closes, as it is now; nil when it does not close any more. It tells of each
-// instant once. Changes of every kind create it when it is missing: it is deleted when it falls due while it is not true, as in the trash.
+// ClosingEvent returns the event for the close of the task's window. It returns nil if the window does not close after now. Each
+// closing time has one event. Any change of the task creates a missing event, because an event that falls due while the window does not
+// close, for example while the task is in the trash, is deleted.
 func (t *TaskItem) ClosingEvent(now time.Time) *Event {
 	if t == nil {
 		return nil
@@ -138,7 +140,7 @@ func (t *TaskItem) ClosingEvent(now time.Time) *Event {
 	return closingEvent(now, t.Scope(), t.ID, "/v1/tasks/"+t.ID, t.Submissions.ClosesAt)
 }
 
-// ClosingEvent is that of the dataset's own window.
+// ClosingEvent returns the event for the close of the dataset's own window.
 func (d *DatasetItem) ClosingEvent(now time.Time) *Event {
 	if d.Deleting() {
 		return nil
@@ -158,18 +160,18 @@ func closingEvent(now time.Time, of access.Scope, id, subject string, closesAt *
 	return e
 }
 
-// ExpiringEvent is the event that the access token expires.
+// ExpiringEvent returns the event for the expiry of the access token.
 func (t *AccessTokenItem) ExpiringEvent(now time.Time) *Event {
 	e := NewEvent(now, EventTokenExpiring, access.Scope{}, "/v1/user/tokens/"+t.ID)
 	e.ID, e.UserIDs = t.ID, []string{t.UserID}
 	return e
 }
 
-// End says that the event is delivered, or given up.
+// End marks the event as delivered or given up.
 func (e *Event) End() { e.Delivered, e.Secret = true, "" }
 
-// eventRetention is for how long a delivered event is kept: until then the event with the same id is not delivered again. That of
-// EventWorkersMissing has the day in its id.
+// eventRetention is how long a delivered event is kept. Until then an event with the same ID is not delivered again. Events of
+// EventWorkersMissing have the day in their ID, so they are kept for less time.
 const (
 	eventRetention        = 30 * Day
 	workersEventRetention = 2 * Day
@@ -177,16 +179,16 @@ const (
 
 const eventSort = "EVENT"
 
-// EventKey is the key of the event.
+// EventKey returns the key of the event.
 func EventKey(id string) store.Key { return store.Key{Partition: "EVENT#" + id, Sort: eventSort} }
 
-// IsEvent reports whether the key is of an event.
+// IsEvent reports whether the key belongs to an event.
 func IsEvent(k store.Key) bool { return k.Sort == eventSort }
 
 // Key implements Record.
 func (e *Event) Key() store.Key { return EventKey(e.ID) }
 
-// Expiry says when the record goes by itself.
+// Expiry returns when the store deletes the record, and the zero Time while the event is not delivered.
 func (e *Event) Expiry() time.Time {
 	if !e.Delivered {
 		return time.Time{}
@@ -209,7 +211,7 @@ func (e *Event) Indexes() [store.NumIndexes]store.Key {
 	return x.outbox(e.NotBefore, e.OrganizerID+"#"+e.ID)
 }
 
-// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition; empty for other records.
+// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition. It returns "" for other records.
 func EventOrganizer(sort string) string {
 	parts := strings.Split(sort, "#")
 	if len(parts) < 3 {
@@ -218,7 +220,7 @@ func EventOrganizer(sort string) string {
 	return parts[1]
 }
 
-// OutboxPartition holds, in ByWork, what the notifier has to do besides sending deliveries, by the instant from which on.
+// OutboxPartition is the partition of ByWork with the notifier's work except deliveries, by the time from which it is due.
 const OutboxPartition = "OUTBOX"
 
 func (x indexes) outbox(at Instant, rest string) indexes {

@@ -6,7 +6,7 @@ import (
 	"assay/shared/record"
 )
 
-// TestEventKind_Notice holds that a preview has words for the notification of each kind of event.
+// TestEventKind_Notice checks that every kind of event has a notice, which previews show.
 func TestEventKind_Notice(t *testing.T) {
 	for _, k := range record.EventKinds {
 		if k.Notice() == "" {

@@ -9,13 +9,14 @@ import (
 	"assay/shared/problem"
 )
 
-// MaxExceptions is how many exceptions a team has at most, and MaxExtensions how many of those in a task grant a later close.
+// MaxExceptions is the greatest number of exceptions of a team. MaxExtensions is the greatest number of exceptions in a task that grant
+// a later close.
 const (
 	MaxExceptions = 50
 	MaxExtensions = 500
 )
 
-// ExceptionDraft is what an organizer writes of an exception.
+// ExceptionDraft holds the members of an exception that organizers write.
 type ExceptionDraft struct {
 	DatasetID string   `json:"datasetId,omitempty" maxLength:"26" doc:"the dataset whose window or quota it is about; without one, the windows of all datasets of the task, and the quota of the task"`
 	ClosesAt  *Instant `json:"closesAt,omitempty" doc:"until when the team can submit, and mark final runs, where the window of others closes earlier"`
@@ -25,13 +26,13 @@ type ExceptionDraft struct {
 	Reason    string   `json:"reason" minLength:"1" maxLength:"500" doc:"why; the team reads it" example:"The file store was down in the last hour."`
 }
 
-// Exception is what organizers grant to one team.
+// Exception is an exception to the rules of a task that organizers grant to one team.
 type Exception struct {
 	Meta
 	ExceptionDraft
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *ExceptionDraft) Check() []problem.Field {
 	fields := checkName("/reason", d.Reason)
 	fields.AddIf(d.ClosesAt == nil && d.PerDay+d.Total == 0 && d.RunID == "", "",
@@ -39,7 +40,7 @@ func (d *ExceptionDraft) Check() []problem.Field {
 	return fields
 }
 
-// Exception returns the exception with the id; nil when the team has none such, or no Allowance.
+// Exception returns the exception with the ID. It returns nil if the team has no such exception, and for a nil Allowance.
 func (a *Allowance) Exception(id string) *Exception {
 	if a == nil {
 		return nil
@@ -50,7 +51,7 @@ func (a *Allowance) Exception(id string) *Exception {
 	return nil
 }
 
-// Window is when the team can submit to the dataset of the task. The Allowance is nil where the team has none.
+// Window returns when the team can submit to the dataset of the task. The Allowance is nil if the team has none.
 func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant) {
 	opens, closes = d.Window(t)
 	if a != nil {
@@ -63,7 +64,8 @@ func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant)
 	return opens, closes
 }
 
-// Mark marks a run on the dataset as final, or takes the mark back; it returns the problem when there are as many as can be.
+// Mark marks a run on the dataset as final, or removes the mark. It returns a problem if the team has marked the greatest number of
+// runs.
 func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 	a.unmark(d.ID, runID)
 	marked := a.Final[d.ID]

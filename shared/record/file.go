@@ -26,14 +26,15 @@ const (
 	MaxFiles       = 20 // in one list
 )
 
-// AbandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
-// lasts from the file to the record that names it.
+// AbandonedAfter is the age from which a file can count as abandoned. No request or upload takes that long from storing a file to
+// storing the record that names it.
 const AbandonedAfter = 48 * time.Hour
 
-// ResultLinkTime is how long the link to a result of a tool works that was too large for an answer. The file can go then.
+// ResultLinkTime is how long the link to a tool's result works if the result was too large for the answer. The file can be deleted
+// afterwards.
 const ResultLinkTime = 30 * time.Minute
 
-// FileState says whether the bytes of a file are there.
+// FileState says whether the bytes of a file have arrived.
 type FileState string
 
 // The states of a file.
@@ -42,17 +43,17 @@ const (
 	FileStored  FileState = "stored"
 )
 
-// File is a file of a dataset or a run. A client gives name and either content or size and sha256, and sends the bytes
-// of the latter to the link in upload.
+// File is a file of a dataset or a run. A client sends the name, and either the content, or size and sha256. In the latter case it
+// uploads the bytes to the link in upload.
 type File struct {
 	Name      string    `json:"name" minLength:"1" maxLength:"200" doc:"file name, without folders" example:"run.txt"`
 	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out with content"`
 	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out with content"`
-	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes; unless given, that of the name's end if it is a common one" example:"text/plain"`
+	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes; unless given, the one of the file name's extension if it is a common one" example:"text/plain"`
 	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
-	URL       string    `json:"url,omitempty" format:"uri" readOnly:"true" maxLength:"8000" doc:"where to get the bytes for a while; only for those who may"`
-	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for those who may"`
+	URL       string    `json:"url,omitempty" format:"uri" readOnly:"true" maxLength:"8000" doc:"temporary address of the bytes; only for callers who may read them"`
+	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for callers who may"`
 }
 
 // Upload tells how to send the bytes of a pending file.
@@ -60,7 +61,7 @@ type Upload struct {
 	Method    string            `json:"method" maxLength:"20" example:"PUT"`
 	URL       string            `json:"url" format:"uri" maxLength:"8000" doc:"signed address"`
 	Headers   map[string]string `json:"headers" maxProperties:"20" doc:"headers to send"`
-	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works: 30 to 45 minutes from when it was made; each GET of the resource makes a new one"`
+	ExpiresAt Instant           `json:"expiresAt" doc:"when the address stops working, 30 to 45 minutes after it was made; each GET of the resource makes a new one"`
 }
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -68,10 +69,13 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // emptyDigest is the SHA-256 of no bytes.
 const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
-// the bytes of each stand in the result at its position; a nil there means that they will be uploaded. The pointer leads to
-// the file at a position of the list.
-// Those of kept, matched by their digest, are the ones that the list had before: save their names, they stay as they are.
+// CheckFiles reports the errors of a draft's files. pointer returns the JSON pointer to the file at a position.
+//
+// Files with content get size, sha256 and state from it. The result holds the bytes of each file at its position, or nil for files that
+// will be uploaded.
+//
+// kept holds the files that the list had before. A file with the digest of one of them, and without content, keeps everything but its
+// name.
 func CheckFiles(pointer func(i int) string, files, kept []File) ([][]byte, problem.Fields) {
 	contents := make([][]byte, len(files))
 	var fields problem.Fields
@@ -94,12 +98,12 @@ func CheckFiles(pointer func(i int) string, files, kept []File) ([][]byte, probl
 	return contents, fields
 }
 
-// In returns the pointers to the elements of the array at the pointer.
+// In returns a function that returns the pointer to an element of the array at the pointer.
 func In(pointer string) func(i int) string {
 	return func(i int) string { return fmt.Sprintf("%s/%d", pointer, i) }
 }
 
-// CheckLengths says which texts of files are too long, for files that come by a way that knows no schema.
+// CheckLengths reports texts of files that are too long. It is for files that are not validated against the schema.
 func CheckLengths(pointer string, files []File) (fields problem.Fields) {
 	for i, f := range files {
 		for member, text := range map[string]string{"name": f.Name, "mediaType": f.MediaType} {
@@ -110,11 +114,11 @@ func CheckLengths(pointer string, files []File) (fields problem.Fields) {
 	return fields
 }
 
-// maxLengths are those of the schema of File.
+// maxLengths holds the limits of File's schema.
 var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 
-// checkKept checks a file that the list had before. What tells of its bytes may be left out, but it cannot change; its
-// links are other ones each time that it is shown.
+// checkKept checks a file that the list had before. Members that describe its bytes can be omitted, but must not change. Its links are
+// not compared, because each answer has new ones.
 func checkKept(f, was File, at string, fields *problem.Fields) {
 	checkFileName(f.Name, at, fields)
 	fields.AddIf(f.Size != 0 && f.Size != was.Size, at+"/size",
@@ -124,7 +128,7 @@ func checkKept(f, was File, at string, fields *problem.Fields) {
 	fields.AddIf(f.State != "" && f.State != was.State, at+"/state", "is made by the service: leave it out")
 }
 
-// checkNew checks a file that the list did not have before, and returns its bytes when they are inline.
+// checkNew checks a file that the list did not have before. It returns the file's bytes if they are inline.
 func checkNew(f *File, at string, fields *problem.Fields) []byte {
 	fields.AddIf(f.State != "" || f.URL != "" || f.Upload != nil, at, "state, url and upload are made by the service: leave them out")
 	f.State = FilePending
@@ -173,7 +177,7 @@ func checkFileName(name, at string, fields *problem.Fields) {
 	}
 }
 
-// CheckInline returns the problem when the inline files of a request have more bytes together than is allowed.
+// CheckInline returns a problem if the inline files of a request exceed MaxInlineBytes together.
 func CheckInline(contents ...[][]byte) error {
 	n := 0
 	for _, list := range contents {
@@ -188,8 +192,8 @@ func CheckInline(contents ...[][]byte) error {
 	return nil
 }
 
-// Faults tells the diagnostics of inline files as what is wrong with the body: pointer leads to the file with the name.
-// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are reported with it, as such.
+// Faults converts the diagnostics of inline files to errors of the body. pointer returns the JSON pointer to the file with the name.
+// The result is nil unless one of the diagnostics is an error. Otherwise it has the warnings too, marked as such.
 func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) []problem.Field {
 	if !measure.HasErrors(diagnostics) {
 		return nil
@@ -207,12 +211,12 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 	return fields
 }
 
-// AllStored reports whether the bytes of all the files are there.
+// AllStored reports whether the bytes of all the files have arrived.
 func AllStored(files []File) bool {
 	return !slices.ContainsFunc(files, func(f File) bool { return f.State != FileStored })
 }
 
-// Stored returns the files with the one of the digest marked as stored, and whether that changed anything.
+// Stored returns the files with the pending file of the digest marked as stored, and reports whether one was pending.
 func Stored(files []File, sha256 string) ([]File, bool) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.SHA256 == sha256 && f.State == FilePending })
 	if i < 0 {
@@ -223,27 +227,27 @@ func Stored(files []File, sha256 string) ([]File, bool) {
 	return files, true
 }
 
-// Holder says, in an object's key, what a file belongs to.
+// Holder is the part of an object's key that names the kind of the file's owner.
 type Holder string
 
-// The holders. Truths have a folder of their own, so that rights on it can be given apart.
+// The holders. Files of ground truths have a folder of their own, so that access to it can be granted separately.
 const (
 	HolderInputs      Holder = "inputs"      // of a dataset
 	HolderTruths      Holder = "truths"      // of a dataset
 	HolderRuns        Holder = "runs"        // of a run
 	HolderLogs        Holder = "logs"        // of a run
 	HolderEvaluations Holder = "evaluations" // of an evaluation
-	HolderTools       Holder = "tools"       // of nothing: what a tool wrote, for its caller to fetch
+	HolderTools       Holder = "tools"       // results of tools that their callers can fetch; they belong to no record
 )
 
-// ObjectKey is where a file's bytes stand in the object store.
+// ObjectKey returns the key of a file's bytes in the object store.
 func ObjectKey(h Holder, id, sha256 string) string { return string(h) + "/" + id + "/" + sha256 }
 
 func objectKeys(h Holder, id string, files []File) []string {
 	return lists.Map(files, func(f File) string { return ObjectKey(h, id, f.SHA256) })
 }
 
-// ParseObjectKey takes apart what ObjectKey made.
+// ParseObjectKey is the inverse of ObjectKey. ok is false for other keys.
 func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
 	parts := strings.Split(key, "/")
 	if len(parts) != 3 || !IsID(parts[1]) || !digest.MatchString(parts[2]) {
@@ -257,11 +261,12 @@ func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
 // FileHolder is a record that names files.
 type FileHolder interface {
 	Record
-	// ObjectKeys names the objects of the files, of which some may not have arrived.
+	// ObjectKeys returns the keys of the objects of the files. Some may not have arrived.
 	ObjectKeys() []string
 }
 
-// DecodeFileHolder reads a stored record that names files, wherever it lies; nil where the item is none, or does not exist.
+// DecodeFileHolder decodes a record that names files, which may be in the trash. It returns nil if the item does not exist or its kind
+// names no files.
 func DecodeFileHolder(it store.Item) (_ FileHolder, err error) {
 	if strings.HasPrefix(it.Partition, trashPrefix) {
 		if it, err = Untrash(it); err != nil {
@@ -275,7 +280,7 @@ func DecodeFileHolder(it store.Item) (_ FileHolder, err error) {
 	return r, Decode(it, r)
 }
 
-// HoldersOf returns the keys of the records that can name the object; none for what belongs to no record.
+// HoldersOf returns the keys of the records that can name the object. It returns none for objects that belong to no record.
 func HoldersOf(objectKey string) []store.Key {
 	switch h, id, _, _ := ParseObjectKey(objectKey); h {
 	case HolderRuns, HolderLogs:
@@ -289,7 +294,7 @@ func HoldersOf(objectKey string) []store.Key {
 	}
 }
 
-// StoredBytes are those that the quota of a user counts for the record.
+// StoredBytes returns the user whose quota counts the record's files, and their size.
 func StoredBytes(r Record) (userID string, bytes int64) {
 	switch r := r.(type) {
 	case *RunItem:

@@ -8,16 +8,16 @@ import (
 	"assay/shared/store"
 )
 
-// IdempotencyTime is how long the answer to a POST with an Idempotency-Key is given again; IdempotencyHold how long a
-// request may be under way before another with its key may take over, which is longer than any request lasts.
+// IdempotencyTime is how long the answer to a POST with an Idempotency-Key is repeated. IdempotencyHold is how long a request keeps
+// other requests with its key from taking over. Every request is shorter.
 const (
 	IdempotencyTime = 24 * time.Hour
 	IdempotencyHold = time.Minute
 )
 
-// Idempotency is the answer to a POST that carried an Idempotency-Key, or that such a POST is under way.
+// Idempotency is the answer to a POST with an Idempotency-Key, or records that such a POST is in progress.
 type Idempotency struct {
-	Meta     // ID is the user's
+	Meta     // ID is the ID of the user
 	Name     string
 	Digest   string // of method, path and body
 	Done     bool
@@ -28,7 +28,7 @@ type Idempotency struct {
 	Until    Instant
 }
 
-// IdempotencyKey is the key of the record of the user's key.
+// IdempotencyKey returns the key of the record for the user's Idempotency-Key.
 func IdempotencyKey(userID, key string) store.Key {
 	return store.Key{Partition: fmt.Sprintf("IDEMPOTENCY#%s#%x", userID, sha256.Sum256([]byte(key))), Sort: "KEY"}
 }
@@ -36,5 +36,5 @@ func IdempotencyKey(userID, key string) store.Key {
 // Key implements Record.
 func (i *Idempotency) Key() store.Key { return IdempotencyKey(i.ID, i.Name) }
 
-// Expiry says when the record goes by itself.
+// Expiry returns when the store deletes the record.
 func (i *Idempotency) Expiry() time.Time { return i.Until.Time }

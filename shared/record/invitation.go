@@ -12,43 +12,43 @@ import (
 
 // Limits of invitations.
 const (
-	MaxInvitations        = 50 // of one organizer, task or team
+	MaxInvitations        = 50 // to one organizer, task or team
 	MaxInvitationUses     = 500
-	MaxAddressesPerDay    = 20 // to which an organizer, with its tasks, invites, and a user to teams
+	MaxAddressesPerDay    = 20 // that an organizer with its tasks invites, or that a user invites to teams
 	defaultInvitationTime = 14 * Day
 	maxInvitationTime     = 90 * Day
 )
 
-// InvitationDraft is what a client writes of an invitation.
+// InvitationDraft holds the members of an invitation that clients write.
 type InvitationDraft struct {
 	Email     string   `json:"email,omitempty" maxLength:"254" doc:"address to which the link is sent, where the server sends e-mail; such an invitation works once, for anyone who has the link"`
-	Role      string   `json:"role,omitempty" enum:"owner,editor" doc:"of organizers: what those who join become; editor unless given"`
-	Uses      int      `json:"uses,omitempty" minimum:"1" maximum:"500" doc:"how many users can join by it, counted down; 1 unless given"`
+	Role      string   `json:"role,omitempty" enum:"owner,editor" doc:"for organizers: the role of users who join; editor unless given"`
+	Uses      int      `json:"uses,omitempty" minimum:"1" maximum:"500" doc:"how many more users can join with it; 1 unless given"`
 	ExpiresAt *Instant `json:"expiresAt,omitempty" doc:"when it stops working, at most 90 days ahead; 14 days ahead unless given"`
 }
 
-// Invitation lets those who have its secret join an organizer, register for a task or join a team.
+// Invitation lets users with its secret join an organizer, register for a task or join a team.
 type Invitation struct {
 	Meta
 	InvitationDraft
-	OrganizerID    string `json:"organizerId" doc:"the organizer, or that of the task"`
+	OrganizerID    string `json:"organizerId" doc:"the organizer, or the organizer of the task"`
 	TaskID         string `json:"taskId,omitempty" doc:"absent in an invitation to an organizer"`
 	RegistrationID string `json:"registrationId,omitempty" doc:"the team, in an invitation to a team"`
 	InvitedBy      string `json:"invitedBy" doc:"id of the user who made it"`
 }
 
-// InvitationItem is an invitation as the store holds it, under the SHA-256 of its secret.
+// InvitationItem is a stored invitation. Its key contains the SHA-256 of its secret.
 type InvitationItem struct {
 	Invitation
 	Digest  string `json:"digest"`            // hexadecimal SHA-256 of the secret
 	ByAdmin bool   `json:"byAdmin,omitempty"` // an administrator made it
-	Epoch   int64  `json:"epoch,omitempty"`   // that of the organizer or the team when it was made
+	Epoch   int64  `json:"epoch,omitempty"`   // InvitationEpoch of the organizer or team when the invitation was made
 }
 
-// To is the id of what the invitation is to.
+// To returns the ID of the team, task or organizer that the invitation is to.
 func (i *Invitation) To() string { return cmp.Or(i.RegistrationID, i.TaskID, i.OrganizerID) }
 
-// Parent is the path of what the invitation is to.
+// Parent returns the path of the team, task or organizer that the invitation is to.
 func (i *Invitation) Parent() string {
 	switch {
 	case i.RegistrationID != "":
@@ -60,10 +60,10 @@ func (i *Invitation) Parent() string {
 	}
 }
 
-// Path is that of the invitation.
+// Path returns the path of the invitation.
 func (i *Invitation) Path() string { return i.Parent() + "/invitations/" + i.ID }
 
-// Scope is that of audit entries about the invitation.
+// Scope returns the scope of audit entries about the invitation.
 func (i *Invitation) Scope() access.Scope {
 	return access.Scope{OrganizerID: i.OrganizerID, TaskID: i.TaskID, Audience: access.Organizers}
 }
@@ -71,13 +71,13 @@ func (i *Invitation) Scope() access.Scope {
 // InvitationPrefix begins the secrets of invitations.
 const InvitationPrefix = "assay-invitation_"
 
-// InvitationLink is where those who have the secret join, below the address of the server. What follows # reaches no server.
+// InvitationLink returns the path and fragment at which users with the secret join. Browsers do not send the fragment to servers.
 func InvitationLink(secret string) string { return "/console#" + secret }
 
-// InvitationPartition holds the invitations to what has the id.
+// InvitationPartition returns the partition with the invitations to the organizer, task or team.
 func InvitationPartition(id string) string { return "INVITATIONS#" + id }
 
-// InvitationKey is the key of the invitation, to what has the id, whose secret has the digest.
+// InvitationKey returns the key of an invitation to the organizer, task or team with the ID, whose secret has the digest.
 func InvitationKey(id, digest string) store.Key {
 	return store.Key{Partition: InvitationPartition(id), Sort: digest}
 }
@@ -85,16 +85,16 @@ func InvitationKey(id, digest string) store.Key {
 // Key implements Record.
 func (i *InvitationItem) Key() store.Key { return InvitationKey(i.To(), i.Digest) }
 
-// Expiry says when the record goes by itself.
+// Expiry returns when the store deletes the record.
 func (i *InvitationItem) Expiry() time.Time { return i.ExpiresAt.Time }
 
-// Use counts one who joins, and reports whether others can join after.
+// Use counts a user who joins, and reports whether more users can join.
 func (i *InvitationItem) Use() bool {
 	i.Uses--
 	return i.Uses > 0
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *InvitationDraft) Check() []problem.Field {
 	var fields problem.Fields
 	fields.AddIf(d.Email != "" && !IsAddress(d.Email), "/email", "must be one e-mail address, such as ada@example.org, without a name")
@@ -102,7 +102,8 @@ func (d *InvitationDraft) Check() []problem.Field {
 	return fields
 }
 
-// Complete sets the defaults, and says what is wrong with the role, which organizers alone have, and with when the draft expires.
+// Complete sets the defaults, and reports errors of the role and the expiry. roles says whether the invitation is to an organizer: only
+// members of organizers have roles.
 func (d *InvitationDraft) Complete(now time.Time, roles bool) error {
 	if !roles && d.Role != "" {
 		return problem.InvalidMember("/role", "is for invitations to an organizer")
@@ -117,19 +118,20 @@ func (d *InvitationDraft) Complete(now time.Time, roles bool) error {
 	return nil
 }
 
-// Addressed counts invitations to e-mail addresses: those of an organizer and to its tasks, or those of a user to teams. It is written
-// in the transactions that make them.
+// Addressed counts invitations to e-mail addresses: those to an organizer and its tasks, or those of a user to teams. Each transaction
+// that makes an invitation updates it.
 type Addressed struct {
-	Meta            // ID is the organizer's or the user's
-	Recent []string // ids of those made within the last Day
+	Meta            // ID is the ID of the organizer or user
+	Recent []string // IDs of the invitations made within the last Day
 }
 
-// AddressedKey is the key of the count of an organizer's or a user's invitations to e-mail addresses.
+// AddressedKey returns the key of the Addressed of an organizer or user.
 func AddressedKey(by string) store.Key {
 	return store.Key{Partition: "ADDRESSED#" + by, Sort: "ADDRESSED"}
 }
 
-// CountedFor is the id of the organizer or, of an invitation to a team, of the user whose Addressed counts the invitation.
+// CountedFor returns the ID of the Addressed that counts the invitation: the user's for invitations to teams, the organizer's for
+// others.
 func (i *Invitation) CountedFor() string {
 	if i.RegistrationID != "" {
 		return i.InvitedBy
@@ -140,10 +142,10 @@ func (i *Invitation) CountedFor() string {
 // Key implements Record.
 func (a *Addressed) Key() store.Key { return AddressedKey(a.ID) }
 
-// Expiry says when the record goes by itself: nothing in it counts then.
+// Expiry returns when the store deletes the record. None of its invitations counts then.
 func (a *Addressed) Expiry() time.Time { return a.UpdatedAt.Add(Day) }
 
-// Add counts one more, or returns the problem that there were too many within the last Day.
+// Add counts an invitation, or returns a problem if the last Day has the greatest number already.
 func (a *Addressed) Add(invitationID string, now time.Time) error {
 	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 	if len(a.Recent) >= MaxAddressesPerDay {

@@ -14,68 +14,69 @@ import (
 // Single resources, by key (partition / sort):
 //
 //	ORGANIZER#<id>            / ORGANIZER           an organizer
-//	ORGANIZER#<id>            / TASKS#<number>      a part of the count of its tasks
+//	ORGANIZER#<id>            / TASKS#<number>      one part of the number of its tasks
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
-//	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
-//	TASK#<id>                 / ALLOWANCE#<id>      what a team has used of the task's quota, by its registration; what a user
-//	                                                used in a former team, and baselines, by the user
+//	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is not anonymous
+//	TASK#<id>                 / ALLOWANCE#<id>      usage of the task's quota by a team, by registration; usage of a user in a
+//	                                                former team, and of baselines, by user
 //	TASK#<id>                 / ANNOUNCEMENT#<id>   an announcement
-//	TASK#<id>                 / EMBARGO             of which datasets scores are withheld, and the later closes of teams
+//	TASK#<id>                 / EMBARGO             the datasets whose scores are withheld, and the extensions of teams
 //	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks
 //	DATASET#<id>              / DATASET             a dataset
-//	DATASET#<id>              / TRUTH               the truth and settings that runs are evaluated with now
-//	DATASET#<id>              / SECRET              keys the digests of its truths
+//	DATASET#<id>              / TRUTH               the ground truth (qrels, labels) and settings in use
+//	DATASET#<id>              / SECRET              the key of the digests of its ground truths
 //	SUBMISSION#<id>           / SUBMISSION          a submission
 //	RUN#<id>                  / RUN                 a run
 //	RUN#<id>                  / REVIEW              its review
-//	RUN#<id>                  / LEASE#<leaseId>     until when the lease of a worker lasts, if that is later than its run says
-//	RUN#<id>                  / LOG#<kind>#<line>   lines of a log, until the whole log is a file
+//	RUN#<id>                  / LEASE#<leaseId>     the end of a worker's lease, if later than the end that the run names
+//	RUN#<id>                  / LOG#<kind>#<line>   lines of a log, until the whole log is in a file
 //	EVALUATION#<id>           / EVALUATION          an evaluation
 //	EVALUATION#<id>           / TOPICS              its values per topic
 //	DELETION#<id>             / DELETION            an entry of the trash
-//	TRASH#<partition>         / <sort>              an item of what was deleted, which had this key without TRASH#
-//	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last, or that the user is being deleted
-//	USER#<id>                 / USAGE               what the user has taken of the platform's quotas, and the user's own
-//	STORED                    / <bits>#<userId>     that the user has files that count, by the number of bits of their bytes, so that
-//	                                                it moves only when these double or halve
-//	SERVER#USAGE              / <shard>             what all users have taken together, about
-//	SERVER#USAGE              / FILES               how many files there are, and in the trash
-//	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
-//	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; reserves user and task
+//	TRASH#<partition>         / <sort>              a deleted item; its former key is this key without TRASH#
+//	USER#<id>                 / PROFILE             name and address from the issuer, or the pending deletion of the user
+//	USER#<id>                 / USAGE               the user's usage of the platform's quotas, and the user's own quota
+//	STORED                    / <bits>#<userId>     an entry for each user with files, by the number of bits of their total size;
+//	                                                it moves only when the size doubles or halves
+//	SERVER#USAGE              / <shard>             usage of all users together, approximate
+//	SERVER#USAGE              / FILES               number of stored files, and of files in the trash
+//	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition holds all grants of the user
+//	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; at most one for each
+//	                                                      user and task
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
 //	INVITATIONS#<id>          / <digest>            an invitation to the organizer, task or registration, by the SHA-256 of its secret
-//	ADDRESSED#<id>            / ADDRESSED           the latest invitations of an organizer, or of a user to teams, to e-mail addresses
-//	EVENT#<id>                / EVENT               something happened that people and webhooks are notified of
-//	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be notified of, and
-//	                                                when the next e-mail is sent
+//	ADDRESSED#<id>            / ADDRESSED           the latest invitations to e-mail addresses: by an organizer, or to teams by a user
+//	EVENT#<id>                / EVENT               an event that people and webhooks are notified of
+//	MAILBOX#<userId>          / BOX                 which e-mails the user, or the address with this AddressID, wants, and when the next
+//	                                                e-mail is sent
 //	LASTMAIL#<id>             / SENT                when an e-mail was last sent to the address with the AddressID
-//	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
-//	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
-//	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook
-//	PLACES#<payer>            / PLACES              which runs of the payer are evaluated in functions; of the slow lane by "slow"
+//	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task
+//	ORGANIZER#<id>            / WEBHOOK#<id>        a webhook of the organizer
+//	WEBHOOK#<id>              / <id>                a delivery of an event to the webhook
+//	PLACES#<payer>            / PLACES              the payer's runs that functions evaluate now; payer "slow": the slow lane
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
-//	TABLE                     / IDENTITY            tells the table from others, and names the schema and the digest of its records
+//	TABLE                     / IDENTITY            identifies the table, and names the schema and the digest of its records
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
 //
-// Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads
-// only partitions that its caller may see:
+// Lists, by index. The sort key is the ID, except in ByWork. <audience> is the audience of the entry: a list reads only the
+// partitions that its caller may see.
 //
 //	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard> ·
-//	             DELETION#<audience> · TRASH#<deletionId>, which has what lies in the trash, by partition and sort
+//	             DELETION#<audience> · TRASH#<deletionId>, the items in the trash, by partition and sort key
 //	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> ·
 //	             TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
-//	ByUser       TEAM#<registrationId>#<kind>#<audience> · USER#<id>#<kind>#<audience>, which has what everyone sees by the name of
-//	             the user, and what is of no team
-//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task; as WAITING registrations that wait for a
-//	             decision, and events of workers that are missing by the id of a run that waits
-//	ByWork       QUEUE#builtin by payer, task, submitter, team and the instant it was queued · QUEUE#slow likewise ·
-//	             QUEUE#workers by pool, kind of work, and then likewise · DUE by the instant something must happen by itself ·
-//	             OUTBOX by the instant something is delivered ·
+//	ByUser       TEAM#<registrationId>#<kind>#<audience> · USER#<id>#<kind>#<audience>, records without a team, and records of the user
+//	             that everyone sees
+//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>. AUDIT has only audit entries without a task. WAITING has registrations that wait for
+//	             a decision and events of missing workers, the latter by the ID of a waiting run
+//	ByWork       QUEUE#builtin by payer, task, submitter, team and time of queueing · QUEUE#slow likewise ·
+//	             QUEUE#workers by pool, kind of work, and then likewise · DUE, pending work by the time at which it is due ·
+//	             OUTBOX by the time of delivery ·
 //	             OUTBOX#deliveries by payer and the instant of the next attempt ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
-//	             WAITING#<organizerId> the runs that wait for a review or that failed, by id
+//	             WAITING#<organizerId> runs that wait for a review or have failed, by ID
 const (
 	ByKind      store.Index = 1
 	ByTask      store.Index = 2
@@ -99,16 +100,17 @@ const (
 	KindEvaluation Kind = "EVALUATION"
 	KindAudit      Kind = "AUDIT"
 	KindDeletion   Kind = "DELETION"
-	KindTeam       Kind = "TEAM" // whose lists those of a registration are
+	KindTeam       Kind = "TEAM" // the kind of List for the resources of a registration
 )
 
-// FeaturedTasks is the partition of ByTask that holds the public tasks that are featured.
+// FeaturedTasks is the partition of ByTask that holds the featured public tasks.
 const FeaturedTasks = "FEATURED"
 
-// DuePartition holds, in ByWork, what must happen by itself, by the instant.
+// DuePartition is the partition of ByWork that holds pending work, by the time at which it is due.
 const DuePartition = "DUE"
 
-// Shards spread the lists over all tasks, because a deadline's writes all go to their newest end.
+// shards is the number of partitions over which each list of all tasks is spread. Without them, all writes of a deadline would go to
+// the newest end of one partition.
 const shards = 4
 
 var audienceNames = [...]string{
@@ -116,14 +118,13 @@ var audienceNames = [...]string{
 	access.Registrants: "registrants", access.Everyone: "everyone",
 }
 
-// AudienceName is what answers call the audience.
+// AudienceName returns the audience's name in answers.
 func AudienceName(a access.Audience) string { return audienceNames[a] }
 
-// Audiences lists those that a resource can have, the widest first.
+// Audiences lists the audiences that a resource can have, widest first.
 var Audiences = []access.Audience{access.Everyone, access.Registrants, access.Owners, access.Organizers}
 
-// AudiencesOf lists those that a resource of the kind below a task can have, the widest first: a list has no need to look
-// for others.
+// AudiencesOf returns the audiences that resources of the kind below a task can have, widest first. Lists need not read the others.
 func AudiencesOf(k Kind) []access.Audience {
 	switch k {
 	case KindDataset:
@@ -163,13 +164,13 @@ func kindPartition(k Kind, a access.Audience, id string) string {
 	return parts[h.Sum32()%uint32(len(parts))]
 }
 
-// listIndexes are the indexes with the lists of what belongs to one of a kind.
+// listIndexes maps the kind of an owner to the index with the lists of its resources.
 var listIndexes = map[Kind]store.Index{
 	KindTask: ByTask, KindDataset: ByDataset, KindTeam: ByUser, KindUser: ByUser, KindOrganizer: ByOrganizer,
 }
 
-// List returns the index and its partition with the resources of the kind that belong to the one with the id, whose kind is of. The list of
-// a user has those that everyone sees by name or that are of no team, and that of a team the others.
+// List returns the index and the partition that list the resources of kind k that belong to the resource of kind of with the ID. The
+// list of a user has resources that everyone sees by the user's name, and resources without a team. The list of a team has the others.
 func List(of Kind, id string, k Kind, a access.Audience) (i store.Index, partition string) {
 	if of == KindTask && k == KindDataset {
 		return ByTask, TaskDatasets(id)
@@ -177,20 +178,20 @@ func List(of Kind, id string, k Kind, a access.Audience) (i store.Index, partiti
 	return listIndexes[of], string(of) + "#" + id + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// TaskDatasets is the partition of ByTask with a task's datasets, of whatever audience.
+// TaskDatasets returns the partition of ByTask with a task's datasets of every audience.
 func TaskDatasets(taskID string) string { return "TASK#" + taskID + "#DATASET" }
 
-// RankPartition returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
+// RankPartition returns the partition of ByWork with a dataset's evaluations against a ground truth version, best first.
 func RankPartition(datasetID string, truthVersion int64, a access.Audience) string {
 	return fmt.Sprintf("RANK#%s#%d#%s", datasetID, truthVersion, audienceNames[a])
 }
 
-// keyOf is the key of the resource of the kind, or of what belongs to it.
+// keyOf returns the key of a resource of the kind, or of a record that belongs to the resource.
 func keyOf(k Kind, id, sort string) store.Key {
 	return store.Key{Partition: string(k) + "#" + id, Sort: sort}
 }
 
-// indexes collects entries by index.
+// indexes holds a record's entries, by index.
 type indexes [store.NumIndexes]store.Key
 
 func (x indexes) with(i store.Index, partition, sort string) indexes {
@@ -198,17 +199,17 @@ func (x indexes) with(i store.Index, partition, sort string) indexes {
 	return x
 }
 
-// in adds the resource with the id to a list, as List names it.
+// in adds the resource with the ID to the list that List names.
 func (x indexes) in(of Kind, ofID string, k Kind, a access.Audience, id string) indexes {
 	i, partition := List(of, ofID, k, a)
 	return x.with(i, partition, id)
 }
 
-// listed adds one resource of a task to every list but that of its dataset. The list of a team or a user
-// never shows, to others, what was done under an alias.
+// listed adds a resource of a task to every list except its dataset's. Nobody but the owners sees an anonymous team's resources in the
+// lists of the team or its users.
 func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 	x = x.in(KindTask, s.TaskID, k, s.Audience, id)
-	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
+	if k != KindSubmission { // only lists of users have submissions of several tasks
 		x = x.with(ByKind, kindPartition(k, s.Audience, id), id).in(KindOrganizer, s.OrganizerID, k, s.Audience, id)
 	}
 	own := s.Audience
@@ -225,8 +226,8 @@ func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 	}
 }
 
-// empty makes empty records, by what their sort keys begin with, of the kinds that are read by what they can do, whichever they are:
-// have pending work, or name files.
+// empty maps the beginning of a sort key to a function that makes an empty record. It has the kinds that DecodePending and
+// DecodeFileHolder read.
 var empty = map[string]func() Record{
 	"RUN":          func() Record { return new(RunItem) },
 	"DATASET":      func() Record { return new(DatasetItem) },
@@ -239,7 +240,7 @@ var empty = map[string]func() Record{
 	"PROFILE":      func() Record { return new(User) },
 }
 
-// emptyAt returns an empty record of the kind that the store has under the key; nil for one of other kinds.
+// emptyAt returns an empty record of the kind that the key is for. It returns nil for kinds without an entry in empty.
 func emptyAt(k store.Key) Record {
 	sort, _, _ := strings.Cut(k.Sort, "#")
 	if kind, ok := empty[sort]; ok {

@@ -6,29 +6,29 @@ import (
 	"assay/shared/store"
 )
 
-// LeaseExtension says until when the lease of a worker lasts, in a record separate from its run: heartbeats are frequent, and writing
-// the run each time would also write all its index entries. It is there once the worker has confirmed the lease.
+// LeaseExtension records the end of a worker's lease separately from its run. Heartbeats are frequent, and writing the run each time
+// would also write all its index entries. It exists once the worker has confirmed the lease.
 type LeaseExtension struct {
-	Meta    // ID is the run's
+	Meta    // ID is the ID of the run
 	LeaseID string
 	Until   Instant
 }
 
-// leaseExtensionTime is how long an extension stays behind the end of its lease, which nothing is reclaimed as late after.
+// leaseExtensionTime is how long an extension is kept after the end of its lease. Every lease is reclaimed sooner.
 const leaseExtensionTime = time.Hour
 
 // Key implements Record.
 func (e *LeaseExtension) Key() store.Key { return LeaseExtensionKey(e.ID, e.LeaseID) }
 
-// LeaseExtensionKey is the key of the extension of the run's lease.
+// LeaseExtensionKey returns the key of the extension of the run's lease.
 func LeaseExtensionKey(runID, leaseID string) store.Key {
 	return keyOf(KindRun, runID, "LEASE#"+leaseID)
 }
 
-// Expiry says when the record goes by itself.
+// Expiry returns when the store deletes the record.
 func (e *LeaseExtension) Expiry() time.Time { return e.Until.Add(leaseExtensionTime) }
 
-// ExtendedUntil is when the lease ends that has the extension, or none.
+// ExtendedUntil returns when the lease ends, given its extension or nil.
 func (l *Lease) ExtendedUntil(e *LeaseExtension) Instant {
 	if e != nil && e.Until.After(l.Until.Time) {
 		return e.Until

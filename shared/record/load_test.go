@@ -15,20 +15,20 @@ import (
 	"assay/shared/store"
 )
 
-// partitionUnits is how many units a second DynamoDB lets one partition of a table or an index write.
+// partitionUnits is DynamoDB's limit of write units per second for one partition of a table or index.
 const partitionUnits = 1000
 
-// load is a deadline day's work as DynamoDB's partitions have it: units written, by index and partition.
+// load counts the write units of a deadline day, by index and partition, as DynamoDB charges them.
 type load struct {
 	t       *testing.T
 	units   map[string]float64
 	stored  map[store.Key]store.Item
-	second  float64 // how many seconds the trace lasts
+	second  float64 // length of the trace in seconds
 	writers *rand.Rand
 }
 
-// write counts what a put of the records in one transaction costs: two units for each KB of the item, one for each KB of
-// what changes in an index, and there twice when the entry moves.
+// write counts the cost of putting the records in one transaction: two units for each KB of the item, one unit for each KB of a changed
+// index entry, and twice that for an entry that moves.
 func (l *load) write(records ...record.Record) {
 	l.t.Helper()
 	for _, r := range records {
@@ -36,7 +36,7 @@ func (l *load) write(records ...record.Record) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		kb := float64((len(it.Data) + 200 + 1023) / 1024) // with keys and names of attributes
+		kb := float64((len(it.Data) + 200 + 1023) / 1024) // 200 bytes for keys and attribute names
 		l.add(store.Table, it.Partition, 2*kb)
 		was := l.stored[it.Key]
 		for i := store.Index(1); i <= store.NumIndexes; i++ {
@@ -56,7 +56,7 @@ func (l *load) add(i store.Index, partition string, units float64) {
 	l.units[fmt.Sprintf("%d %s", i, partition)] += units
 }
 
-// shape names the kind of a partition, with what stands for ids left out.
+// shape returns the kind of a partition: its name without IDs.
 func shape(partition string) string {
 	parts := strings.Split(partition, "#")
 	for i, p := range parts {
@@ -70,8 +70,7 @@ func shape(partition string) string {
 	return strings.Join(parts, "#")
 }
 
-// hottest returns, for each kind of partition, the units a second of the busiest one. Shards count as equally busy, as they
-// are in the long run.
+// hottest returns the units per second of the busiest partition of each kind. Shards count as equally busy, as they are over time.
 func (l *load) hottest() map[string]float64 {
 	out, shards := map[string]float64{}, map[string]float64{}
 	for partition, units := range l.units {
@@ -88,7 +87,7 @@ func (l *load) hottest() map[string]float64 {
 	return out
 }
 
-// submit takes a submission with one run through its life: made, leased, evaluated.
+// submit writes the life of a submission with one run: created, leased, evaluated.
 func (l *load) submit(task, dataset, user string, now time.Time) {
 	access := record.AccessAttributes{OrganizerID: record.NewID(now), Blinded: true}
 	s := &record.SubmissionItem{Access: access}
@@ -137,7 +136,7 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	l.write(r, e, &record.Topics{Meta: e.Meta, PerTopic: topics(l.writers)})
 }
 
-// topics are the values of a hundred topics.
+// topics returns values for a hundred topics.
 func topics(random *rand.Rand) map[string]map[string]float64 {
 	values := map[string]map[string]float64{}
 	for i := range 100 {
@@ -146,9 +145,9 @@ func topics(random *rand.Rand) map[string]map[string]float64 {
 	return values
 }
 
-// TestPartitions_BearADeadlineDay writes a minute of the day on which everybody submits: one task has half of the submissions, ten others
-// share the rest, and each user submits once. It says which partitions would be the first to be too much for DynamoDB,
-// and from how many submissions a minute on; infra/cost.md says what happens then.
+// TestPartitions_BearADeadlineDay writes a minute of a deadline day: one task has half of the submissions, ten other tasks share the
+// rest, and each user submits once. It logs which partitions first exceed DynamoDB's limit, and at how many submissions per minute.
+// infra/cost.md describes what happens then.
 func TestPartitions_BearADeadlineDay(t *testing.T) {
 	const submissions = 2000
 	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))}
@@ -166,7 +165,7 @@ func TestPartitions_BearADeadlineDay(t *testing.T) {
 	}
 	type row struct {
 		shape string
-		most  float64 // submissions a minute
+		most  float64 // submissions per minute
 	}
 	var rows []row
 	for s, units := range l.hottest() {

@@ -11,25 +11,25 @@ import (
 
 // Limits of logs.
 const (
-	MaxLineBytes  = 8 << 10   // of one line; the rest of it is cut off
-	MaxLogBytes   = 16 << 20  // of one log; what comes beyond is counted, and its end is kept in the tail
-	MaxTailBytes  = 4 << 10   // of the tail that stands with the run
-	maxChunkBytes = 200 << 10 // of one LogChunk as it is stored
+	MaxLineBytes  = 8 << 10   // of a line; the rest of the line is cut off
+	MaxLogBytes   = 16 << 20  // of a log; further lines are only counted, and the tail keeps the last of them
+	MaxTailBytes  = 4 << 10   // of the tail, which the run holds
+	maxChunkBytes = 200 << 10 // of a stored LogChunk
 	logTime       = 30 * 24 * time.Hour
 )
 
-// LogKind says which of a run's logs is meant.
+// LogKind names one of a run's logs.
 type LogKind string
 
 // The logs of a run.
 const (
-	// ExecutionLog is what executing the image or repository wrote.
+	// ExecutionLog is the output of executing the image or repository.
 	ExecutionLog LogKind = "execution"
-	// EvaluationLog is what the organizer's own evaluator wrote, which had read the truth.
+	// EvaluationLog is the output of the organizer's own evaluator, which had access to the ground truth (qrels, labels).
 	EvaluationLog LogKind = "evaluation"
 )
 
-// LogKinds lists them.
+// LogKinds lists the logs of a run.
 var LogKinds = []LogKind{ExecutionLog, EvaluationLog}
 
 // The streams that a line is written to.
@@ -46,21 +46,21 @@ type LogLine struct {
 	Text   string  `json:"text"`
 }
 
-// LogState is how far a log has come. Its lines are numbered from 0 over all attempts of the run.
+// LogState is the progress of a log. Its lines are numbered from 0 across all attempts of the run.
 type LogState struct {
-	Lines   int64 `json:"lines,omitempty"`   // how many are kept
-	Bytes   int64 `json:"bytes,omitempty"`   // of their texts
-	Dropped int64 `json:"dropped,omitempty"` // how many are not, for want of room
-	Sealed  int64 `json:"sealed,omitempty"`  // how many stand in the file of the whole log
+	Lines   int64 `json:"lines,omitempty"`   // lines that are kept
+	Bytes   int64 `json:"bytes,omitempty"`   // size of their texts
+	Dropped int64 `json:"dropped,omitempty"` // lines beyond MaxLogBytes
+	Sealed  int64 `json:"sealed,omitempty"`  // lines in the file of the whole log
 }
 
-// Logs has the state of each of a run's logs.
+// Logs holds the state of each of a run's logs.
 type Logs struct {
 	Execution  LogState `json:"execution,omitzero"`
 	Evaluation LogState `json:"evaluation,omitzero"`
 }
 
-// Log returns where the run keeps the log of the kind: its state, its tail, and the file of the whole.
+// Log returns the run's members for the log of the kind: its state, its tail, and the file of the whole log.
 func (r *RunItem) Log(k LogKind) (state *LogState, tail *string, whole **File) {
 	if k == EvaluationLog {
 		return &r.Logs.Evaluation, &r.EvaluationLogTail, &r.EvaluationLog
@@ -68,8 +68,8 @@ func (r *RunItem) Log(k LogKind) (state *LogState, tail *string, whole **File) {
 	return &r.Logs.Execution, &r.LogTail, &r.ExecutionLog
 }
 
-// ReadsLog reports whether one who has the roles may read the log of the kind. Nobody but organizers reads what an
-// evaluator wrote, and nobody but organizers reads of a run whose results are concealed.
+// ReadsLog reports whether a caller with the roles may read the log of the kind. Only organizers may read the output of evaluators, and
+// the logs of runs whose results are concealed.
 func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
 	switch {
 	case roles&(access.Organizer|access.Admin) != 0:
@@ -81,12 +81,12 @@ func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
 	}
 }
 
-// unsealed reports whether there are lines that the file of a whole log does not have.
+// unsealed reports whether a log has lines that its file does not have.
 func (r *RunItem) unsealed() bool {
 	return r.Logs.Execution.Lines > r.Logs.Execution.Sealed || r.Logs.Evaluation.Lines > r.Logs.Evaluation.Sealed
 }
 
-// Tailed returns a tail with more lines behind it, cut to its limit at the beginning of a line where there is one.
+// Tailed appends lines to a tail. If the result is too long, it drops the beginning, up to the end of a line if possible.
 func Tailed(tail string, more []LogLine) string {
 	var b strings.Builder
 	b.WriteString(tail)
@@ -107,7 +107,7 @@ func Tailed(tail string, more []LogLine) string {
 	return strings.ToValidUTF8(tail, "")
 }
 
-// LogChunk is some consecutive lines of a log that is not sealed. It goes by itself, long after that.
+// LogChunk holds consecutive lines of a log that is not sealed. The store deletes it by itself, long after the log is sealed.
 type LogChunk struct {
 	Meta
 	RunID string    `json:"runId"`
@@ -116,7 +116,7 @@ type LogChunk struct {
 	Lines []LogLine `json:"lines"`
 }
 
-// Chunks splits lines, of which the first has the number, into chunks that the store takes.
+// Chunks splits lines into chunks that the store accepts. first is the number of the first line.
 func Chunks(now time.Time, runID string, k LogKind, first int64, lines []LogLine) []*LogChunk {
 	var chunks []*LogChunk
 	var c *LogChunk
@@ -133,12 +133,12 @@ func Chunks(now time.Time, runID string, k LogKind, first int64, lines []LogLine
 	return chunks
 }
 
-// encodedBytes is how many bytes a line with the text has at most in JSON.
+// encodedBytes returns the greatest length of a line with the text in JSON, in bytes.
 func encodedBytes(text string) int {
 	n := 80 + len(text)
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c < ' ' || c == 0x7f || c >= 0x80: // \u0000, and \u2028 for three bytes
+		case c < ' ' || c == 0x7f || c >= 0x80: // six bytes for one (\u0000) or for three (\u2028)
 			n += 5
 		case c == '"' || c == '\\':
 			n++
@@ -150,13 +150,13 @@ func encodedBytes(text string) int {
 // Key implements Record.
 func (c *LogChunk) Key() store.Key { return LogKey(c.RunID, c.Kind, c.First) }
 
-// LogKey is the key of the chunk that begins with the line of the number.
+// LogKey returns the key of the chunk that begins with the line number.
 func LogKey(runID string, k LogKind, first int64) store.Key {
 	return keyOf(KindRun, runID, fmt.Sprintf("LOG#%s#%012d", k, first))
 }
 
-// LogEnd is behind the sort keys of all chunks of the log.
+// LogEnd returns a sort key greater than those of all chunks of the log.
 func LogEnd(k LogKind) string { return "LOG#" + string(k) + "$" }
 
-// Expiry is when the chunk goes, should nothing have deleted it.
+// Expiry returns when the store deletes the chunk, if nothing deleted it before.
 func (c *LogChunk) Expiry() time.Time { return c.CreatedAt.Add(logTime) }

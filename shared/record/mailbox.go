@@ -11,58 +11,59 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Mailbox is what the notifier knows of one recipient of e-mails: what is wanted, what waits, and when the next e-mail may be sent. It is
-// apart from UserPartition, which nearly every request reads. All that wait are sent as one e-mail, so that a recipient gets at most one in
+// Mailbox holds one recipient's choice of e-mails, the waiting events, and the time of the next e-mail. It is not in UserPartition,
+// which nearly every request reads. One e-mail tells of all waiting events, so that a recipient gets at most one e-mail in
 // MailInterval.
 type Mailbox struct {
-	Meta // ID is the user's, or the AddressID of an address
-	// Muted are the kinds of events that are not sent; Stopped says that none is.
+	Meta // ID is the ID of a user, or the AddressID of an address
+	// Muted lists the kinds of events for which no e-mails are sent. Stopped stops all e-mails.
 	Muted   []EventKind `json:"muted,omitempty"`
 	Stopped bool        `json:"stopped,omitempty"`
-	// Secret is in the links by which a recipient who is not logged in stops the e-mails: 128 random bits, in the form of an id.
+	// Secret is part of the links with which recipients stop e-mails without signing in: 128 random bits in the form of an ID.
 	Secret string `json:"secret,omitempty"`
-	// Waiting are the events that the next e-mail tells of, the oldest first, and Unlisted how many it counts beyond these.
+	// Waiting lists the events for the next e-mail, oldest first. Unlisted counts further events, which the e-mail does not list.
 	Waiting  []Waiting `json:"waiting,omitempty"`
 	Unlisted int       `json:"unlisted,omitempty"`
-	// NotBefore is when they are to be sent, or, while they are being sent, when that is taken to have failed; nil when none waits.
+	// NotBefore is when the next e-mail is due. While an e-mail is being sent, it is when that attempt counts as failed. It is nil when
+	// no event waits.
 	NotBefore *Instant `json:"notBefore,omitempty"`
-	SentAt    *Instant `json:"sentAt,omitempty"` // the last one
-	// FailingSince is when the first of the attempts failed that failed in a row.
+	SentAt    *Instant `json:"sentAt,omitempty"` // when the last e-mail was sent
+	// FailingSince is when the first attempt failed since the last success.
 	FailingSince *Instant `json:"failingSince,omitempty"`
 }
 
-// Waiting is an event that waits for an e-mail, with its Secret.
+// Waiting is an event that waits for an e-mail, with the event's Secret.
 type Waiting struct {
 	EventID     string `json:"eventId"`
 	OrganizerID string `json:"organizerId,omitempty"`
 	Secret      string `json:"secret,omitempty"`
 }
 
-// NewMailbox returns the mailbox of a user who has none.
+// NewMailbox returns the mailbox of a user without a stored one.
 func NewMailbox(userID string, now time.Time) *Mailbox {
 	var secret ulid.ULID
-	_, _ = rand.Read(secret[:]) // which never fails
+	_, _ = rand.Read(secret[:]) // never fails
 	return &Mailbox{Meta: MetaOf(userID, now), Secret: secret.String()}
 }
 
 const mailboxPrefix = "MAILBOX#"
 
-// IsMailbox reports whether the key is of a Mailbox.
+// IsMailbox reports whether the key belongs to a Mailbox.
 func IsMailbox(key store.Key) bool { return strings.HasPrefix(key.Partition, mailboxPrefix) }
 
 // Limits of e-mails.
 const (
 	MailInterval = 10 * time.Minute // between two e-mails to one recipient, and to one address
-	MailTime     = 3 * Day          // for which an e-mail that fails is tried again
+	MailTime     = 3 * Day          // after which a failing e-mail is given up
 	maxListed    = 100              // events in one e-mail
 )
 
-// Wants reports whether the recipient wants e-mails of the kind. A nil Mailbox wants all.
+// Wants reports whether the recipient wants e-mails of the kind. A nil Mailbox wants all kinds.
 func (m *Mailbox) Wants(kind EventKind) bool {
 	return m == nil || !m.Stopped && !slices.Contains(m.Muted, kind)
 }
 
-// Add has the next e-mail tell of the event.
+// Add adds the event to the next e-mail.
 func (m *Mailbox) Add(e *Event, now time.Time) {
 	if len(m.Waiting) < maxListed {
 		m.Waiting = append(m.Waiting, Waiting{e.ID, e.OrganizerID, e.Secret})
@@ -74,7 +75,7 @@ func (m *Mailbox) Add(e *Event, now time.Time) {
 	}
 }
 
-// Organizer identifies the organizer of the oldest event that waits; empty if it has none.
+// Organizer returns the organizer of the oldest waiting event, or "" if the event has none.
 func (m *Mailbox) Organizer() string {
 	if len(m.Waiting) == 0 {
 		return ""
@@ -82,7 +83,7 @@ func (m *Mailbox) Organizer() string {
 	return m.Waiting[0].OrganizerID
 }
 
-// Remove takes out the events of an e-mail that was sent, also of one that was given up. What came meanwhile waits for the next.
+// Remove removes the events of an e-mail that was sent or given up. Events that were added meanwhile wait for the next e-mail.
 func (m *Mailbox) Remove(sent *Mailbox, now time.Time) {
 	m.Waiting = m.Waiting[min(len(sent.Waiting), len(m.Waiting)):]
 	m.Unlisted = max(m.Unlisted-sent.Unlisted, 0)
@@ -92,7 +93,7 @@ func (m *Mailbox) Remove(sent *Mailbox, now time.Time) {
 	}
 }
 
-// schedule has what waits be sent as soon as the interval allows.
+// schedule makes the next e-mail due as soon as MailInterval allows.
 func (m *Mailbox) schedule(now time.Time) {
 	m.NotBefore = new(At(now))
 	if m.SentAt != nil && m.SentAt.Add(MailInterval).After(now) {
@@ -100,12 +101,12 @@ func (m *Mailbox) schedule(now time.Time) {
 	}
 }
 
-// UnsubscribePath is where a recipient who is not logged in stops the e-mails.
+// UnsubscribePath returns the path at which recipients stop e-mails without signing in.
 func (m *Mailbox) UnsubscribePath() string {
 	return "/v1/users/" + m.ID + "/unsubscriptions/" + m.Secret
 }
 
-// MailboxKey is the key of the user's mailbox.
+// MailboxKey returns the key of the user's mailbox.
 func MailboxKey(userID string) store.Key {
 	return store.Key{Partition: mailboxPrefix + userID, Sort: "BOX"}
 }

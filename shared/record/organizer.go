@@ -12,14 +12,14 @@ import (
 	"assay/shared/store"
 )
 
-// MaxMembers is how many members an organizer has at most; MaxMemberChanges how many one request can remove or give another role,
-// because each is a grant, and for each new owner a profile, written in the same transaction.
+// MaxMembers is the greatest number of members of an organizer. MaxMemberChanges is how many members one request can remove or give
+// another role: one transaction writes a grant for each, and a profile for each new owner.
 const (
 	MaxMembers       = 500
 	MaxMemberChanges = 45
 )
 
-// OrganizerDraft is what a client writes of an organizer.
+// OrganizerDraft holds the members of an organizer that clients write.
 type OrganizerDraft struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
 	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
@@ -32,24 +32,24 @@ type OrganizerDraft struct {
 type Organizer struct {
 	Meta
 	OrganizerDraft
-	Named []*Person `json:"people,omitempty" doc:"who the members are; for members alone"`
-	// InvitationEpoch grows when a member is removed or an owner stops being one: invitations of an earlier epoch do not work.
+	Named []*Person `json:"people,omitempty" doc:"who the members are; only for members"`
+	// InvitationEpoch grows when a member is removed or an owner loses that role. Invitations of earlier epochs do not work.
 	InvitationEpoch int64 `json:"invitationEpoch,omitempty" hidden:"true"`
-	// Payer identifies the user who made the organizer in the turns of queues, by the first organizer that the user made; empty for that one
-	// itself. It stays when others become owners, and when the user is deleted.
+	// Payer identifies the user who made the organizer in the turns of queues: it is the ID of the first organizer that the user made.
+	// It is empty for that organizer itself. It stays when others become owners, and when the user is deleted.
 	Payer string `json:"payer,omitempty" hidden:"true"`
 }
 
 // PayerID identifies the payer of the organizer's tasks in the turns of queues: the user who made the organizer.
 func (o *Organizer) PayerID() string { return cmp.Or(o.Payer, o.ID) }
 
-// NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
-// names, so that no grants need to be read.
+// NamesMembersTo reports whether the caller may see who the members are: administrators and members may. The organizer itself lists its
+// members, so no grants need to be read.
 func (o *Organizer) NamesMembersTo(c access.Caller) bool {
 	return c.Admin || slices.Contains(o.Members, c.ID)
 }
 
-// For returns the organizer as the caller sees it.
+// For returns the organizer that the caller sees.
 func (o *Organizer) For(c access.Caller) *Organizer {
 	v := *o
 	v.InvitationEpoch = 0
@@ -60,18 +60,18 @@ func (o *Organizer) For(c access.Caller) *Organizer {
 	return &v
 }
 
-// AuditedOrganizer is what an audit entry keeps of an organizer.
+// AuditedOrganizer is the part of an organizer that audit entries keep.
 type AuditedOrganizer struct {
 	Name string `json:"name"`
 }
 
-// Audited returns what an audit entry keeps of the organizer.
+// Audited returns the part of the organizer that audit entries keep.
 func (o *Organizer) Audited() AuditedOrganizer { return AuditedOrganizer{o.Name} }
 
 // Key implements Record.
 func (o *Organizer) Key() store.Key { return OrganizerKey(o.ID) }
 
-// OrganizerKey is the key of the organizer.
+// OrganizerKey returns the key of the organizer.
 func OrganizerKey(id string) store.Key { return keyOf(KindOrganizer, id, "ORGANIZER") }
 
 // Indexes implements Record.
@@ -79,23 +79,24 @@ func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.with(ByKind, kindPartition(KindOrganizer, access.Everyone, o.ID), o.ID)
 }
 
-// TaskCountParts is over how many records the count of an organizer's tasks is spread, so that many tasks can be made at once.
+// TaskCountParts is the number of records over which the count of an organizer's tasks is spread, so that many tasks can be made at
+// once.
 const TaskCountParts = 64
 
-// TaskCount is a part of how many tasks an organizer has. One of them is written in each transaction that makes tasks or ends them, so
-// that an organizer that has one is never deleted, however far the lists lag behind. A single part can be less than 0.
+// TaskCount is one part of the number of an organizer's tasks. Each transaction that creates or deletes tasks writes one part. So an
+// organizer with tasks is never deleted, even if lists lag behind. A single part can be negative.
 type TaskCount struct {
-	Meta  // ID is the organizer's
+	Meta  // ID is the ID of the organizer
 	Part  int
 	Tasks int
 }
 
-// TaskCountKey is the key of a part of the count of an organizer's tasks.
+// TaskCountKey returns the key of one part of an organizer's task count.
 func TaskCountKey(organizerID string, part int) store.Key {
 	return keyOf(KindOrganizer, organizerID, "TASKS#"+strconv.Itoa(part))
 }
 
-// TaskCountKeys are the keys of all parts of the count.
+// TaskCountKeys returns the keys of all parts.
 func TaskCountKeys(organizerID string) []store.Key {
 	keys := make([]store.Key, TaskCountParts)
 	for part := range keys {
@@ -107,12 +108,12 @@ func TaskCountKeys(organizerID string) []store.Key {
 // Key implements Record.
 func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID, n.Part) }
 
-// Scope is the scope of the organizer; its members are its organizers.
+// Scope returns the scope of the organizer. Its members are its organizers.
 func (o *Organizer) Scope() access.Scope {
 	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}
 }
 
-// RoleName is what the API calls the role of a member: owner, or editor.
+// RoleName returns the API's name of a member's role.
 func RoleName(owner bool) string {
 	if owner {
 		return "owner"
@@ -120,12 +121,12 @@ func RoleName(owner bool) string {
 	return "editor"
 }
 
-// Membership is the grant of the membership to a user.
+// Membership returns the grant of a membership to the user.
 func (o *Organizer) Membership(userID string, now time.Time) *Reservation {
 	return &Reservation{Meta: NewMeta(now), At: MembershipKey(userID, o.ID), Editor: !slices.Contains(o.Owners, userID)}
 }
 
-// MembershipKeys are the keys of the grants of the memberships of users.
+// MembershipKeys returns the keys of the users' memberships.
 func (o *Organizer) MembershipKeys(userIDs []string) []store.Key {
 	return lists.Map(userIDs, func(id string) store.Key { return MembershipKey(id, o.ID) })
 }
@@ -139,7 +140,7 @@ func (o *Organizer) Remove(userID string) {
 	o.Owners = lists.Without(o.Owners, userID)
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *OrganizerDraft) Check() []problem.Field {
 	return slices.Concat(checkName("/name", d.Name), checkText("/description", d.Description), checkDistinct("/members", d.Members),
 		checkDistinct("/owners", d.Owners))

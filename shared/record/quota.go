@@ -12,17 +12,17 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// MaxDatasetPerDay bounds a dataset's daily quota, as MaxPerDay that of its task.
+// MaxDatasetPerDay is the greatest daily quota of a dataset, as MaxPerDay is of a task.
 const MaxDatasetPerDay = 100
 
-// Used is what a team has used of a quota.
+// Used is a team's usage of one quota.
 type Used struct {
 	Total  int      // runs that count
-	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
+	Recent []string // IDs of counted runs made within the last Day, oldest first; an ID contains the time at which it was made
 }
 
-// limits are a quota: at most so many runs in a Day and in all, where they are not 0. Name says whose it is, and keep how many
-// runs of a day are remembered at most.
+// limits are the limits of one quota. A perDay or total of 0 does not limit. name names the owner of the quota in problems. keep is the
+// greatest number of runs that Used.Recent holds.
 type limits struct {
 	name                string
 	perDay, total, keep int
@@ -30,12 +30,12 @@ type limits struct {
 
 func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
 
-// expire forgets the recent runs that are a Day old at now.
+// expire removes runs that are at least a Day old at now from Recent.
 func (u *Used) expire(now time.Time) {
 	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 }
 
-// refuse returns the problem when the limits do not allow n more runs.
+// refuse returns a problem if the limits do not allow n more runs.
 func (u *Used) refuse(l limits, n int, now time.Time) error {
 	u.expire(now)
 	if l.total > 0 && u.Total+n > l.total {
@@ -54,7 +54,7 @@ func (u *Used) refuse(l limits, n int, now time.Time) error {
 	return nil
 }
 
-// count counts the runs, of which keep are remembered.
+// count counts the runs, and keeps the newest keep runs in Recent.
 func (u *Used) count(keep int, runIDs ...string) {
 	u.Total += len(runIDs)
 	u.Recent = append(u.Recent, runIDs...)
@@ -76,14 +76,14 @@ func (u *Used) recharge(runID string, now time.Time) {
 	}
 }
 
-// atLeast counts at least as much as other does.
+// atLeast raises the usage to at least that of other.
 func (u *Used) atLeast(other *Used) {
 	u.Total = max(u.Total, other.Total)
 	u.Recent = latest(u.Recent, other.Recent, strings.Compare)
 }
 
-// latest returns the later of both at each place of two lists, counted from their ends. Both begin with the oldest; as many as in either
-// are younger than any age.
+// latest compares two lists, each oldest first, position by position from the end, and takes the later element of each pair. For any
+// age, the result has at least as many younger elements as each list. The result is as long as the longer list.
 func latest[T any](a, b []T, compare func(T, T) int) []T {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -97,7 +97,7 @@ func latest[T any](a, b []T, compare func(T, T) int) []T {
 	return all
 }
 
-// left tells what is left under the limits.
+// left returns what remains under the limits.
 func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	u.expire(now)
 	if l.perDay > 0 {
@@ -112,7 +112,7 @@ func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	return q.atMost(q)
 }
 
-// atMost returns what is left where other limits too leave no more than that.
+// atMost lowers what remains to what other allows.
 func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
 	for _, left := range []*int{other.RemainingToday, other.Remaining} {
 		if left != nil && q.RemainingToday != nil {
@@ -125,7 +125,7 @@ func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
 	return q
 }
 
-// ofTask is the quota of the task for the team, with what exceptions add.
+// ofTask returns the task's limits for the team, including its exceptions.
 func (a *Allowance) ofTask(t *TaskItem) limits {
 	return a.extended("", limits{
 		name:   "the task",
@@ -135,7 +135,7 @@ func (a *Allowance) ofTask(t *TaskItem) limits {
 	})
 }
 
-// ofDataset is ofTask for the quota of a dataset of its own.
+// ofDataset returns the dataset's own limits for the team, including its exceptions.
 func (a *Allowance) ofDataset(d *DatasetItem) limits {
 	return a.extended(d.ID, limits{
 		name:   "the dataset \"" + d.Name + "\"",
@@ -145,7 +145,8 @@ func (a *Allowance) ofDataset(d *DatasetItem) limits {
 	})
 }
 
-// extended returns the limits with what exceptions for the dataset, or for the task, add to those that there are.
+// extended adds the exceptions for the dataset to the limits; an empty ID means those for the task. Exceptions add to limits that
+// exist, and create none.
 func (a *Allowance) extended(datasetID string, l limits) limits {
 	perDay, total := l.perDay > 0, l.total > 0
 	for _, e := range a.Exceptions {
@@ -159,7 +160,7 @@ func (a *Allowance) extended(datasetID string, l limits) limits {
 	return l
 }
 
-// used is what was used of the dataset's quota.
+// used returns the usage of the dataset's quota.
 func (a *Allowance) used(datasetID string) *Used {
 	if a.Datasets == nil {
 		a.Datasets = map[string]*Used{}
@@ -170,7 +171,8 @@ func (a *Allowance) used(datasetID string) *Used {
 	return a.Datasets[datasetID]
 }
 
-// Charge counts one new run on each of the datasets of the task, or returns the problem when the quotas do not allow so many.
+// Charge counts one new run on each dataset of the task. If a quota does not allow the runs, Charge returns a problem and counts
+// nothing.
 func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
 	if err := a.refuse(a.ofTask(t), len(runIDs), now); err != nil {
 		return err
@@ -187,21 +189,21 @@ func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, no
 	return nil
 }
 
-// Refund takes back what Charge counted for a run on the dataset that failed or was cancelled.
+// Refund reverses Charge for a run that failed or was cancelled.
 func (a *Allowance) Refund(datasetID, runID string) {
 	a.refund(runID)
 	a.used(datasetID).refund(runID)
 	a.Waiting = slices.DeleteFunc(a.Waiting, func(id string) bool { return id == runID })
 }
 
-// Recharge counts a run on the dataset again that was refunded and now is evaluated after all. It never refuses: the organizer's
-// change brought the run back, not its user.
+// Recharge counts a refunded run that is evaluated after all. It never refuses, because an organizer caused the evaluation, not the
+// team.
 func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 	a.recharge(runID, now)
 	a.used(datasetID).recharge(runID, now)
 }
 
-// Quota tells what is left of the task's quota, and of those of the datasets that have one.
+// Quota returns what remains of the task's quota, and of the quotas of the datasets that have their own.
 func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota {
 	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}
 	for _, d := range sets {
@@ -212,5 +214,5 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota
 	return q
 }
 
-// UsedDatasets are the ids of the datasets of whose quota something was used, or could be.
+// UsedDatasets returns the IDs of the datasets for which the allowance records usage of their own quota. The usage can be 0.
 func (a *Allowance) UsedDatasets() []string { return slices.Sorted(maps.Keys(a.Datasets)) }

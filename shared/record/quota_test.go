@@ -15,12 +15,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// quotaModel counts by hand what a team uses of the quotas of a task and of its datasets.
+// quotaModel counts a team's usage of the quotas of a task and its datasets in the simplest way.
 type quotaModel struct {
 	task       *record.TaskItem
 	sets       []*record.DatasetItem
 	exceptions []record.Exception
-	runs       []modelRun // those that count
+	runs       []modelRun // runs that count
 }
 
 type modelRun struct {
@@ -28,7 +28,7 @@ type modelRun struct {
 	at            time.Time
 }
 
-// used returns the runs of a Day and all, of a dataset or, without one, of the task.
+// used returns the runs of the last Day, and all runs, of a dataset or, without one, of the task.
 func (m *quotaModel) used(datasetID string, now time.Time) (today, all int) {
 	for _, r := range m.runs {
 		if datasetID != "" && r.datasetID != datasetID {
@@ -42,7 +42,7 @@ func (m *quotaModel) used(datasetID string, now time.Time) (today, all int) {
 	return today, all
 }
 
-// room returns how many runs more fit in; a large number where nothing limits them.
+// room returns how many more runs are allowed, or a large number without a limit.
 func (m *quotaModel) room(datasetID string, perDay, total int, now time.Time) int {
 	today, all := m.used(datasetID, now)
 	left := 1_000_000
@@ -88,8 +88,8 @@ func drawQuota(t *rapid.T) *quotaModel {
 	return m
 }
 
-// TestAllowance_CountsTheRunsOfADay: quotas of a task and of its datasets count as counting by hand does, through charges, refunds, runs
-// that come back, exceptions and time.
+// TestAllowance_CountsTheRunsOfADay compares quotas of a task and its datasets with quotaModel, through charges, refunds, recharges,
+// exceptions and time.
 func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		m := drawQuota(t)
@@ -166,7 +166,7 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 		limited := d.Submissions.PerDay+d.Submissions.Total > 0
 		got, ok := shown[d.ID]
 		want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now))
-		if d.Submissions.PerDay > 0 { // what can be submitted today
+		if d.Submissions.PerDay > 0 { // RemainingToday is also limited by the task
 			want = min(want, ofTask)
 		} else if q.Remaining != nil {
 			want = min(want, *q.Remaining)
@@ -177,7 +177,7 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 	}
 }
 
-// TestAllowance_MarksAtMostSoManyFinalRuns marks, takes back and deletes runs at random.
+// TestAllowance_MarksAtMostSoManyFinalRuns marks, unmarks and deletes runs at random.
 func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		d := &record.DatasetItem{}
@@ -199,7 +199,7 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 			default:
 				before := len(marked)
 				if marked[run] {
-					continue // the operation marks none twice
+					continue // a run is marked only once
 				}
 				if err := a.Mark(d, run, true); (err == nil) != (before < d.FinalRuns) {
 					t.Fatalf("with %d of %d marked: %v", before, d.FinalRuns, err)
@@ -214,8 +214,8 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 	})
 }
 
-// TestAllowance_RemembersTheLaterOfBoth: whatever a user brings from another team, and whenever it was used, at each later instant as much
-// counts as the team or the user had used.
+// TestAllowance_RemembersTheLaterOfBoth checks Remember: at every later instant, the usage is at least the team's and at least the
+// user's own.
 func TestAllowance_RemembersTheLaterOfBoth(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string) (a record.Allowance) {

@@ -45,7 +45,7 @@ func TestInstant_IsWrittenInMillisecondsOfUTC(t *testing.T) {
 	}
 }
 
-// What was written can be read again, and sorts as time does.
+// TestInstant_ReadsBackAndSorts checks that instants read back as they were written, and that their texts sort by time.
 func TestInstant_ReadsBackAndSorts(t *testing.T) {
 	instants := rapid.Custom(func(t *rapid.T) record.Instant {
 		return record.At(time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")))
@@ -82,7 +82,7 @@ func TestNewID_AscendsAndIsAULID(t *testing.T) {
 	}
 }
 
-// The order of the keys is that of the values: the best first and the undefined last.
+// TestRankKeys_OrderAsTheirValues checks that keys sort like their values, best first and undefined last.
 func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 	key := func(v *float64, lower bool) string {
 		e := &record.EvaluationItem{LowerIsBetter: lower}
@@ -141,7 +141,7 @@ func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 	}
 }
 
-// Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
+// TestTeamKey_IsFinal checks that folding a folded name changes nothing. Otherwise two teams could take names that fold alike.
 func TestTeamKey_IsFinal(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(),
@@ -205,7 +205,7 @@ func TestTexts_Check(t *testing.T) {
 	}
 }
 
-// An item holds the longest texts that are allowed, of any characters.
+// TestItem_HoldsTheLongestTexts checks that the longest allowed texts fit into an item, whatever their characters.
 func TestItem_HoldsTheLongestTexts(t *testing.T) {
 	for _, unit := range []string{"<", "\"", "\\", "\n", "\u2028", "ß", "😀"} {
 		o := &record.Organizer{}
@@ -277,7 +277,8 @@ func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	}
 }
 
-// However many diagnostics a truth decides, those that it had no part in stay, so that a blinded run shows the same.
+// TestAddDiagnostics_KeepsWhatTheTruthHadNoPartIn checks that diagnostics that depend on the ground truth never displace others. So the
+// visible diagnostics of a blinded run do not depend on them.
 func TestAddDiagnostics_KeepsWhatTheTruthHadNoPartIn(t *testing.T) {
 	safe := measure.Diagnostic{Severity: measure.Warning, Message: "safe", SafeWhileBlinded: true}
 	other := measure.Diagnostic{Severity: measure.Error, Message: "other"}

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// RegistrationState says whether a registrant takes part.
+// RegistrationState says whether a team takes part.
 type RegistrationState string
 
 // The states of a registration.
@@ -26,24 +26,24 @@ const (
 	Rejected RegistrationState = "rejected"
 )
 
-// RegistrationDraft is what a client writes of a registration.
+// RegistrationDraft holds the members of a registration that clients write.
 type RegistrationDraft struct {
 	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the owner of the team; on creation the caller, who need not be named"`
 	TeamDraft
 }
 
-// TeamDraft is what the registered user writes of the team, and can change.
+// TeamDraft holds the members that the registered user writes and can change.
 type TeamDraft struct {
 	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team; unique within the task among the names that are shown" example:"Lakeside"`
 	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers"`
 	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
 	Country     string `json:"country" required:"false" maxLength:"100"`
-	Contact     string `json:"contact,omitempty" maxLength:"500" doc:"how to reach the team; seen by itself and the organizers"`
+	Contact     string `json:"contact,omitempty" maxLength:"500" doc:"how to reach the team; only the team and the organizers see it"`
 
 	AcceptedTerms int64 `json:"acceptedTerms,omitempty" minimum:"0" doc:"the version of the task's terms that the team accepts: terms.version of the task. Any member accepts a changed version, before the team submits again"`
 }
 
-// MaxTeam is how many members a team has at most: what concerns all of them is one transaction.
+// MaxTeam is the greatest number of members of a team. Changes that concern all members are one transaction.
 const MaxTeam = 45
 
 // Registration is a team that takes part in a task.
@@ -56,29 +56,29 @@ type Registration struct {
 
 	TermsAcceptedAt *Instant `json:"termsAcceptedAt,omitempty" doc:"when the team accepted acceptedTerms"`
 
-	Alias      string            `json:"alias" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
+	Alias      string            `json:"alias" doc:"the name that others see while the team is anonymous" example:"anonymous-9f3k2x"`
 	State      RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
 	User       *Person           `json:"user,omitempty" doc:"who the owner of the team is; for organizers"`
-	Quota      *Quota            `json:"quota,omitempty" doc:"what is left to the team now; only when a single registration is asked for"`
-	Exceptions []Exception       `json:"exceptions,omitempty" doc:"what the organizers have granted to the team; only when a single registration is asked for"`
+	Quota      *Quota            `json:"quota,omitempty" doc:"the team's remaining quota; only when a single registration is asked for"`
+	Exceptions []Exception       `json:"exceptions,omitempty" doc:"exceptions that the organizers have granted to the team; only when a single registration is asked for"`
 }
 
-// RegistrationItem is a registration as the store holds it.
+// RegistrationItem is a stored registration.
 type RegistrationItem struct {
 	Registration
 	OrganizerID string `json:"organizerId"`
-	// FormerIDs are the users who left the team: their lists can have what they submitted for it.
+	// FormerIDs lists users who left the team. Their lists can have records that they submitted for the team.
 	FormerIDs []string `json:"formerIds,omitempty"`
-	// InvitationEpoch grows when a member is removed or the team has another owner: invitations of an earlier epoch do not work.
+	// InvitationEpoch grows when a member is removed or the team's owner changes. Invitations of earlier epochs do not work.
 	InvitationEpoch int64        `json:"invitationEpoch,omitempty"`
 	PendingWork     *PendingWork `json:"pendingWork,omitempty"`
-	// Left is what is left of the task's quota, once it was read; it is not stored.
+	// Left is the remaining quota if it was read. It is not stored.
 	Left *Quota `json:"-"`
-	// Granted are the exceptions, which are read and not stored as Left is.
+	// Granted lists the exceptions if they were read. It is not stored.
 	Granted []Exception `json:"-"`
 }
 
-// For returns the registration as one who has the roles sees it.
+// For returns the registration that a caller with the roles sees.
 func (r *RegistrationItem) For(roles access.Role) *Registration {
 	v := r.Registration
 	organizes := roles&(access.Organizer|access.Admin) != 0
@@ -94,7 +94,7 @@ func (r *RegistrationItem) For(roles access.Role) *Registration {
 	return &v
 }
 
-// Grant returns the registration's grant to a member of the team, as of now.
+// Grant returns the registration's grant to a member of the team at now.
 func (r *RegistrationItem) Grant(userID string, privateTask bool, now time.Time) *Registered {
 	return &Registered{
 		Meta: MetaOf(r.ID, now), UserID: userID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: privateTask,
@@ -102,12 +102,12 @@ func (r *RegistrationItem) Grant(userID string, privateTask bool, now time.Time)
 	}
 }
 
-// GrantKeys are the keys of the grants of all members.
+// GrantKeys returns the keys of the grants of all members.
 func (r *RegistrationItem) GrantKeys() []store.Key {
 	return lists.Map(r.Members, func(id string) store.Key { return RegisteredKey(id, r.TaskID) })
 }
 
-// Leave removes a user from the team. The successor of its owner is the earliest member.
+// Leave removes a user from the team. If the owner leaves, the member who joined first becomes the owner.
 func (r *RegistrationItem) Leave(userID string) {
 	r.Members = lists.Without(r.Members, userID)
 	if !slices.Contains(r.FormerIDs, userID) {
@@ -126,7 +126,7 @@ func (r *RegistrationItem) HandOver(userID string) {
 	}
 }
 
-// ReplaceFormer puts another id in the place of a user who left the team, and reports whether there was one.
+// ReplaceFormer replaces the ID of a user who left the team, and reports whether the user had left it.
 func (r *RegistrationItem) ReplaceFormer(userID, by string) bool {
 	i := slices.Index(r.FormerIDs, userID)
 	if i >= 0 {
@@ -135,8 +135,8 @@ func (r *RegistrationItem) ReplaceFormer(userID, by string) bool {
 	return i >= 0
 }
 
-// ReservedNames has the key that reserves the name of the team. An anonymous team reserves none, or others could find out by a
-// conflict that it takes part.
+// ReservedNames returns the key that reserves the team's name. Anonymous teams reserve none: a conflict would reveal that they take
+// part.
 func (r *RegistrationItem) ReservedNames() []store.Key {
 	if r.Anonymous {
 		return nil
@@ -147,13 +147,13 @@ func (r *RegistrationItem) ReservedNames() []store.Key {
 // Key implements Record.
 func (r *RegistrationItem) Key() store.Key { return RegistrationKey(r.TaskID, r.ID) }
 
-// RegistrationPrefix begins the sort keys of a task's registrations; RegistrationEnd is past the last of them.
+// RegistrationPrefix begins the sort keys of a task's registrations. RegistrationEnd is greater than all of them.
 const (
 	RegistrationPrefix = "REGISTRATION#"
 	RegistrationEnd    = "REGISTRATION$"
 )
 
-// RegistrationKey is the key of the registration.
+// RegistrationKey returns the key of the registration.
 func RegistrationKey(taskID, id string) store.Key {
 	return keyOf(KindTask, taskID, RegistrationPrefix+id)
 }
@@ -167,12 +167,12 @@ func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
 	return x.todo(r.OrganizerID, r.ID)
 }
 
-// Scope is the scope of the registration: between the members of the team and the organizers.
+// Scope returns the scope of the registration: the members of the team and the organizers.
 func (r *RegistrationItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, RegistrationID: r.ID, OwnerID: r.UserID, Audience: access.Owners}
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *TeamDraft) Check() []problem.Field {
 	fields := checkName("/team", d.Team)
 	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
@@ -184,11 +184,11 @@ func (d *TeamDraft) Check() []problem.Field {
 
 const aliasPrefix = "anonymous-"
 
-// NewAlias returns what an anonymous registration is called; it says nothing about the user. It has all 80 random bits
-// of the id, so that no two are the same, and no team may take such a name.
+// NewAlias returns the alias of the registration with the ID. An alias says nothing about the user. It contains all 80 random bits of
+// the ID, so that aliases are unique. No team may choose such a name.
 func NewAlias(id string) string { return aliasPrefix + strings.ToLower(id[len(id)-16:]) }
 
-// looksLikeAlias reports whether a team's name reads as an alias does, by whichever of Unicode's dashes.
+// looksLikeAlias reports whether a team's name reads like an alias, with any of Unicode's dashes.
 func looksLikeAlias(team string) bool {
 	dashes := func(r rune) rune {
 		if unicode.Is(unicode.Pd, r) || r == '\u2212' {
@@ -199,13 +199,14 @@ func looksLikeAlias(team string) bool {
 	return strings.HasPrefix(strings.Map(dashes, foldTeam(team)), aliasPrefix)
 }
 
-// TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters
-// are the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
+// TeamKey returns the key that reserves a visible team name within a task. Names that differ only in case, width, spaces or invisible
+// characters have the same key. Names are folded like Unicode's toNFKC_Casefold (section 3.13 of the standard), whose result folds to
+// itself.
 func TeamKey(taskID, team string) store.Key { return keyOf(KindTask, taskID, "TEAM#"+foldTeam(team)) }
 
 func foldTeam(team string) string {
 	if !strings.ContainsFunc(team, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return strings.Join(strings.Fields(strings.ToLower(team)), " ") // as below, without its tables
+		return strings.Join(strings.Fields(strings.ToLower(team)), " ") // equals the result below, without the tables
 	}
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
@@ -217,11 +218,11 @@ func foldTeam(team string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// Reservation is an item whose existence is nearly all that it says.
+// Reservation is an item whose existence carries its meaning, such as a membership or a reserved name.
 type Reservation struct {
 	Meta
 	At store.Key `json:"-"`
-	// Editor says of a membership that it is not one of an owner.
+	// Editor reports whether a membership has the role of editor, not of owner.
 	Editor bool `json:",omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"assay/shared/store"
 )
 
-// ReviewDraft is what an organizer writes of a review.
+// ReviewDraft holds the members of a review that organizers write.
 type ReviewDraft struct {
 	Published        bool   `json:"published" doc:"others see the evaluation, unless it is blinded"`
 	Blinded          bool   `json:"blinded" doc:"not even the team sees the evaluation"`
@@ -22,7 +22,7 @@ type ReviewDraft struct {
 	OtherErrors      bool   `json:"otherErrors"`
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *ReviewDraft) Check() []problem.Field {
 	fields := checkText("/comment", d.Comment)
 	for _, m := range []struct {
@@ -45,28 +45,28 @@ type Review struct {
 	Reviewer   *Person  `json:"reviewer,omitempty" doc:"who that is; for organizers"`
 	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
-	Notice string `json:"notice,omitempty" doc:"what does not come of the review as it is"`
-	// Diagnostics are those of the run, and are not stored here.
+	Notice string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
+	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
 
-// ReviewItem is a review as the store holds it.
+// ReviewItem is a stored review.
 type ReviewItem struct {
 	Review
 	OrganizerID string `json:"organizerId"`
 	TaskID      string `json:"taskId"`
 	UserID      string `json:"userId"` // the run's owner
 
-	Run *RunItem `json:"-"` // where it was read too
+	Run *RunItem `json:"-"` // nil unless it was read too
 }
 
 // Key implements Record.
 func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 
-// ReviewKey is the key of a run's review.
+// ReviewKey returns the key of a run's review.
 func ReviewKey(runID string) store.Key { return keyOf(KindRun, runID, "REVIEW") }
 
-// notice says what does not come of a published review, if anything.
+// notice says which parts of a published review's results others do not see. It returns "" for other reviews.
 func (r *ReviewItem) notice() string {
 	if !r.Published || r.Run == nil {
 		return ""
@@ -102,7 +102,7 @@ func (r *ReviewItem) notice() string {
 	return strings.TrimSpace(notice)
 }
 
-// For returns the review as one who has the roles sees it.
+// For returns the review that a caller with the roles sees.
 func (r *ReviewItem) For(roles access.Role) Review {
 	v := r.Review
 	v.Notice = r.notice()
@@ -118,7 +118,8 @@ func (r *ReviewItem) For(roles access.Role) Review {
 	return v
 }
 
-// Scope is the scope of the review: between the run's team and the organizers. What is of a team says the run.
+// Scope returns the scope of the review: the run's team and the organizers. Only the run names the team, so without it the scope has
+// only the owner.
 func (r *ReviewItem) Scope() access.Scope {
 	if r.Run != nil {
 		return r.Run.Access.scope(r.TaskID, r.UserID, access.Owners)

@@ -13,15 +13,15 @@ import (
 	"assay/shared/store"
 )
 
-// Times after which a run's state ends by itself.
+// Limits after which the platform changes a run's state.
 const (
-	UploadTime  = 24 * time.Hour     // for the files of a run to arrive
-	QueueTime   = 7 * 24 * time.Hour // for a worker to ask for a queued run
-	MaxAttempts = 3                  // leases of one run until it fails
-	MaxRestarts = 20                 // leases that ended with the platform's own process, until they count as attempts
+	UploadTime  = 24 * time.Hour     // after which a run fails unless its files have arrived
+	QueueTime   = 7 * 24 * time.Hour // after which a queued run fails unless a worker has leased it
+	MaxAttempts = 3                  // leases after which a run fails
+	MaxRestarts = 20                 // leases that ended because the platform's own process ended; later ones count as attempts
 )
 
-// RunState is where a run is on its way.
+// RunState is a run's position in its life cycle.
 type RunState string
 
 // The states of a run.
@@ -35,9 +35,9 @@ const (
 	Cancelled      RunState = "cancelled"
 )
 
-// transitions has, for each state, those that can follow. Queued follows a lease that lapsed, and, when the truth has
-// changed, also the end of a run that was evaluated; evaluating follows itself when somebody takes up a run whose
-// execution has brought it there.
+// transitions maps each state to the states that can follow. Queued follows a lease that expired. After a change of the ground truth
+// (qrels, labels), it also follows the end of an evaluated run. Evaluating follows itself when an evaluator leases a run that a worker
+// has executed.
 var transitions = map[RunState][]RunState{
 	AwaitingUpload: {Queued, Failed, Cancelled},
 	Queued:         {Running, Evaluating, Failed, Cancelled},
@@ -47,16 +47,16 @@ var transitions = map[RunState][]RunState{
 	Failed:         {Queued},
 }
 
-// CanFollow reports whether a run in the state s can go to next.
+// CanFollow reports whether next can follow s.
 func (s RunState) CanFollow(next RunState) bool { return slices.Contains(transitions[s], next) }
 
-// Ended reports whether nothing more happens to a run in the state by itself.
+// Ended reports whether a run in the state stays there until somebody changes it.
 func (s RunState) Ended() bool { return s == Completed || s == Failed || s == Cancelled }
 
 // Counts reports whether a run in the state counts in its user's quota.
 func (s RunState) Counts() bool { return s != Failed && s != Cancelled }
 
-// Run is one submission applied to one dataset.
+// Run is the application of one submission to one dataset.
 type Run struct {
 	Meta
 	SubmissionID string               `json:"submissionId"`
@@ -66,47 +66,47 @@ type Run struct {
 	User         *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
 	Team         string               `json:"team" doc:"the team, or its alias"`
 	Title        string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
-	Label        string               `json:"label" maxLength:"200" doc:"what its team calls it"`
+	Label        string               `json:"label" maxLength:"200" doc:"the team's name for the run"`
 	Final        bool                 `json:"final,omitempty" doc:"whether its team marked it as one of its final runs on the dataset"`
 	RunTag       string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
-	Attempts     int                  `json:"attempts" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
-	Files        []File               `json:"files" doc:"the run's files; with links for those who may have them"`
+	Attempts     int                  `json:"attempts" doc:"how often work on the run began, for the ground truth that it waits for or was last evaluated against"`
+	Files        []File               `json:"files" doc:"the run's files; with links for callers who may read them"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run; where there are 100, the files may have more"`
-	LogTail      string               `json:"logTail" doc:"the last lines that executing it wrote"`
-	ExecutionLog *File                `json:"log,omitempty" doc:"all that executing it wrote, once it has ended"`
+	LogTail      string               `json:"logTail" doc:"the last lines that the execution wrote"`
+	ExecutionLog *File                `json:"log,omitempty" doc:"the whole output of the execution, once it has ended"`
 	QueuedAt     *Instant             `json:"queuedAt,omitempty"`
 	StartedAt    *Instant             `json:"startedAt,omitempty"`
 	FinishedAt   *Instant             `json:"finishedAt,omitempty"`
-	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once there is one that the caller may see"`
-	Notice       string               `json:"notice,omitempty" doc:"why the caller is shown no values of a run that is completed"`
+	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once one exists that the caller may see"`
+	Notice       string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run"`
 
 	EvaluationLogTail string `json:"evaluationLogTail,omitempty" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
-	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"all that it wrote; for organizers"`
+	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"the evaluator's whole output; for organizers"`
 }
 
-// Lease is a worker's hold on a run.
+// Lease is a worker's temporary, exclusive claim to a run.
 type Lease struct {
 	ID     string  `json:"id"`
-	Holder string  `json:"holder"` // the worker, for the log and for taking back what a dead process held
+	Holder string  `json:"holder"` // the worker; used in logs, and to reclaim the leases of a dead process
 	Until  Instant `json:"until"`
-	// UserID is the identity that took the lease and alone can use it; empty for the platform's own process.
+	// UserID identifies the user that took the lease. Only this user can use it. It is empty for the platform's own process.
 	UserID string `json:"userId,omitempty"`
-	// Confirmed is whether a worker has been heard of since the lease was given.
+	// Confirmed reports whether the worker has sent any message since the lease was given.
 	Confirmed bool `json:"confirmed,omitempty"`
-	// Lines is how many lines of the log came under the lease, so that those which come twice are kept once.
+	// Lines counts the log lines received under the lease, so that repeated lines are stored only once.
 	Lines int64 `json:"lines,omitempty"`
-	// Outputs are the files that the worker is about to send. They become the run's when all are there.
+	// Outputs are the files that the worker is about to send. They become the run's files when all have arrived.
 	Outputs []File `json:"outputs,omitempty"`
 }
 
-// EndedLease is a lease that is over, with what the worker has to learn that lost the answer.
+// EndedLease is a lease that is over. It holds the answer to the request that ended the lease, for a worker that lost the answer.
 type EndedLease struct {
 	ID     string `json:"id"`
 	UserID string `json:"userId,omitempty"`
-	// Request is the digest of the request that ended the lease; empty for a cancellation.
+	// Request is the digest of the request that ended the lease. It is empty for a cancellation.
 	Request string `json:"request,omitempty"`
-	// State and EvaluationID are those of the run at that moment.
+	// State, Final and EvaluationID are the run's at that moment.
 	State        RunState `json:"state"`
 	Final        bool     `json:"final,omitempty"`
 	EvaluationID string   `json:"evaluationId,omitempty"`
@@ -115,11 +115,11 @@ type EndedLease struct {
 // The queues that runs wait in.
 const (
 	QueueBuiltin = "builtin" // for the built-in evaluators
-	QueueSlow    = "slow"    // for their slow lane: an evaluation has used up its budget
+	QueueSlow    = "slow"    // for the slow lane of the built-in evaluators, after an evaluation has used up its budget
 	QueueWorkers = "workers" // for workers that execute images and repositories, or evaluate with an organizer's image
 )
 
-// Work is what a worker has to do for a run.
+// Work is the kind of work that a worker does for a run.
 type Work string
 
 // The kinds of work.
@@ -129,66 +129,67 @@ const (
 	Evaluate          Work = "evaluation" // evaluate a run's files with an organizer's image
 )
 
-// ReclaimGrace is how long after its end the lease of a worker is left to the gRPC server to be taken back, which counts by
-// its own clock. Only then does the evaluator, whose clock may be another's, take the run for left alone.
+// ReclaimGrace is how long after its end only the gRPC server may reclaim a worker's lease. The server uses its own clock. Later the
+// evaluator may reclaim the lease too, whose clock can differ.
 const ReclaimGrace = 3 * time.Minute
 
-// RunItem is a run as the store holds it.
+// RunItem is a stored run.
 type RunItem struct {
 	Run
 	Access AccessAttributes `json:"access"`
 	Type   SubmissionType   `json:"type"`
 	Payer  string           `json:"payer,omitempty"` // Organizer.Payer
-	Queue  string           `json:"queue"`           // where it waits when it waits
-	Pool   string           `json:"pool,omitempty"`  // of workers, as its dataset names it
+	Queue  string           `json:"queue"`           // the queue in which it waits
+	Pool   string           `json:"pool,omitempty"`  // pool of workers that its dataset names
 	Lease  *Lease           `json:"lease,omitempty"` // while running or evaluating
-	// Ended is the last lease that its worker, or a cancellation, ended. What became of it is for its worker alone.
+	// Ended is the last lease that its worker, or a cancellation, ended. Only that worker may learn its result.
 	Ended *EndedLease `json:"ended,omitempty"`
-	// NotBefore is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
+	// NotBefore is set while a waiting run needs something that is not available yet. Nobody leases the run before this time; then the
+	// platform checks again.
 	NotBefore *Instant `json:"later,omitempty"`
-	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
+	// Restarts counts the ends of the platform's own process while it worked on the run. The run usually does not cause them.
 	Restarts int  `json:"restarts,omitempty"`
 	Logs     Logs `json:"logs,omitzero"`
-	// Bytes is what its owner's quota of stored bytes counts for the run.
+	// Bytes is the run's share of its owner's quota of stored bytes.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Counted is whether the user's allowance has the run.
+	// Counted reports whether the user's allowance counts the run.
 	Counted bool `json:"counted,omitempty"`
-	// Reviewed is whether an organizer has updated the review, since the run failed if it did.
+	// Reviewed reports whether an organizer has updated the review. If the run failed, only updates after the failure count.
 	Reviewed bool `json:"reviewed,omitempty"`
-	// Refunded is whether an exception has the run not count, whatever becomes of it.
+	// Refunded reports whether an exception excludes the run from the quota, whatever its state.
 	Refunded bool `json:"refunded,omitempty"`
-	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
+	// Evaluations lists every evaluation of the run, newest last. All of them follow its review.
 	Evaluations []string `json:"evaluations,omitempty"`
-	// Held is whether the newest evaluation is not in lists yet, and Listed the one that is there instead, if any.
+	// Held reports whether the newest evaluation is not in lists yet. Listed is then the evaluation in lists, if any.
 	Held   bool   `json:"held,omitempty"`
 	Listed string `json:"listed,omitempty"`
-	// NextTruthFailure is Allowance.NextTruthFailure when the run completed as a blinded one.
+	// NextTruthFailure is the value of Allowance.NextTruthFailure when the run completed while blinded.
 	NextTruthFailure *Instant `json:"nextTruthFailure,omitempty"`
-	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
+	// TruthVersion is the version of the last evaluation, even if it failed, or the version for which the run was queued again.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
 }
 
-// Turn names whose turn it is when the run is leased.
+// Turn returns the run's turn in its queue.
 func (r *RunItem) Turn() Turn {
 	return NewTurn(cmp.Or(r.Payer, r.Access.OrganizerID), r.TaskID, r.UserID, r.TeamID())
 }
 
-// TeamID identifies the team among those that wait in a queue: by its registration or, without one, by the user.
+// TeamID identifies the run's team in a queue: by its registration or, without one, by the user.
 func (r *RunItem) TeamID() string { return cmp.Or(r.Access.RegistrationID, r.UserID) }
 
 // Unregistered is AccessAttributes.Unregistered.
 func (r *RunItem) Unregistered() bool { return r.Access.Unregistered() }
 
-// Uncounted reports whether no allowance counts the run in any state.
+// Uncounted reports whether no allowance counts the run, whatever its state.
 func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }
 
-// EndRefund has the run count again whose refund was withdrawn, and reports whether it does: it may have failed meanwhile.
+// EndRefund withdraws the run's refund, and reports whether the run counts again. A run that has failed meanwhile does not.
 func (r *RunItem) EndRefund() bool {
 	r.Refunded, r.Counted = false, r.State.Counts() || len(r.Evaluations) > 0
 	return r.Counted
 }
 
-// AuditedRun is what an audit entry keeps of a run.
+// AuditedRun is the part of a run that audit entries keep.
 type AuditedRun struct {
 	SubmissionID string   `json:"submissionId"`
 	DatasetID    string   `json:"datasetId"`
@@ -198,7 +199,7 @@ type AuditedRun struct {
 	EvaluationID string   `json:"evaluationId,omitempty"`
 }
 
-// Audited returns what an audit entry keeps of the run.
+// Audited returns the part of the run that audit entries keep.
 func (r *RunItem) Audited() AuditedRun {
 	return AuditedRun{
 		SubmissionID: r.SubmissionID,
@@ -213,10 +214,10 @@ func (r *RunItem) Audited() AuditedRun {
 // Key implements Record.
 func (r *RunItem) Key() store.Key { return RunKey(r.ID) }
 
-// RunKey is the key of the run.
+// RunKey returns the key of the run.
 func RunKey(id string) store.Key { return keyOf(KindRun, id, "RUN") }
 
-// IsRun reports whether the key is of a run.
+// IsRun reports whether the key belongs to a run.
 func IsRun(k store.Key) bool { return strings.HasPrefix(k.Partition, "RUN#") && k.Sort == "RUN" }
 
 // Indexes implements Record.
@@ -233,12 +234,12 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	return x.with(ByWork, TodoRuns(s.OrganizerID), r.ID)
 }
 
-// Lists reports whether lists have the evaluation, or will have it once leaderboards show the newest truth.
+// Lists reports whether the evaluation is in lists, or will be once leaderboards show the newest ground truth.
 func (r *RunItem) Lists(evaluationID string) bool {
 	return evaluationID == r.EvaluationID || evaluationID == r.ListedID()
 }
 
-// ListedID names the evaluation that stands for the run in lists and for tools; empty when none does.
+// ListedID returns the ID of the run's evaluation in lists and tools. It returns "" if the run has none there.
 func (r *RunItem) ListedID() string {
 	if r.Held {
 		return r.Listed
@@ -246,15 +247,15 @@ func (r *RunItem) ListedID() string {
 	return r.EvaluationID
 }
 
-// Waits reports whether the run waits for somebody to take it up: to begin with, or to be evaluated once it was executed.
+// Waits reports whether the run waits to be leased: for its first work, or for its evaluation after its execution.
 func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
 
-// AwaitsWorker reports whether a worker could take up the run now.
+// AwaitsWorker reports whether a worker could lease the run now.
 func (r *RunItem) AwaitsWorker() bool {
 	return r.Queue == QueueWorkers && r.Waits() && r.NotBefore == nil
 }
 
-// Subqueue is where the run waits when it waits.
+// Subqueue returns the subqueue in which the run waits when it waits.
 func (r *RunItem) Subqueue() Subqueue {
 	switch r.Queue {
 	case QueueWorkers:
@@ -266,7 +267,7 @@ func (r *RunItem) Subqueue() Subqueue {
 	}
 }
 
-// Work returns what a worker would have to do for the run next.
+// Work returns the next work of a worker for the run.
 func (r *RunItem) Work() Work {
 	if len(r.Files) > 0 || r.Type == UploadType {
 		return Evaluate
@@ -274,7 +275,7 @@ func (r *RunItem) Work() Work {
 	return Work(r.Type)
 }
 
-// ObjectKeys names the objects of the run's files and logs, and of the files that its worker is about to send.
+// ObjectKeys returns the keys of the objects of the run's files and logs, and of the files that its worker is about to send.
 func (r *RunItem) ObjectKeys() []string {
 	keys := objectKeys(HolderRuns, r.ID, r.Files)
 	if r.Lease != nil {
@@ -288,16 +289,16 @@ func (r *RunItem) ObjectKeys() []string {
 	return keys
 }
 
-// Scope is the scope of the run: it follows its submission.
+// Scope returns the scope of the run, which follows its submission.
 func (r *RunItem) Scope() access.Scope {
 	return r.Access.scope(r.TaskID, r.UserID, r.Access.submissionAudience())
 }
 
-// WidestScope returns the scope of one that everyone sees, which most callers see.
+// WidestScope returns the scope of a run that everyone sees. Most callers see such runs.
 func (*RunItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// AddDiagnostics appends to the run's diagnostics up to their limit, errors before warnings. Those that the truth had no part
-// in are kept first, so that what is shown of a blinded run never depends on how many others there are.
+// AddDiagnostics adds diagnostics to the run, errors before warnings, up to measure.MaxDiagnostics. Diagnostics that do not depend on
+// the ground truth are kept first. So the visible diagnostics of a blinded run never depend on the number of the others.
 func (r *RunItem) AddDiagnostics(more ...measure.Diagnostic) {
 	r.Diagnostics = append(slices.Clip(r.Diagnostics), more...)
 	bySeverity := func(a, b measure.Diagnostic) int { return severityOrder(a) - severityOrder(b) }
@@ -317,13 +318,13 @@ func severityOrder(d measure.Diagnostic) int {
 	return 1
 }
 
-// CheckLabel says what is wrong with what an owner calls a run.
+// CheckLabel reports the errors of a run's label.
 func CheckLabel(label string) problem.Fields { return CheckLine("/label", label) }
 
-// maxHolder is how many characters a worker's name may have.
+// maxHolder is the greatest length of a worker's name, in characters.
 const maxHolder = 100
 
-// CheckHolder says what is wrong with what a worker calls itself.
+// CheckHolder reports the errors of a worker's name.
 func CheckHolder(pointer, name string) problem.Fields {
 	fields, n := checkName(pointer, name), utf8.RuneCountInString(name)
 	fields.AddIf(n > maxHolder, pointer, "has %d characters; %d are allowed", n, maxHolder)

@@ -9,17 +9,19 @@ import (
 	"strings"
 )
 
-// Schema is the number of the form in which this build stores records: which members they have, and what those mean. It is stored with
-// each record. A record of another schema is refused.
+// Schema is the number of the form in which this build stores records: their members, and the meaning of these. Each stored record
+// begins with the number. Records with another number are refused.
 const Schema = 1
 
-// schemaMember begins every stored record, in place of the brace that opens the object of its members.
+// schemaMember begins every stored record. It replaces the opening brace of the JSON object that holds the record's members.
 var schemaMember = fmt.Sprintf(`{"schema":%d,`, Schema)
 
-// newer is a record with members that this build does not know: the objects of all members as it was read, and of those known.
+// newer belongs to a record with members that this build does not know. It holds two JSON objects: the record as stored, with all
+// members, and the record as this build encoded it after reading, with only the known members. The two differ in the unknown members.
 type newer struct{ stored, known json.RawMessage }
 
-// encode returns the form in which r is stored: its members in JSON behind the schema.
+// encode returns the stored form of r: a JSON object with the schema, then the members of r. Unknown members that r was read with are
+// kept.
 func encode(r Record) (json.RawMessage, error) {
 	before := len(schemaMember) - 1
 	data, err := encodeJSON(schemaMember[:before], r)
@@ -35,8 +37,8 @@ func encode(r Record) (json.RawMessage, error) {
 	return data, nil
 }
 
-// encodeJSON returns the prefix and then v in JSON, without what HTML needs, which would make a text of < six times as long as it
-// was allowed to be.
+// encodeJSON returns the prefix followed by the JSON of v. It leaves <, > and & unescaped: their escapes are six times as long, and
+// could make a text of the allowed length too long to store.
 func encodeJSON(prefix string, v any) (json.RawMessage, error) {
 	var data bytes.Buffer
 	data.WriteString(prefix)
@@ -46,8 +48,8 @@ func encodeJSON(prefix string, v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), err
 }
 
-// decode reads a stored record into r. Members that this build does not know, which a later build of the same schema has stored, stay
-// when r is stored again.
+// decode reads a stored record into r. Members that this build does not know come from later builds of the same schema. r remembers
+// them in newer, and encode stores them again.
 func decode(stored json.RawMessage, r Record) error {
 	if !bytes.HasPrefix(stored, []byte(schemaMember)) {
 		return fmt.Errorf("the record does not begin with %s, like those of schema %d", schemaMember, Schema)
@@ -68,8 +70,15 @@ func decode(stored json.RawMessage, r Record) error {
 	return err
 }
 
-// merge applies to stored what differs between known and changed, which have only the members that this build knows: the others
-// stay as they are, also in objects within, and in lists that have as many elements as before.
+// merge returns stored with the changes that lead from known to changed. All three are one JSON value: stored has all members, known
+// and changed have only the members that this build knows.
+//
+//	values                                           result
+//	known equals changed                             stored, unchanged
+//	all three are objects                            stored, without the members that changed lacks and known has; the members of
+//	                                                 changed are merged one by one
+//	all three are arrays of equal length             stored, with its elements merged one by one
+//	anything else                                    changed; unknown members within it are lost
 func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err error) {
 	if bytes.Equal(known, changed) {
 		return stored, nil
@@ -101,7 +110,7 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 	return changed, nil
 }
 
-// decodesInto decodes a value into a map or a list, and reports whether it is an object or an array.
+// decodesInto decodes a JSON value into a map or a slice. It reports whether the value is an object or an array, respectively.
 func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.RawMessage, into *T) bool {
 	return json.Unmarshal(value, into) == nil && *into != nil
 }

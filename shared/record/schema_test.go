@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// stored are the records that a store has, one of each type.
+// stored has one record of each stored type.
 var stored = []record.Record{
 	&record.AccessTokenItem{}, &record.Allowance{}, &record.Announcement{}, &record.AuditEntry{}, &record.DatasetItem{},
 	&record.DeletionItem{}, &record.DeliveryItem{}, &record.Embargo{}, &record.StoredFiles{},
@@ -38,7 +38,7 @@ var stored = []record.Record{
 	&record.Usage{}, &record.User{}, &record.WebhookItem{},
 }
 
-// TestSchema_IsTheForm compares schema.golden, whose digest folders and tables name, with the records of this build.
+// TestSchema_IsTheForm compares schema.golden with the records of this build. Folders and tables name the digest of schema.golden.
 func TestSchema_IsTheForm(t *testing.T) {
 	const golden = "schema.golden"
 	form := []string{fmt.Sprintf("schema %d", record.Schema)}
@@ -69,7 +69,7 @@ func TestSchema_IsTheForm(t *testing.T) {
 		"form before.\n%s", golden, strings.Join(changed, "\n"))
 }
 
-// TestSchema_CoversEveryRecord: every type of this package that has a key is among those whose form is compared.
+// TestSchema_CoversEveryRecord checks that stored has every type of this package with a key.
 func TestSchema_CoversEveryRecord(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -103,7 +103,7 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// members adds the JSON form of a type to lines: of every member that ends there, by its path, the Go type.
+// members adds a line for each leaf of a type's JSON form: its path and its Go type.
 func members(t reflect.Type, path string, lines map[string]string, within []reflect.Type) {
 	switch {
 	case reflect.PointerTo(t).Implements(marshaler), reflect.PointerTo(t).Implements(textMarshaler), slices.Contains(within, t):
@@ -130,8 +130,7 @@ func members(t reflect.Type, path string, lines map[string]string, within []refl
 	}
 }
 
-// TestDecode_KeepsMembersOfLaterBuilds: a build changes the members that it knows, and keeps others that a later build of the same schema
-// has stored.
+// TestDecode_KeepsMembersOfLaterBuilds changes members that this build knows, and checks that unknown members of a later build stay.
 func TestDecode_KeepsMembersOfLaterBuilds(t *testing.T) {
 	d := &record.DatasetItem{}
 	d.Meta, d.Name = record.NewMeta(time.Now()), "before"
@@ -176,7 +175,7 @@ func TestDecode_KeepsMembersOfLaterBuilds(t *testing.T) {
 	}
 }
 
-// TestDecode_RefusesOtherSchemas: this build knows nothing of records that name another schema, or none.
+// TestDecode_RefusesOtherSchemas checks that records with another schema, or none, are refused.
 func TestDecode_RefusesOtherSchemas(t *testing.T) {
 	for _, data := range []string{`{"schema":2,"name":"Lab"}`, `{"schema":15,"name":"Lab"}`, `{"name":"Lab"}`, `{}`, ``} {
 		o := new(record.Organizer)

@@ -39,7 +39,7 @@ func TestServing_WorkersAreForgotten(t *testing.T) {
 	}
 }
 
-// Any user can make organizers, and workers with pools of them.
+// Any user can create organizers, and workers with pools of them.
 func TestServing_OneOrganizerPushesOutNoOther(t *testing.T) {
 	var s record.Serving
 	now := time.Now()

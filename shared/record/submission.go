@@ -11,10 +11,10 @@ import (
 	"assay/shared/store"
 )
 
-// MaxSubmissionDatasets is how many datasets one submission names at most: one run is made for each.
+// MaxSubmissionDatasets is the greatest number of datasets that one submission names. Each gets a run.
 const MaxSubmissionDatasets = 10
 
-// SubmissionType says what was submitted.
+// SubmissionType says whether a submission is an upload of files, a container image or a repository.
 type SubmissionType string
 
 // The types of submissions.
@@ -24,20 +24,20 @@ const (
 	RepositoryType SubmissionType = "repository"
 )
 
-// RunFile is a file of an upload, with the dataset that it is a run on.
+// RunFile is a file of an upload, with the dataset that it belongs to.
 type RunFile struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset that the file is a run on"`
 	File
 }
 
-// SubmissionDraft is what a client writes of a submission.
+// SubmissionDraft holds the members of a submission that clients write.
 type SubmissionDraft struct {
 	Type        SubmissionType `json:"type" enum:"upload,image,repository"`
-	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
+	Title       string         `json:"title" required:"false" maxLength:"200" doc:"distinguishes the submission from the team's others"`
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL of a paper about it"`
-	Notes       string         `json:"notes,omitempty" required:"false" maxLength:"65536" doc:"Markdown; what the team notes for itself: nobody else is shown it, neither organizers nor administrators"`
-	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for others. Of public ones, all who see the task see the submission and its runs. Of private ones, leaderboards show published values and the team, and neither title, label, run tag nor paper"`
+	Notes       string         `json:"notes,omitempty" required:"false" maxLength:"65536" doc:"Markdown; notes of the team for itself: nobody else sees them, neither organizers nor administrators"`
+	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for other submissions. Public: everyone who sees the task sees the submission and its runs. Private: leaderboards show published values and the team, but neither title, label, run tag nor paper"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
@@ -46,22 +46,22 @@ type SubmissionDraft struct {
 	URL         string         `json:"url,omitempty" format:"uri" maxLength:"2000" doc:"for repository: https URL to clone"`
 	Ref         string         `json:"ref,omitempty" maxLength:"200" doc:"for repository: the commit, tag or branch" example:"v1.0"`
 
-	ofFiles bool // the datasets are those of the files: none were given
+	ofFiles bool // DatasetIDs was omitted, so the files name the datasets
 }
 
-// Quota says what a team may still submit to a task, and to datasets of it that have a quota of their own.
+// Quota says how many runs a team may still submit to a task, and to the datasets of the task that have their own quota.
 type Quota struct {
 	QuotaLeft
-	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"what is left of the quotas of datasets that have one of their own: those of the submission, or to which the team has submitted; a run counts in its dataset's and in the task's"`
+	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"what is left of the quotas of datasets that have one of their own: the datasets of the submission, or the datasets to which the team has submitted; a run counts in the quotas of its dataset and of the task"`
 }
 
-// DatasetQuota is what is left of the quota of a dataset.
+// DatasetQuota is the remaining quota of a dataset.
 type DatasetQuota struct {
 	DatasetID string `json:"datasetId"`
 	QuotaLeft
 }
 
-// QuotaLeft is what is left of a quota, exceptions included.
+// QuotaLeft is the remaining part of a quota, including exceptions.
 type QuotaLeft struct {
 	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
 	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many can be submitted now: of a dataset no more than its task's quota leaves, and no more than is left in all"`
@@ -82,13 +82,13 @@ type Submission struct {
 	Quota  *Quota   `json:"quota,omitempty" doc:"what is left after this submission; only in the answer to it, and not for a baseline"`
 }
 
-// SubmissionItem is a submission as the store holds it; its files stand with its runs.
+// SubmissionItem is a stored submission. Its files are stored with its runs.
 type SubmissionItem struct {
 	Submission
 	Access AccessAttributes `json:"access"`
 }
 
-// AuditedSubmission is what an audit entry keeps of a submission.
+// AuditedSubmission is the part of a submission that audit entries keep.
 type AuditedSubmission struct {
 	Type       SubmissionType `json:"type"`
 	Title      string         `json:"title"`
@@ -99,7 +99,7 @@ type AuditedSubmission struct {
 	RunIDs     []string       `json:"runIds"`
 }
 
-// Audited returns what an audit entry keeps of the submission.
+// Audited returns the part of the submission that audit entries keep.
 func (s *SubmissionItem) Audited() AuditedSubmission {
 	return AuditedSubmission{
 		Type:       s.Type,
@@ -112,7 +112,7 @@ func (s *SubmissionItem) Audited() AuditedSubmission {
 	}
 }
 
-// BaselineTeam is the team of the baselines that organizers submit: they need no registration, and no team can have the name.
+// BaselineTeam is the team of the organizers' baselines, which need no registration. No other team can have this name.
 const BaselineTeam = "baseline"
 
 // Unregistered is AccessAttributes.Unregistered.
@@ -121,7 +121,7 @@ func (s *SubmissionItem) Unregistered() bool { return s.Access.Unregistered() }
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
 
-// SubmissionKey is the key of the submission.
+// SubmissionKey returns the key of the submission.
 func SubmissionKey(id string) store.Key { return keyOf(KindSubmission, id, "SUBMISSION") }
 
 // Indexes implements Record.
@@ -129,15 +129,15 @@ func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.listed(KindSubmission, s.ID, s.Scope(), s.Access.Anonymous)
 }
 
-// Scope is the scope of the submission.
+// Scope returns the scope of the submission.
 func (s *SubmissionItem) Scope() access.Scope {
 	return s.Access.scope(s.TaskID, s.UserID, s.Access.submissionAudience())
 }
 
-// WidestScope returns the scope of one that everyone sees, which most callers see.
+// WidestScope returns the scope of a submission that everyone sees. Most callers see such submissions.
 func (*SubmissionItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// Normalize fills in what the draft leaves open.
+// Normalize sets the defaults of omitted members.
 func (d *SubmissionDraft) Normalize() {
 	d.Visibility = cmp.Or(d.Visibility, map[bool]Visibility{true: Public, false: Private}[d.Baseline])
 	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
@@ -150,7 +150,7 @@ func (d *SubmissionDraft) Normalize() {
 	}
 }
 
-// Check says what is wrong with the draft, save its files.
+// Check reports the draft's errors, except those of its files.
 func (d *SubmissionDraft) Check() []problem.Field {
 	fields := d.CheckTexts()
 	fields.AddIf(len(d.DatasetIDs) == 0, "/datasetIds", "must name at least one dataset of the task")
@@ -168,7 +168,7 @@ func (d *SubmissionDraft) Check() []problem.Field {
 	return append(fields, d.checkType()...)
 }
 
-// DatasetPointer is where the body names the dataset.
+// DatasetPointer returns the pointer to the member of the body that names the dataset at position i of DatasetIDs.
 func (d *SubmissionDraft) DatasetPointer(i int) string {
 	if d.ofFiles {
 		return fmt.Sprintf("/files/%d/datasetId", slices.IndexFunc(d.Files, func(f RunFile) bool { return f.DatasetID == d.DatasetIDs[i] }))
@@ -176,12 +176,12 @@ func (d *SubmissionDraft) DatasetPointer(i int) string {
 	return fmt.Sprintf("/datasetIds/%d", i)
 }
 
-// CheckTexts says what is wrong with what describes the submission.
+// CheckTexts reports the errors of the texts that describe the submission.
 func (d *SubmissionDraft) CheckTexts() problem.Fields {
 	return slices.Concat(CheckLine("/title", d.Title), checkText("/description", d.Description), checkText("/notes", d.Notes))
 }
 
-// checkType checks the members that go with one type of submission only.
+// checkType checks the members that only some types of submissions have.
 func (d *SubmissionDraft) checkType() (fields problem.Fields) {
 	for _, m := range []struct {
 		pointer         string

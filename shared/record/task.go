@@ -10,13 +10,13 @@ import (
 	"assay/shared/store"
 )
 
-// MaxTaskDatasets is how many datasets a task has at most.
+// MaxTaskDatasets is the greatest number of datasets of a task.
 const MaxTaskDatasets = 50
 
-// MaxPerDay bounds a task's daily quota, because the runs of the last day are remembered one by one.
+// MaxPerDay is the greatest daily quota of a task. Used.Recent holds the ID of every run of the last day.
 const MaxPerDay = 1000
 
-// Visibility says whether a thing is public.
+// Visibility says whether a resource is public.
 type Visibility string
 
 // The visibilities.
@@ -25,7 +25,7 @@ const (
 	Private Visibility = "private"
 )
 
-// Mode says how one gets into a task.
+// Mode says how users register for a task.
 type Mode string
 
 // The modes of registration.
@@ -37,12 +37,12 @@ const (
 
 // RegistrationRules say who can register for a task, and when.
 type RegistrationRules struct {
-	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" doc:"open, which it is unless given: everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
+	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" doc:"open (the default): everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
 	OpensAt  *Instant `json:"opensAt,omitempty" doc:"nobody registers before"`
 	ClosesAt *Instant `json:"closesAt,omitempty" doc:"nobody registers from then on"`
 }
 
-// SubmissionRules say what can be submitted to a task, when, and how often.
+// SubmissionRules say which submissions a task takes, when, and how many.
 type SubmissionRules struct {
 	OpensAt  *Instant         `json:"opensAt,omitempty" doc:"nothing can be submitted before"`
 	ClosesAt *Instant         `json:"closesAt,omitempty" doc:"nothing can be submitted from then on"`
@@ -51,17 +51,17 @@ type SubmissionRules struct {
 	Types    []SubmissionType `json:"types" required:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
 }
 
-// TaskDraft is what a client writes of a task.
+// TaskDraft holds the members of a task that clients write.
 type TaskDraft struct {
 	OrganizerID  string            `json:"organizerId" maxLength:"26" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website      string            `json:"website,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL"`
-	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" doc:"public, which it is unless given: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
-	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; administrators of the platform alone change it"`
+	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" doc:"public (the default): everyone sees the task; private: members of the organizer and users whose registration was accepted see it"`
+	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; only administrators of the platform can change it"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
 	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`
-	Terms        *Terms            `json:"terms,omitempty" doc:"what teams accept when they register, and again before the next submission when it has changed; an empty text: none"`
+	Terms        *Terms            `json:"terms,omitempty" doc:"the terms that teams accept when they register, and again before the next submission when the text has changed; an empty text: no terms"`
 }
 
 // Task is a shared task.
@@ -70,10 +70,10 @@ type Task struct {
 	TaskDraft
 }
 
-// TaskItem is a task as the store holds it.
+// TaskItem is a stored task.
 type TaskItem struct {
 	Task
-	// TermsVersion is that of the last terms, also when the task has none any more.
+	// TermsVersion is the version of the newest terms. It stays when the terms are removed.
 	TermsVersion int64        `json:"termsVersion,omitempty"`
 	PendingWork  *PendingWork `json:"pendingWork,omitempty"`
 	// Payer is Organizer.Payer of the task's organizer.
@@ -83,10 +83,10 @@ type TaskItem struct {
 // PayerID identifies the payer of the task's runs in the turns of queues.
 func (t *TaskItem) PayerID() string { return cmp.Or(t.Payer, t.OrganizerID) }
 
-// For returns the task as all see it who see it.
+// For returns the task. All callers who see the task see the same members.
 func (t *TaskItem) For(access.Role) Task { return t.Task }
 
-// TaskRules are what participants rely on.
+// TaskRules are the rules that participants rely on.
 type TaskRules struct {
 	Visibility   Visibility        `json:"visibility"`
 	Registration RegistrationRules `json:"registration"`
@@ -94,13 +94,13 @@ type TaskRules struct {
 	TermsVersion int64             `json:"termsVersion,omitempty"`
 }
 
-// AuditedTask is what an audit entry keeps of a task.
+// AuditedTask is the part of a task that audit entries keep.
 type AuditedTask struct {
 	Name string `json:"name"`
 	TaskRules
 }
 
-// Audited returns what an audit entry keeps of the task.
+// Audited returns the part of the task that audit entries keep.
 func (t *TaskItem) Audited() AuditedTask {
 	return AuditedTask{t.Name, TaskRules{
 		Visibility:   t.Visibility,
@@ -113,7 +113,7 @@ func (t *TaskItem) Audited() AuditedTask {
 // Key implements Record.
 func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
 
-// TaskKey is the key of the task.
+// TaskKey returns the key of the task.
 func TaskKey(id string) store.Key { return keyOf(KindTask, id, "TASK") }
 
 // Indexes implements Record.
@@ -130,7 +130,7 @@ func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 // WidestScope returns the scope of a public task, which most callers see.
 func (*TaskItem) WidestScope() access.Scope { return new(TaskItem).Scope() }
 
-// Scope is the scope of the task.
+// Scope returns the scope of the task.
 func (t *TaskItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone, KnownTo: access.Applicant}
 	if t.Visibility == Private {
@@ -139,7 +139,7 @@ func (t *TaskItem) Scope() access.Scope {
 	return s
 }
 
-// Normalize fills in what the draft leaves open.
+// Normalize sets the defaults of omitted members.
 func (d *TaskDraft) Normalize() {
 	d.Visibility = cmp.Or(d.Visibility, Public)
 	d.Registration.Mode = cmp.Or(d.Registration.Mode, Open)
@@ -151,7 +151,7 @@ func (d *TaskDraft) Normalize() {
 	}
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *TaskDraft) Check() []problem.Field {
 	return slices.Concat(checkName("/name", d.Name), checkText("/description", d.Description),
 		checkText("/terms/text", cmp.Or(d.Terms, new(Terms)).Text),
@@ -164,8 +164,8 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 	return fields
 }
 
-// CheckWindow returns the problem when now is outside the window: it opens at opens, and closes says the first instant
-// at which it is closed again. What names what one tries to do ("Registration", "Submission").
+// CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
+// "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 	if opens != nil && now.Before(opens.Time) {
 		return problem.OutsideWindow.New("%s opens at %s.", what, opens.sortable())

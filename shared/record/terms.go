@@ -6,13 +6,15 @@ import (
 	"assay/shared/problem"
 )
 
-// Terms are what those who take part in a task accept. Each text has a version of its own, so that it is known what was accepted.
+// Terms are the terms that participants in a task accept. Each text has its own version, so that it is known which text a team
+// accepted.
 type Terms struct {
 	Text    string `json:"text" maxLength:"65536" doc:"Markdown"`
 	Version int64  `json:"version" required:"false" minimum:"0" doc:"set by the service: it grows with each change of the text"`
 }
 
-// NumberTerms gives the task's terms their version: that of the terms before, which can be nil, as long as the text is the same.
+// NumberTerms sets the version of the task's terms. A new text gets a new version; an unchanged text keeps the version of before, which
+// can be nil.
 func (t *TaskItem) NumberTerms(before *Terms) error {
 	if t.Terms == nil {
 		return nil
@@ -30,10 +32,10 @@ func (t *TaskItem) NumberTerms(before *Terms) error {
 	return nil
 }
 
-// requiredTerms is the version of the terms that teams must have accepted; 0 without terms.
+// requiredTerms returns the version of the terms that teams must have accepted, or 0 without terms.
 func (t *TaskItem) requiredTerms() int64 { return cmp.Or(t.Terms, new(Terms)).Version }
 
-// Accept notes that the team accepts the version of the task's terms, or refuses another version than the present one.
+// Accept records that the team accepts the version of the task's terms. It refuses versions other than the present one.
 func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error {
 	switch required := t.requiredTerms(); {
 	case version == required && version != 0:
@@ -48,7 +50,7 @@ func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error
 	return nil
 }
 
-// CheckTerms refuses a team that has not accepted the present terms of the task.
+// CheckTerms returns a problem if the team has not accepted the present terms of the task.
 func (r *RegistrationItem) CheckTerms(t *TaskItem) error {
 	if required := t.requiredTerms(); required != 0 && r.AcceptedTerms != required {
 		return problem.Forbidden.New("Your team has not accepted the present terms of the task, version %d. Read them in `terms` of GET "+

@@ -11,13 +11,13 @@ import (
 	"assay/shared/store"
 )
 
-// Quotas bound what is taken of the platform, beyond the rules of a task.
+// Quotas limit the use of the platform, in addition to the rules of tasks.
 type Quotas struct {
 	User   UsageLimits `json:"user" doc:"what one user may take, unless the user has a quota of their own; administrators may take more"`
 	Server UsageLimits `json:"server" doc:"what all users together may take; counted approximately"`
 }
 
-// UsageLimits are the quotas of a user, or of the server; what is 0 or absent is not limited.
+// UsageLimits are the quotas of a user or of the server. A limit that is 0 or absent does not apply.
 type UsageLimits struct {
 	PerDay       map[string]int64 `json:"perDay" doc:"how many of each kind may be created in 24 hours: organizers, tasks, datasets, registrations, runs, and auditEntries: changes that are kept for the organizers"`
 	PendingFiles int64            `json:"pendingFiles" doc:"files whose upload was announced and that have not arrived"`
@@ -25,7 +25,7 @@ type UsageLimits struct {
 	StoredBytes  int64            `json:"storedBytes" doc:"bytes of all files: arrived, pending, and results of tools until they are deleted"`
 }
 
-// The kinds that PerDay limits.
+// The kinds of created resources: the keys of PerDay.
 const (
 	MadeOrganizers    = "organizers"
 	MadeTasks         = "tasks"
@@ -35,13 +35,13 @@ const (
 	MadeAudits        = "auditEntries"
 )
 
-// nouns are what one of each kind is called.
+// nouns maps each kind to its noun in the singular.
 var nouns = map[string]string{
 	MadeOrganizers: "organizer", MadeTasks: "task", MadeDatasets: "dataset", MadeRegistrations: "registration", MadeRuns: "run",
 	MadeAudits: "audit entry",
 }
 
-// DefaultQuotas are those of a server that sets none.
+// DefaultQuotas returns the quotas of a server that configures none.
 func DefaultQuotas() Quotas {
 	return Quotas{
 		User: UsageLimits{
@@ -57,7 +57,7 @@ func DefaultQuotas() Quotas {
 	}
 }
 
-// Taken is what was taken of the quotas.
+// Taken is the current usage of the quotas.
 type Taken struct {
 	PerDay       map[string]int64 `json:"perDay" doc:"how many of each kind were created in the last 24 hours"`
 	PendingFiles int64            `json:"pendingFiles" doc:"files whose upload was announced; of some it may be unknown yet that they have arrived"`
@@ -65,24 +65,24 @@ type Taken struct {
 	StoredBytes  int64            `json:"storedBytes" doc:"bytes of all files: arrived, pending, in the trash, and results of tools until they are deleted"`
 }
 
-// Charge is what one change takes of the quotas; bytes below zero are given back.
+// Charge is the usage that one change adds. Negative bytes are given back.
 type Charge struct {
-	Kind    string // what is created: a key of PerDay
+	Kind    string // the kind of the created resource: a key of PerDay
 	Count   int64
 	Bytes   int64              // of files that records name
-	Pending map[string]Uploads // by the partition of the record that waits for them, what is now announced for it
-	Leaving int64              // bytes that no record names, and that are there until Until
+	Pending map[string]Uploads // the uploads that each record now waits for, by the record's partition
+	Leaving int64              // bytes of files that no record names, and that are deleted at Until
 	Until   Instant
-	Made    string // the id of an organizer that is created
+	Made    string // the ID of the created organizer
 }
 
-// Uploads are files that are announced and may not have arrived.
+// Uploads counts files that were announced and may not have arrived.
 type Uploads struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
 }
 
-// PendingUploads returns those of the files that have not arrived.
+// PendingUploads counts the files that have not arrived.
 func PendingUploads(files []File) (u Uploads) {
 	for _, f := range files {
 		if f.State != FileStored {
@@ -92,7 +92,7 @@ func PendingUploads(files []File) (u Uploads) {
 	return u
 }
 
-// SizeOf returns the bytes of all the files.
+// SizeOf returns the total size of the files in bytes.
 func SizeOf(files []File) (n int64) {
 	for _, f := range files {
 		n += f.Size
@@ -100,8 +100,8 @@ func SizeOf(files []File) (n int64) {
 	return n
 }
 
-// window is an amount by the hour, counted from 1970, until whose end it counts. So a limit holds for each span of time, and
-// the record stays small however much is counted.
+// window maps hours since 1970 to amounts. An amount counts until the end of its hour. So a limit holds for every span of time, and the
+// record stays small whatever the number of charges.
 type window map[int64]int64
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
@@ -113,45 +113,45 @@ func (w window) sum() (n int64) {
 	return n
 }
 
-// Counts is what was taken: by a user, or in a shard of what all users took.
+// Counts is the usage of one user, or one shard of the usage of all users.
 type Counts struct {
-	Bytes int64             `json:"bytes,omitempty"` // of files that records name; below zero in a shard that others took from
-	Timed map[string]window `json:"timed,omitempty"` // by kind, what ends by itself
+	Bytes int64             `json:"bytes,omitempty"` // of files that records name; negative in a shard if other shards counted the files
+	Timed map[string]window `json:"timed,omitempty"` // amounts that stop counting at some hour, by kind
 }
 
-// The kinds of Timed besides those of PerDay.
+// The kinds of Timed besides the keys of PerDay.
 const (
-	leavingBytes = "leavingBytes" // until the files are deleted
-	pendingFiles = "pendingFiles" // of the server; of a user, Usage.Pending is exact
+	leavingBytes = "leavingBytes" // count until the files are deleted
+	pendingFiles = "pendingFiles" // only of the server: Usage.Pending is exact for users
 	pendingBytes = "pendingBytes"
 )
 
-// Usage is what a user has taken. It is written in the transaction that takes more or gives back, so that no race
-// overshoots a quota of the user. It stands with the grants, which are read for each change anyway.
+// Usage is what one user has used of the quotas. It is updated in the transaction of each change that adds or gives back usage, so that
+// concurrent changes cannot exceed a user's quota. It is in the same partition as the user's grants, which every change reads.
 //
-// Pending is not written when a file arrives: an entry is an upper bound until it is verified, which is needed only when
-// there are many or a limit would be passed.
+// Arriving files do not update Pending. An entry of Pending is therefore an upper bound until package quota verifies it, which it does
+// only if a limit would be exceeded or the entries are many.
 type Usage struct {
 	Meta // ID is the user's
 	Counts
-	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them
-	Quota   UserQuota          `json:"quota,omitzero"`    // what replaces the limits of all users
-	// StoredBits says where the user is listed by storage (StoragePartition).
+	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for the uploads
+	Quota   UserQuota          `json:"quota,omitzero"`    // overrides the limits that apply to all users
+	// StoredBits is the user's position in StoragePartition.
 	StoredBits int `json:"storedBits,omitempty"`
-	// FirstOrganizer is the id of the first organizer that the user made. It stands for the user as the payer of all others.
+	// FirstOrganizer is the ID of the first organizer that the user made. It identifies the user as the payer of all later ones.
 	FirstOrganizer string `json:"firstOrganizer,omitempty"`
-	Took           Charge `json:"-"` // what the last change took, for the counters of the server
+	Took           Charge `json:"-"` // the last charge, for the counters of the server
 }
 
 const usageSort = "USAGE"
 
-// UsageKey is the key of what the user has taken.
+// UsageKey returns the key of the user's usage.
 func UsageKey(userID string) store.Key { return keyOf(KindUser, userID, usageSort) }
 
 // Key implements Record.
 func (u *Usage) Key() store.Key { return UsageKey(u.ID) }
 
-// Payer returns Organizer.Payer of the next organizer that the user makes. A nil Usage has made none.
+// Payer returns Organizer.Payer for the next organizer that the user makes. It returns "" if the user has made none.
 func (u *Usage) Payer() string {
 	if u == nil {
 		return ""
@@ -159,7 +159,7 @@ func (u *Usage) Payer() string {
 	return u.FirstOrganizer
 }
 
-// Taken returns what the user has taken at now. A nil Usage is nothing.
+// Taken returns the user's usage at now. A nil Usage has no usage.
 func (u *Usage) Taken(now time.Time) Taken {
 	if u == nil {
 		u = new(Usage)
@@ -167,7 +167,7 @@ func (u *Usage) Taken(now time.Time) Taken {
 	return u.taken(total(u.Pending), now)
 }
 
-// Take counts the charge, or returns the problem when the limits do not allow it.
+// Take counts the charge. If the limits do not allow the charge, Take returns a problem and counts nothing.
 func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	pending := u.pendingWith(ch)
 	if err := u.refuse(l, ch, total(pending), now, "You", "you"); err != nil {
@@ -182,7 +182,7 @@ func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	return nil
 }
 
-// PassesPending reports whether the uploads that count once the charge is made are more than the limits allow.
+// PassesPending reports whether the pending uploads would exceed the limits after the charge.
 func (u *Usage) PassesPending(l UsageLimits, ch Charge) bool {
 	return len(ch.Pending) > 0 && l.exceededBy(total(u.pendingWith(ch)))
 }
@@ -208,13 +208,13 @@ func (l *UsageLimits) exceededBy(p Uploads) bool {
 	return l.PendingFiles > 0 && p.Files > l.PendingFiles || l.PendingBytes > 0 && p.Bytes > l.PendingBytes
 }
 
-// ServerShards is over how many items the counters of the server are spread.
+// ServerShards is the number of items over which the counters of the server are spread.
 const ServerShards = 4
 
-// ServerUsage is a shard of what all users have taken. It is written after the changes that it counts, some seconds of
-// them at once, so what a process that dies has not written is missing: it is approximate.
+// ServerUsage is one shard of the usage of all users. A process writes its charges every few seconds, after the changes. Charges of a
+// process that dies before writing are lost, so the counters are approximate.
 type ServerUsage struct {
-	Meta // ID is the shard's number
+	Meta // ID is the number of the shard
 	Counts
 }
 
@@ -224,27 +224,27 @@ const ServerPartition = "SERVER#USAGE"
 // Key implements Record.
 func (u *ServerUsage) Key() store.Key { return store.Key{Partition: ServerPartition, Sort: u.ID} }
 
-// FileCount is how many files there are, as the deletion of abandoned files finds them.
+// FileCount is the number of stored files. The job that deletes abandoned files counts them.
 type FileCount struct {
 	Files     int64   `json:"files" doc:"how many there are, without those of the last day; a file of several datasets counts for each"`
 	InTrash   int64   `json:"inTrash" doc:"how many of those belong to nothing but what was deleted and can be restored"`
 	CountedAt Instant `json:"countedAt" doc:"when the last of them was counted, which is done once a day or more often"`
 }
 
-// StoredFiles has what was counted last, and what has been counted since.
+// StoredFiles holds the last complete count of files, and the count in progress.
 type StoredFiles struct {
 	Meta
-	Counted  *FileCount `json:"counted,omitempty"` // nil until all files were counted once
+	Counted  *FileCount `json:"counted,omitempty"` // nil until the first count is complete
 	Counting FileCount  `json:"counting"`
 }
 
-// StoredFilesKey is the key of the count of files.
+// StoredFilesKey returns the key of StoredFiles.
 func StoredFilesKey() store.Key { return store.Key{Partition: ServerPartition, Sort: "FILES"} }
 
 // Key implements Record.
 func (*StoredFiles) Key() store.Key { return StoredFilesKey() }
 
-// Add counts more files at now: from the first on, or up to the last.
+// Add adds to the count in progress at now. first starts a new count, and last completes it.
 func (s *StoredFiles) Add(more FileCount, first, last bool, now time.Time) {
 	if first {
 		s.Counting = FileCount{}
@@ -256,8 +256,8 @@ func (s *StoredFiles) Add(more FileCount, first, last bool, now time.Time) {
 	}
 }
 
-// Refuse returns the problem when the limits do not allow the charge to all users together. Their uploads count for
-// UploadTime, whether they arrive or not.
+// Refuse returns a problem if the limits of all users together do not allow the charge. Each upload counts for UploadTime, whether it
+// arrives or not.
 func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {
 	pending, more := u.pending(now), total(ch.Pending)
 	pending.Files += more.Files
@@ -265,7 +265,7 @@ func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {
 	return u.refuse(l, ch, pending, now, "All users together", "them")
 }
 
-// Taken returns what is counted at now.
+// Taken returns the usage at now.
 func (u *ServerUsage) Taken(now time.Time) Taken { return u.taken(u.pending(now), now) }
 
 func (u *ServerUsage) pending(now time.Time) Uploads {
@@ -273,7 +273,7 @@ func (u *ServerUsage) pending(now time.Time) Uploads {
 	return Uploads{u.Timed[pendingFiles].sum(), u.Timed[pendingBytes].sum()}
 }
 
-// Add counts a charge of any user.
+// Add counts the charge of a user.
 func (u *ServerUsage) Add(ch Charge, now time.Time) {
 	u.add(ch, now)
 	pending := total(ch.Pending)
@@ -281,7 +281,7 @@ func (u *ServerUsage) Add(ch Charge, now time.Time) {
 	u.count(pendingBytes, hourOf(now.Add(UploadTime)), pending.Bytes)
 }
 
-// Merge adds what other has counted.
+// Merge adds the usage of other.
 func (c *Counts) Merge(other Counts) {
 	c.Bytes += other.Bytes
 	for kind, w := range other.Timed {
@@ -291,7 +291,7 @@ func (c *Counts) Merge(other Counts) {
 	}
 }
 
-// Forget drops what no longer counts at now.
+// Forget drops amounts that no longer count at now.
 func (c *Counts) Forget(now time.Time) {
 	for _, w := range c.Timed {
 		maps.DeleteFunc(w, func(hour, _ int64) bool { return hour < hourOf(now) })
@@ -329,8 +329,8 @@ func (c *Counts) taken(pending Uploads, now time.Time) Taken {
 
 func (c *Counts) stored() int64 { return max(0, c.Bytes) + c.Timed[leavingBytes].sum() }
 
-// refuse returns the problem when the limits do not allow the charge, with which so much is pending, to those who took what is
-// counted. In the text, subject and object name them.
+// refuse returns a problem if the limits do not allow the charge. pending is the sum of the pending uploads, including the charge's.
+// The problem's detail begins with subject ("You"), and its object names the same users ("you").
 func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time, subject, object string) error {
 	c.Forget(now)
 	made := c.Timed[ch.Kind]
@@ -354,7 +354,7 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 	return nil
 }
 
-// free is when so much of the window no longer counts.
+// free returns when at least n of the window's amount will no longer count.
 func (w window) free(n int64, now time.Time) time.Time {
 	for _, hour := range slices.Sorted(maps.Keys(w)) {
 		if n -= w[hour]; n <= 0 {

@@ -10,26 +10,26 @@ import (
 	"assay/shared/store"
 )
 
-// User is somebody who logged in and changed something at least once.
+// User is a user who signed in and changed something at least once.
 type User struct {
 	Meta
-	Name  string `json:"name" doc:"as the sign-in issuer said last"`
-	Email string `json:"email" doc:"as the sign-in issuer said last"`
-	// EmailConfirmed says that the issuer has confirmed that the address is the user's. Only
-	// ConfirmedAddress decides.
+	Name  string `json:"name" doc:"the name that the sign-in issuer gave last"`
+	Email string `json:"email" doc:"the address that the sign-in issuer gave last"`
+	// EmailConfirmed reports whether the issuer confirmed that the address belongs to the user. Use ConfirmedAddress instead.
 	EmailConfirmed bool `json:"emailConfirmed,omitempty"`
-	// AdminSeenAt is when the issuer last said that the user runs the platform, to the day; nil once it no longer says so. It gives no
-	// role: access tokens for work depend on it.
+	// AdminSeenAt is when the issuer last said that the user is an administrator, to the day. It is nil if the issuer no longer says
+	// so. It grants no role: only access tokens for work depend on it.
 	AdminSeenAt *Instant `json:"adminSeenAt,omitempty"`
-	// PendingWork is the deletion of the user, who has no rights from then on.
+	// PendingWork is the deletion of the user. The user has no rights from then on.
 	PendingWork *PendingWork `json:"pendingWork,omitempty"`
-	// ReplacedBy is the random id that stands for the user in what stays, and DeletedBy the administrator who deletes the user, or that id.
+	// ReplacedBy is the random ID that replaces the user in the records that stay. DeletedBy is the administrator who deletes the user,
+	// or ReplacedBy for users who delete themselves.
 	DeletedBy  string `json:"deletedBy,omitempty"`
 	ReplacedBy string `json:"replacedBy,omitempty"`
 }
 
-// Delete has the user be deleted. Who the user is, and access tokens that depend on it, end at once. Users who delete themselves do so
-// under the id that replaces theirs.
+// Delete starts the deletion of the user. It removes name, address and AdminSeenAt at once, so access tokens that depend on the latter
+// stop working.
 func (u *User) Delete(by string, now time.Time) {
 	*u = User{Meta: u.Meta, PendingWork: NewPendingWork(DeleteUser, now), DeletedBy: by, ReplacedBy: NewID(now)}
 	if by == u.ID {
@@ -37,7 +37,8 @@ func (u *User) Delete(by string, now time.Time) {
 	}
 }
 
-// ConfirmedAddress returns the address to which e-mails go and which organizers are shown; empty: there is none. A nil User has none.
+// ConfirmedAddress returns the address that e-mails are sent to and organizers see. It returns "" without a confirmed address, and for
+// a nil User.
 func (u *User) ConfirmedAddress() string {
 	if u == nil || u.Deleting() || !u.EmailConfirmed {
 		return ""
@@ -45,18 +46,18 @@ func (u *User) ConfirmedAddress() string {
 	return u.Email
 }
 
-// Deleting reports whether the user is being deleted. A nil User is not.
+// Deleting reports whether the user is being deleted. It returns false for a nil User.
 func (u *User) Deleting() bool { return u != nil && u.PendingWork != nil }
 
-// adminKnown is for how long a user counts as one who runs the platform after the issuer said so.
+// adminKnown is how long a user counts as an administrator after the issuer said so.
 const adminKnown = 30 * Day
 
-// RunsPlatform reports whether the issuer has lately said that the user runs the platform. A nil User does not.
+// RunsPlatform reports whether the issuer said within adminKnown that the user is an administrator. It returns false for a nil User.
 func (u *User) RunsPlatform(now time.Time) bool {
 	return u != nil && u.AdminSeenAt != nil && now.Sub(u.AdminSeenAt.Time) <= adminKnown
 }
 
-// SeeAdmin notes what the issuer says now, and reports whether that is to be stored.
+// SeeAdmin records whether the issuer says that the user is an administrator. It reports whether u must be stored.
 func (u *User) SeeAdmin(admin bool, now time.Time) bool {
 	switch {
 	case !admin && u.AdminSeenAt != nil:
@@ -69,10 +70,10 @@ func (u *User) SeeAdmin(admin bool, now time.Time) bool {
 	return true
 }
 
-// UserPartition holds all that is kept about a user: the profile and the grants.
+// UserPartition returns the partition with the user's profile, grants and usage.
 func UserPartition(userID string) string { return "USER#" + userID }
 
-// UserKey is the key of the user's profile.
+// UserKey returns the key of the user's profile.
 func UserKey(id string) store.Key { return keyOf(KindUser, id, "PROFILE") }
 
 // Key implements Record.
@@ -91,16 +92,16 @@ const (
 	registeredPrefix = "REGISTERED#"
 )
 
-// GrantKind is a kind of grant with its limits. Nearly every request reads all grants of its caller, and lists over all
-// tasks read partitions for each membership and each private task, so their number is bounded.
+// GrantKind is a kind of grant with its limits. The number of grants is limited, because nearly every request reads all grants of its
+// caller. Lists of all tasks also read partitions for each membership and each private task.
 type GrantKind struct {
 	Max   int
-	Name  string // in the plural
-	End   string // how a user ends one
+	Name  string // plural, for messages
+	End   string // the request with which a user ends a grant
 	Count func(Grants) int
 }
 
-// CheckNext refuses a further grant of the kind to one who has the most.
+// CheckNext returns a problem if the user has the greatest number of grants of the kind.
 func (k GrantKind) CheckNext(g Grants) error {
 	if n := k.Count(g); n >= k.Max {
 		return problem.Conflict.New("You have %d %s, which is the most. End one first (%s).", n, k.Name, k.End)
@@ -120,19 +121,19 @@ var (
 	}
 )
 
-// MembershipKey is the key of a user's membership of an organizer.
+// MembershipKey returns the key of a user's membership of an organizer.
 func MembershipKey(userID, organizerID string) store.Key {
 	return keyOf(KindUser, userID, memberPrefix+organizerID)
 }
 
-// RegisteredKey is where the grant of a registration stands; it also keeps a user from registering twice.
+// RegisteredKey returns the key of the grant of a user's registration for a task. The key keeps a user from registering twice.
 func RegisteredKey(userID, taskID string) store.Key {
 	return keyOf(KindUser, userID, registeredPrefix+taskID)
 }
 
-// Registered is the grant of a registration to a member of the team, with what submitting needs to know.
+// Registered is the grant of a registration to a member of the team. It has the members of the registration that submitting needs.
 type Registered struct {
-	Meta        // ID is the registration's
+	Meta        // ID is the ID of the registration
 	UserID      string
 	TaskID      string
 	OrganizerID string
@@ -147,11 +148,11 @@ type Registered struct {
 // Key implements Record.
 func (r *Registered) Key() store.Key { return RegisteredKey(r.UserID, r.TaskID) }
 
-// Grants is what a user's partition says.
+// Grants holds the records of a user's partition.
 type Grants struct {
 	access.Grants
-	Profile    *User  // nil when the user never changed anything
-	Usage      *Usage // nil when the user never took anything
+	Profile    *User  // nil if the user never changed anything
+	Usage      *Usage // nil if the user has no usage
 	Registered []Registered
 }
 
@@ -195,26 +196,26 @@ func (g Grants) ForTask(taskID string) (Registered, bool) {
 	return Registered{}, false
 }
 
-// Person is a user as organizers see one next to an id. Name and address are read from the user's profile when a resource is
-// shown, and are stored nowhere else but, for a day, in the answer that an Idempotency-Key repeats: to remove the profile removes
-// the person.
+// Person is a user as organizers see one next to an ID. Name and address come from the user's profile whenever a resource is shown.
+// They are stored nowhere else, except for a day in answers that an Idempotency-Key repeats. So deleting the profile removes the
+// person.
 type Person struct {
 	ID    string `json:"id" doc:"id of the user"`
-	Name  string `json:"name,omitempty" doc:"as the sign-in issuer gave it last; absent when the user has no profile"`
+	Name  string `json:"name,omitempty" doc:"the name that the sign-in issuer gave last; absent when the user has no profile"`
 	Email string `json:"email,omitempty" doc:"confirmed address of users who take part in the task or submitted to it, and of members of the organizer"`
 
-	related             bool   // the user is known to be one of those whose address is shown
-	nameOnly            bool   // no address is shown
-	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown
+	related             bool   // show the address, whatever the grants of the user
+	nameOnly            bool   // never show the address
+	organizerID, taskID string // otherwise: show the address of members of the organizer and registrants of the task
 }
 
-// PersonIn is a user who did something in the scope.
+// PersonIn returns the person for a user who did something in the scope.
 func PersonIn(s access.Scope, userID string) *Person {
 	return &Person{ID: userID, organizerID: s.OrganizerID, taskID: s.TaskID}
 }
 
-// personFor is the user who submitted something, as one who has the roles is shown one: organizers alone learn who a user is.
-// A baseline may be of a user who is not registered.
+// personFor returns the user who submitted something, or nil if the caller's roles must not learn who it is: only organizers may. For
+// baselines the user's grants decide about the address, because the user may not be registered.
 func personFor(roles access.Role, userID string, s AccessAttributes, taskID string) *Person {
 	if roles&(access.Organizer|access.Admin) == 0 {
 		return nil
@@ -222,7 +223,7 @@ func personFor(roles access.Role, userID string, s AccessAttributes, taskID stri
 	return &Person{ID: userID, related: !s.Baseline, organizerID: s.OrganizerID, taskID: taskID}
 }
 
-// Keys are those of the records that say who the person is; the first is that of the profile.
+// Keys returns the keys of the records that Tell needs: the profile first, then the grants that decide whether the address is shown.
 func (p *Person) Keys() []store.Key {
 	keys := []store.Key{UserKey(p.ID)}
 	if !p.related && !p.nameOnly {
@@ -234,7 +235,7 @@ func (p *Person) Keys() []store.Key {
 	return keys
 }
 
-// Tell fills in the name, and the address if it is to be shown. granted reports whether the grant with the key exists.
+// Tell fills in the name, and the address if it may be shown. granted reports whether the grant with the key exists.
 func (p *Person) Tell(profile *User, granted func(store.Key) bool) {
 	if profile == nil {
 		return
@@ -245,28 +246,28 @@ func (p *Person) Tell(profile *User, granted func(store.Key) bool) {
 	}
 }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (s Submission) People() []*Person { return present(s.User) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (r Run) People() []*Person { return present(r.User) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (e Evaluation) People() []*Person { return present(e.User) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (r Registration) People() []*Person { return present(append(slices.Clone(r.Named), r.User)...) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (r Review) People() []*Person { return present(r.Reviewer) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (d Deletion) People() []*Person { return present(d.By) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (a AuditEntry) People() []*Person { return present(append(slices.Clone(a.Users), a.Actor)...) }
 
-// People are those that the resource names.
+// People returns the people that the resource names.
 func (o Organizer) People() []*Person { return o.Named }
 
 func present(people ...*Person) []*Person {

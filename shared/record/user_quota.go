@@ -12,8 +12,8 @@ import (
 	"assay/shared/store"
 )
 
-// UserQuota are the limits that administrators set for one user. Each replaces the default of the server, and 0 stands for no limit;
-// where one is absent, the default applies.
+// UserQuota holds the limits that administrators set for one user. Each limit replaces the server's default, and 0 means no limit.
+// Absent limits keep their defaults.
 type UserQuota struct {
 	PerDay       map[string]int64 `json:"perDay,omitempty" maxProperties:"50" doc:"how many of each kind may be created in 24 hours; the kinds are those of limits.quotas.user.perDay in /info"`
 	PendingFiles *int64           `json:"pendingFiles,omitempty" minimum:"0" doc:"files whose upload was announced and that have not arrived"`
@@ -21,17 +21,17 @@ type UserQuota struct {
 	StoredBytes  *int64           `json:"storedBytes,omitempty" minimum:"0" doc:"bytes of all files: arrived, pending, and results of tools until they are deleted"`
 }
 
-// IsZero reports whether the defaults apply throughout.
+// IsZero reports whether every limit keeps its default.
 func (q UserQuota) IsZero() bool {
 	return len(q.PerDay) == 0 && q.PendingFiles == nil && q.PendingBytes == nil && q.StoredBytes == nil
 }
 
-// QuotaDraft is what an administrator writes of a user.
+// QuotaDraft is the quota that an administrator writes for a user.
 type QuotaDraft struct {
 	Quota UserQuota `json:"quota,omitempty" doc:"limits of this user, where they differ from those that /info lists; 0 is no limit"`
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *QuotaDraft) Check() []problem.Field {
 	var fields problem.Fields
 	for _, kind := range slices.Sorted(maps.Keys(d.Quota.PerDay)) {
@@ -43,7 +43,7 @@ func (d *QuotaDraft) Check() []problem.Field {
 	return fields
 }
 
-// Limits returns what the user may take: the defaults, except where the quota of the user has another limit.
+// Limits returns the user's limits: the defaults, overridden by the user's quota.
 func (u *Usage) Limits(defaults UsageLimits) UsageLimits {
 	if u == nil {
 		return defaults
@@ -58,11 +58,11 @@ func (u *Usage) Limits(defaults UsageLimits) UsageLimits {
 	}
 }
 
-// StoragePartition lists the users whose files count, those with most of them last: by the number of bits of Bytes, then by id. Its
-// entries are items of their own, because an index entry of Usage, which has a copy of it, would be written with each charge.
+// StoragePartition lists the users whose files count, by the number of bits of Bytes, then by ID. Users with the most bytes come last.
+// Its entries are items of their own: an index entry of Usage would contain a copy of Usage, and every charge would write it.
 const StoragePartition = "STORED"
 
-// StorageKey is where the user is listed by storage; the zero Key when nothing counts.
+// StorageKey returns the user's key in StoragePartition. It returns the zero Key if the user has no bytes.
 func (u *Usage) StorageKey() store.Key {
 	if u == nil || u.StoredBits == 0 {
 		return store.Key{}
@@ -70,5 +70,5 @@ func (u *Usage) StorageKey() store.Key {
 	return store.Key{Partition: StoragePartition, Sort: fmt.Sprintf("%02d#%s", u.StoredBits, u.ID)}
 }
 
-// rank has the user listed by what is stored now.
+// rank updates the user's position in StoragePartition.
 func (u *Usage) rank() { u.StoredBits = bits.Len64(uint64(u.Bytes)) }

@@ -10,8 +10,8 @@ import (
 	"assay/shared/measure"
 )
 
-// AccessAttributes are copied to everything below a task from the task, the submission, the registration and the review, so
-// that one read decides who may see a record. When one of those changes, package propagation updates the copies.
+// AccessAttributes are copied from the task, the submission, the registration and the review to every record below the task, so that
+// one read decides who may see a record. When one of the sources changes, package propagation updates the copies.
 type AccessAttributes struct {
 	OrganizerID string `json:"organizerId"`
 	// RegistrationID identifies the team. Baselines without a registration have none.
@@ -21,22 +21,22 @@ type AccessAttributes struct {
 	Public      bool   `json:"public,omitempty"`    // the submission is public
 	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
 	Alias       string `json:"alias,omitempty"`
-	Published   bool   `json:"published,omitempty"`  // of the review
-	Blinded     bool   `json:"blinded,omitempty"`    // of the review
-	AfterClose  bool   `json:"afterClose,omitempty"` // the dataset shows scores after the last close, as Embargo says
-	Embargoed   bool   `json:"embargoed,omitempty"`  // and that had not come when this was written
+	Published   bool   `json:"published,omitempty"`  // the review is published
+	Blinded     bool   `json:"blinded,omitempty"`    // the review blinds the run
+	AfterClose  bool   `json:"afterClose,omitempty"` // the dataset shows scores only after the last close (see Embargo)
+	Embargoed   bool   `json:"embargoed,omitempty"`  // AfterClose is set, and the last close was in the future when this was written
 	Baseline    bool   `json:"baseline,omitempty"`   // the submission is a baseline
 	Title       string `json:"title,omitempty"`      // of the submission
 	PaperURL    string `json:"paperUrl,omitempty"`   // of the submission
 	Affiliation string `json:"affiliation,omitempty"`
 }
 
-// scope is that of a record of the user in the task, with the access attributes and the audience.
+// scope returns the scope of a user's record in the task.
 func (s AccessAttributes) scope(taskID, userID string, a access.Audience) access.Scope {
 	return access.Scope{OrganizerID: s.OrganizerID, TaskID: taskID, RegistrationID: s.RegistrationID, OwnerID: userID, Audience: a}
 }
 
-// taskAudience is the widest audience of anything in the task.
+// taskAudience returns the widest audience that a record of the task can have.
 func (s AccessAttributes) taskAudience() access.Audience {
 	if s.PrivateTask {
 		return access.Registrants
@@ -44,7 +44,7 @@ func (s AccessAttributes) taskAudience() access.Audience {
 	return access.Everyone
 }
 
-// submissionAudience is who sees a submission and its runs.
+// submissionAudience returns the audience of a submission and its runs.
 func (s AccessAttributes) submissionAudience() access.Audience {
 	if s.Public {
 		return s.taskAudience()
@@ -52,17 +52,18 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 	return access.Owners
 }
 
-// Unregistered reports whether the record is of a baseline that was submitted without a registration. No quota of the task counts it, so it
-// stays a baseline.
+// Unregistered reports whether the record belongs to a baseline submitted without a registration. Such a submission must stay a
+// baseline, because no quota of the task counts it.
 func (s AccessAttributes) Unregistered() bool { return s.Baseline && s.RegistrationID == "" }
 
-// ShowsResults reports whether the review lets others than owner and organizers see results.
+// ShowsResults reports whether the review shows results to callers other than the owner and the organizers.
 func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Conceals() }
 
-// Conceals reports whether nobody but the organizers is shown what only the truth can tell of the run, not even its owner.
+// Conceals reports whether only organizers see anything of the run that depends on the ground truth (qrels, labels). Not even the owner
+// sees it.
 func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Embargoed }
 
-// evaluationAudience is who sees an evaluation: the review decides, not the submission.
+// evaluationAudience returns the audience of an evaluation. The review decides it, not the submission.
 func (s AccessAttributes) evaluationAudience() access.Audience {
 	switch {
 	case s.ShowsResults():
@@ -74,22 +75,22 @@ func (s AccessAttributes) evaluationAudience() access.Audience {
 	}
 }
 
-// canSeeIdentity reports whether one who has the roles may know which user and team stand behind an alias.
+// canSeeIdentity reports whether a caller with the roles may learn which user and team use an alias.
 func canSeeIdentity(roles access.Role) bool {
 	return roles&(access.Owner|access.Organizer|access.Admin) != 0
 }
 
-// hides reports whether one who has the roles is not shown what the team wrote of itself and of its entries: title, paper,
-// label and run tag tell who is behind an alias as the name does.
+// hides reports whether a caller with the roles must not see what the team wrote about itself and its entries. Title, paper, label and
+// run tag can identify an anonymous team as its name does.
 func (s AccessAttributes) hides(roles access.Role) bool { return s.Anonymous && !canSeeIdentity(roles) }
 
-// hidesEntry reports whether one who has the roles, and sees the evaluation, is not shown what the team wrote of the submission and
-// the run: of an anonymous team, and of a private submission, whose evaluation can be published all the same.
+// hidesEntry reports whether a caller with the roles, who sees the evaluation, must not see what the team wrote about the submission
+// and the run. This holds for anonymous teams, and for private submissions, whose evaluations can still be published.
 func (s AccessAttributes) hidesEntry(roles access.Role) bool {
 	return s.hides(roles) || !s.Public && !canSeeIdentity(roles)
 }
 
-// shownAs returns what one who has the roles is shown of user and team.
+// shownAs returns the user and the team that a caller with the roles sees.
 func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (string, string) {
 	if s.hides(roles) {
 		return "", s.Alias
@@ -97,36 +98,36 @@ func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (strin
 	return userID, team
 }
 
-// ReadsFiles reports whether one who has the roles, and sees the run, may have the bytes of its files: its owner and the
-// organizers, and everyone once its review shows it.
+// ReadsFiles reports whether a caller with the roles, who sees the run, may read its files. The owner and the organizers may, and
+// everyone else may once the review shows the results.
 func (r *RunItem) ReadsFiles(roles access.Role) bool {
 	return canSeeIdentity(roles) || r.Access.ShowsResults()
 }
 
-// ReadsValues reports whether one who has the roles may have the run's evaluations, of which there need be none.
+// ReadsValues reports whether a caller with the roles may read the run's evaluations. The run need not have any.
 func (r *RunItem) ReadsValues(roles access.Role) bool {
 	return access.Sees(roles, r.Access.evaluationAudience())
 }
 
-// ReadsTruth reports whether one who has the roles, and sees the dataset, may have the files, which are of a truth of the
-// dataset. Of a public one, for those who get the inputs, those are the files that the dataset names: the truth in use may be an earlier
-// one that was hidden.
+// ReadsTruth reports whether a caller with the roles, who sees the dataset, may read the files of one of its ground truths. If the
+// ground truth is public, callers who may read the inputs may read the files that the dataset names now. They may not read other files,
+// because the ground truth in use may be an earlier one that is hidden.
 func (d *DatasetItem) ReadsTruth(roles access.Role, files []File) bool {
 	return d.ManagesTruth(roles) ||
 		d.TruthsPublic && d.ReadsInputs(roles) && !slices.ContainsFunc(files, func(f File) bool { return !d.hasTruth(f) })
 }
 
-// ReadsInputs reports whether one who has the roles, and sees the dataset, may have its inputs.
+// ReadsInputs reports whether a caller with the roles, who sees the dataset, may read its inputs.
 func (d *DatasetItem) ReadsInputs(roles access.Role) bool {
 	return d.InputsFor != InputsForRegistrants || d.ManagesTruth(roles) || roles&access.Registrant != 0
 }
 
-// ManagesTruth reports whether one who has the roles may have every truth of the dataset, and what is wrong with it.
+// ManagesTruth reports whether a caller with the roles may read every ground truth of the dataset and its diagnostics.
 func (d *DatasetItem) ManagesTruth(roles access.Role) bool {
 	return roles&(access.Organizer|access.Admin|access.Worker) != 0
 }
 
-// For returns the dataset as one who has the roles sees it, without links.
+// For returns the dataset that a caller with the roles sees, without links.
 func (d *DatasetItem) For(roles access.Role) Dataset {
 	v := d.Dataset
 	v.BoardVersion = d.Board().TruthVersion
@@ -147,11 +148,11 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	}
 	progress := v.Reevaluation.Progress
 	if roles&(access.Organizer|access.Admin) == 0 {
-		progress = &d.PublishedProgress // others must not learn how many runs there are
+		progress = &d.PublishedProgress // others must not learn how many runs exist
 	}
 	switch {
 	case v.BoardVersion == d.TruthVersion && progress.Waiting == 0:
-		v.Reevaluation = nil // what is left to do, lists alone wait for
+		v.Reevaluation = nil // only lists wait for the remaining work
 	case progress.Runs == 0:
 		v.Reevaluation = &Reevaluation{StartedAt: v.Reevaluation.StartedAt}
 	default:
@@ -160,7 +161,7 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	return v
 }
 
-// For returns the submission as one who has the roles sees it.
+// For returns the submission that a caller with the roles sees.
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission
 	if s.Access.hides(roles) {
@@ -180,14 +181,14 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 	return v
 }
 
-// For returns the run as one who has the roles sees it, without the links of its files. It names its evaluation only to
-// those who may see that. Diagnostics are for its owner and the organizers, until the review shows them to all; those that
-// reveal something of the truth are for the organizers, and for the owner unless the run is blinded. That is decided here and
-// not when they are stored, because a review can change.
+// For returns the run that a caller with the roles sees, without links to its files. It names the evaluation only to callers who may
+// see the evaluation. Diagnostics are visible to the owner and the organizers, and to everyone once the review shows the results.
+// Diagnostics that reveal something about the ground truth are visible to organizers, and to the owner unless the run is blinded. For
+// decides this at each read, because the review can change after the diagnostics were stored.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
 	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
-		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
+		v.Files = []File{} // the same name or digest elsewhere would identify the team
 	}
 	v.Title = r.Access.Title
 	if r.Access.hidesEntry(roles) {
@@ -230,7 +231,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	return v
 }
 
-// visibleDiagnostics returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
+// visibleDiagnostics returns all diagnostics, or only those that reveal nothing about the ground truth. For a failed run it always
+// returns an error.
 func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
 	visible := r.Diagnostics
 	if !all {
@@ -243,7 +245,7 @@ func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
 	return visible
 }
 
-// Disclosed are diagnostics as answers have them, which do not say whether they are safe while blinded.
+// Disclosed returns the diagnostics in the form of answers: without SafeWhileBlinded.
 func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
 		d.SafeWhileBlinded = false
@@ -257,7 +259,7 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 		"At most " + strconv.Itoa(MaxTruthFailures) +
 		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
 
-// For returns the evaluation as one who has the roles sees it.
+// For returns the evaluation that a caller with the roles sees.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
 	if !e.Access.hides(roles) {
@@ -267,7 +269,7 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	if e.Access.hidesEntry(roles) {
 		v.Label = ""
 		v.RunTag = ""
-		v.Digests.Run = "" // the digest would tell the team by the same file elsewhere
+		v.Digests.Run = "" // the same digest elsewhere would identify the team
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}

@@ -11,67 +11,66 @@ import (
 	"assay/shared/store"
 )
 
-// MaxWebhooks is how many webhooks a task has at most, and how many an organizer has of its own: the transaction that hands
-// an event to all of them has as many writes.
+// MaxWebhooks is the greatest number of webhooks of a task, and of an organizer. One transaction passes an event to all of them.
 const MaxWebhooks = 10
 
-// SecretOverlap is for how long events are signed with the secret from before a rotation too.
+// SecretOverlap is how long after a rotation events are also signed with the previous secret.
 const SecretOverlap = Day
 
-// WebhookDraft is what an organizer writes of a webhook.
+// WebhookDraft holds the members of a webhook that organizers write.
 type WebhookDraft struct {
-	URL      string      `json:"url" format:"uri" maxLength:"2000" doc:"where events are sent: https, at a public address; http, and other addresses, only in networks that the operator of a server of one's own allows" example:"https://ci.example.org/assay"`
+	URL      string      `json:"url" format:"uri" maxLength:"2000" doc:"where events are sent: https, at a public address; http, and other addresses, only in networks that the operator of a self-hosted server allows" example:"https://ci.example.org/assay"`
 	Kinds    []EventKind `json:"kinds" required:"false" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,webhook.disabled" doc:"the kinds of events that are sent; none: all"`
-	Disabled bool        `json:"disabled" required:"false" doc:"no events are sent, and those that happen meanwhile never are; the server sets it when nothing arrived for three days, or when the receiver answers 410"`
+	Disabled bool        `json:"disabled" required:"false" doc:"no events are sent, and events that happen meanwhile are never sent; the server sets it after three days without a delivery, or when the receiver answers 410"`
 }
 
-// Normalize implements what drafts do for members that are left out.
+// Normalize sets the defaults of omitted members.
 func (d *WebhookDraft) Normalize() {
 	if d.Kinds == nil {
 		d.Kinds = []EventKind{}
 	}
 }
 
-// Check says what is wrong with the draft.
+// Check reports the draft's errors.
 func (d *WebhookDraft) Check() []problem.Field { return checkDistinct("/kinds", d.Kinds) }
 
-// Webhook is an address that events of an organizer or of one task are sent to.
+// Webhook is an address to which events of an organizer or of one task are sent.
 type Webhook struct {
 	Meta
 	OrganizerID string `json:"organizerId"`
-	TaskID      string `json:"taskId,omitempty" doc:"the only task whose events are sent; absent: those of all tasks of the organizer are"`
+	TaskID      string `json:"taskId,omitempty" doc:"the only task whose events are sent; absent: events of all tasks of the organizer are sent"`
 	WebhookDraft
 }
 
-// WebhookItem is what the store has of a webhook.
+// WebhookItem is a stored webhook.
 type WebhookItem struct {
 	Webhook
-	// Secret is what events are signed with, as its receiver has it: a signature cannot be made of a hash.
+	// Secret signs events. It is stored as the receiver has it, because a hash could not sign.
 	Secret    string   `json:"secret"`
-	OldSecret string   `json:"oldSecret,omitempty"` // until OldUntil
+	OldSecret string   `json:"oldSecret,omitempty"` // the previous secret, which is used until OldUntil
 	OldUntil  *Instant `json:"oldUntil,omitempty"`
 	Sequence  int64    `json:"sequence"` // the number of the newest event
-	// Payer is the PayerID of the webhook's organizer or task. Webhooks of a payer share connections.
+	// Payer is the PayerID of the webhook's organizer or task. Webhooks with the same payer share connections.
 	Payer string `json:"payer"`
-	// Proven says that an event has arrived at the URL. Until then the receiver may be any address, and gets one attempt at a time.
+	// Proven reports whether an event has arrived at the URL. Before that the URL may be anybody's, and gets one attempt at a time.
 	Proven bool `json:"proven,omitempty"`
-	// FailingSince is the begin of the first attempt, of those since something last arrived, that failed.
+	// FailingSince is the start of the first failed attempt since the last successful delivery.
 	FailingSince *Instant `json:"failingSince,omitempty"`
 }
 
-// NewWebhook returns a webhook of the task or organizer with the scope and the payer, with a secret.
+// NewWebhook returns a webhook with a new secret, for the task or organizer of the scope.
 func NewWebhook(now time.Time, of access.Scope, payer string, d WebhookDraft) *WebhookItem {
 	return &WebhookItem{Webhook: Webhook{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, WebhookDraft: d},
 		Payer: payer, Secret: newSecret()}
 }
 
-// Change replaces what an organizer writes of the webhook. Its failures are forgotten, and so is what arrived at another URL.
+// Change replaces the members that organizers write. It resets the failures and, for a new URL, Proven.
 func (h *WebhookItem) Change(d WebhookDraft) {
 	h.Proven = h.Proven && h.URL == d.URL
 	h.WebhookDraft, h.FailingSince = d, nil
 }
 
-// Steady reports whether the last attempt at the webhook arrived. Only such a webhook gets several attempts at once.
+// Steady reports whether the last attempt at the webhook succeeded. Only steady webhooks get concurrent attempts.
 func (h *WebhookItem) Steady() bool { return h.Proven && h.FailingSince == nil }
 
 // newSecret returns a secret of 256 bits in the form of Standard Webhooks.
@@ -88,7 +87,7 @@ func (h *WebhookItem) Rotate(now time.Time) {
 	h.Secret = newSecret()
 }
 
-// Secrets are those that events are signed with.
+// Secrets returns the secrets that sign events at now.
 func (h *WebhookItem) Secrets(now time.Time) []string {
 	if h.OldUntil != nil && h.OldUntil.After(now) {
 		return []string{h.Secret, h.OldSecret}
@@ -96,17 +95,17 @@ func (h *WebhookItem) Secrets(now time.Time) []string {
 	return []string{h.Secret}
 }
 
-// Takes reports whether events of the kind are sent to the webhook.
+// Takes reports whether the webhook receives events of the kind.
 func (h *WebhookItem) Takes(k EventKind) bool {
 	return !h.Disabled && (len(h.Kinds) == 0 || slices.Contains(h.Kinds, k))
 }
 
-// Scope lets nobody but organizers know of the webhook.
+// Scope returns a scope that only organizers see.
 func (h *Webhook) Scope() access.Scope {
 	return access.Scope{OrganizerID: h.OrganizerID, TaskID: h.TaskID, Audience: access.Organizers}
 }
 
-// Path is the address of the webhook in the API.
+// Path returns the webhook's path in the API.
 func (h *Webhook) Path() string {
 	if h.TaskID != "" {
 		return "/v1/tasks/" + h.TaskID + "/webhooks/" + h.ID
@@ -114,13 +113,13 @@ func (h *Webhook) Path() string {
 	return "/v1/organizers/" + h.OrganizerID + "/webhooks/" + h.ID
 }
 
-// WebhookPrefix begins the sort keys of the webhooks of a task or organizer; WebhookEnd is past the last of them.
+// WebhookPrefix begins the sort keys of the webhooks of a task or organizer. WebhookEnd is greater than all of them.
 const (
 	WebhookPrefix = "WEBHOOK#"
 	WebhookEnd    = "WEBHOOK$"
 )
 
-// WebhookKey is the key of a webhook of the task or organizer with the key.
+// WebhookKey returns the key of a webhook, given the key of its task or organizer.
 func WebhookKey(of store.Key, id string) store.Key {
 	return store.Key{Partition: of.Partition, Sort: WebhookPrefix + id}
 }

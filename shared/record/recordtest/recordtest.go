@@ -1,12 +1,11 @@
-// Package recordtest stores tasks, datasets, registrations and runs for tests that begin in the middle of a story, in the form in
-// which requests leave them:
+// Package recordtest stores tasks, datasets, registrations and runs for tests, in the form in which requests would leave them:
 //
 //	b := recordtest.New(t, s)
 //	dataset := b.Task(recordtest.Private).Dataset()
 //	run := dataset.Run("ann", recordtest.Published, recordtest.Value("AP", 0.5))
 //
-// A test names users as ann; UserID(ann) is the id of that user. What the builder makes is stored when the call returns, unless
-// Batch collects it.
+// Tests use short names for users, such as ann; UserID returns the ID for a name. Records are stored when the builder's call
+// returns, unless Batch collects them.
 package recordtest
 
 import (
@@ -30,19 +29,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// TB is the part of a test that the builder needs; tests of rapid have it too.
+// TB is the part of testing.TB that the builder needs. Tests of rapid have it too.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// OrganizerUser is the user who is the member of the organizer of each task, unless the test names others.
+// OrganizerUser is the member of each task's organizer, unless the test names others.
 const OrganizerUser = "olga"
 
-// UserID is the id of the user with the name.
+// UserID returns the ID of the user with the name.
 func UserID(name string) string { return auth.Identity{Issuer: "test", Subject: name}.UserID() }
 
-// OpenStore opens an empty store until the test ends.
+// OpenStore opens an empty store that is closed when the test ends.
 func OpenStore(t testing.TB, o embedded.Options) store.Store {
 	t.Helper()
 	s, err := embedded.Open(filepath.Join(t.TempDir(), "table.db"), o)
@@ -53,10 +52,10 @@ func OpenStore(t testing.TB, o embedded.Options) store.Store {
 	return s
 }
 
-// Builder makes records in a store.
+// Builder creates records in a store.
 type Builder struct {
 	Store store.Store
-	Files blob.Store       // has the contents of files; nil: nothing has them
+	Files blob.Store       // stores the contents of files; nil stores none
 	Now   func() time.Time // time.Now, unless the test sets it
 
 	t         TB
@@ -65,10 +64,10 @@ type Builder struct {
 	collected []record.Record
 }
 
-// New returns a builder of records in the store.
+// New returns a builder for the store.
 func New(t TB, s store.Store) *Builder { return &Builder{Store: s, Now: time.Now, t: t} }
 
-// Put stores records as they are.
+// Put stores the records unchanged.
 func (b *Builder) Put(all ...record.Record) {
 	b.t.Helper()
 	if b.collect {
@@ -78,14 +77,14 @@ func (b *Builder) Put(all ...record.Record) {
 	b.must(create(b.Store, all))
 }
 
-// Batch stores what build makes once build has returned: many records in few transactions.
+// Batch runs build, and then stores its records in few transactions.
 func (b *Builder) Batch(build func()) {
 	b.t.Helper()
 	b.collect = true
 	build()
 	b.collect = false
 	var writers errgroup.Group
-	writers.SetLimit(4) // DynamoDB Local times out writes that wait behind many
+	writers.SetLimit(4) // more concurrent writes time out in DynamoDB Local
 	for all := range slices.Chunk(b.collected, store.MaxWrites) {
 		writers.Go(func() error { return create(b.Store, all) })
 	}
@@ -101,13 +100,13 @@ func create(s store.Store, all []record.Record) error {
 	return tx.Commit(context.Background(), s)
 }
 
-// Commit applies a change, which must succeed.
+// Commit commits the transaction, which must succeed.
 func (b *Builder) Commit(tx *records.Tx) {
 	b.t.Helper()
 	b.must(tx.Commit(context.Background(), b.Store))
 }
 
-// Replace stores the next form of records that were read or made before.
+// Replace stores new versions of records that were read or created before.
 func (b *Builder) Replace(all ...record.Record) {
 	b.t.Helper()
 	tx := new(records.Tx)
@@ -126,7 +125,7 @@ func (b *Builder) must(err error) {
 
 func (b *Builder) meta() record.Meta { return record.NewMeta(b.Now()) }
 
-// Get reads a record; nil when the store has none.
+// Get reads a record. It returns nil if the record does not exist.
 func Get[R any, P records.Pointer[R]](t TB, s store.Store, key store.Key) P {
 	t.Helper()
 	r, err := records.Get[R, P](context.Background(), s, store.Strong, key)
@@ -136,7 +135,7 @@ func Get[R any, P records.Pointer[R]](t TB, s store.Store, key store.Key) P {
 	return r
 }
 
-// TasksOf is how many tasks are counted of the organizer.
+// TasksOf returns the number of tasks that the store counts for the organizer.
 func TasksOf(t TB, s store.Store, organizerID string) (tasks int) {
 	t.Helper()
 	for _, key := range record.TaskCountKeys(organizerID) {
@@ -147,7 +146,7 @@ func TasksOf(t TB, s store.Store, organizerID string) (tasks int) {
 	return tasks
 }
 
-// User makes users known, as a first change of their own does.
+// User stores profiles for the users, as their first change through the API would.
 func (b *Builder) User(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
@@ -156,7 +155,7 @@ func (b *Builder) User(names ...string) {
 	}
 }
 
-// Organizer makes an organizer with the members, all of whom are owners.
+// Organizer creates an organizer. All members are owners.
 func (b *Builder) Organizer(members ...string) *record.Organizer {
 	b.t.Helper()
 	o := &record.Organizer{Meta: b.meta()}
@@ -171,7 +170,7 @@ func (b *Builder) Organizer(members ...string) *record.Organizer {
 	return o
 }
 
-// AuditEntries reads the entries of an organizer and its tasks, the newest first.
+// AuditEntries returns the audit entries of an organizer and its tasks, newest first.
 func AuditEntries(t TB, s store.Store, organizerID string) (all []*record.AuditEntry) {
 	t.Helper()
 	err := records.Each(context.Background(), s, store.MaxWrites, []records.Source{records.AuditEntries(organizerID)},
@@ -185,7 +184,7 @@ func AuditEntries(t TB, s store.Store, organizerID string) (all []*record.AuditE
 	return all
 }
 
-// OpenFiles opens an empty store of files until the test ends.
+// OpenFiles opens an empty store of files that is deleted when the test ends.
 func OpenFiles(t testing.TB) *directory.Store {
 	t.Helper()
 	files, err := directory.Open(t.TempDir(), "http://localhost/files")
@@ -195,13 +194,13 @@ func OpenFiles(t testing.TB) *directory.Store {
 	return files
 }
 
-// File is a file with the content, in the state.
+// File returns a file with the content and the state.
 func File(name, content string, state record.FileState) record.File {
 	sum := sha256.Sum256([]byte(content))
 	return record.File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain", State: state}
 }
 
-// File is a file of the holder with the id; its content is stored.
+// File stores the content, and returns a stored file of the holder with the ID.
 func (b *Builder) File(h record.Holder, id, name, content string) record.File {
 	b.t.Helper()
 	f := File(name, content, record.FileStored)

@@ -5,7 +5,7 @@ import (
 	"assay/shared/record"
 )
 
-// Run is a run in the store with what belongs to it.
+// Run is a run in the store, with the records that belong to it.
 type Run struct {
 	*record.RunItem
 	Submission *record.SubmissionItem
@@ -16,23 +16,23 @@ type Run struct {
 	dataset *Dataset
 }
 
-// RunOption says what is unlike in a run. The access attributes of the run become those of its submission and its evaluation, and
-// decide its review.
+// RunOption changes a run before it is stored. The submission and the evaluation get the run's access attributes, and the review
+// follows them.
 type RunOption func(*Run)
 
 // Public makes the submission public.
 func Public(r *Run) { r.Access.Public = true }
 
-// Published has the review publish the results.
+// Published publishes the results.
 func Published(r *Run) { r.Access.Published = true }
 
-// Blinded has the review blind the run.
+// Blinded blinds the run.
 func Blinded(r *Run) { r.Access.Blinded = true }
 
-// Anonymous has the team be shown by its alias.
+// Anonymous makes the team anonymous.
 func Anonymous(r *Run) { r.Access.Anonymous = true }
 
-// Baseline makes the run one of the organizers, who need no registration.
+// Baseline makes the run a baseline of the organizers, who need no registration.
 func Baseline(r *Run) {
 	r.Access.Baseline = true
 	r.Access.RegistrationID, r.Access.Alias = "", ""
@@ -40,15 +40,15 @@ func Baseline(r *Run) {
 	r.Submission.Baseline = true
 }
 
-// Queued has the run wait to be evaluated.
+// Queued makes the run wait for its evaluation.
 func Queued(r *Run) { InState(record.Queued)(r) }
 
-// InState has the run be in the state, without an evaluation.
+// InState puts the run into the state, without an evaluation.
 func InState(s record.RunState) RunOption {
 	return func(r *Run) { r.State, r.Evaluation = s, nil }
 }
 
-// OfImage makes the run one of a container image, which waits to be executed.
+// OfImage makes the run one of a container image that waits for its execution.
 func OfImage(r *Run) {
 	r.Type, r.Queue = record.ImageType, record.QueueWorkers
 	r.Submission.Image, r.Submission.Command = "ranker@sha256:2", "rank"
@@ -64,18 +64,18 @@ func Content(name, content string) RunOption {
 	}
 }
 
-// Value is what the run has by the measure.
+// Value sets the run's value of the measure.
 func Value(name string, value float64) RunOption {
 	return func(r *Run) { r.Evaluation.Measures[name] = &value }
 }
 
-// Undefined has the measure not be defined for the run.
+// Undefined makes the measure undefined for the run.
 func Undefined(name string) RunOption {
 	return func(r *Run) { r.Evaluation.Measures[name] = nil }
 }
 
-// Run makes a run of the user on the dataset: an upload that was evaluated, by each measure with 0.5, whose submission is private
-// and whose results are neither published nor blinded. The user need not be registered; of one who is, it has team and alias.
+// Run creates a run of the user on the dataset: an evaluated upload with the value 0.5 for each measure. Its submission is private, and
+// its results are neither published nor blinded. If the user is registered, the run has the team and alias of the registration.
 func (d *Dataset) Run(user string, options ...RunOption) *Run {
 	b := d.Task.b
 	b.t.Helper()
@@ -123,7 +123,7 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 	return r
 }
 
-// evaluate gives the run an evaluation by the measures of its dataset.
+// evaluate adds an evaluation with the dataset's measures.
 func (r *Run) evaluate() {
 	d, b := r.dataset, r.dataset.Task.b
 	e := &record.EvaluationItem{Columns: d.Evaluator.Measures}
@@ -138,7 +138,7 @@ func (r *Run) evaluate() {
 	r.Evaluation, r.Topics = e, &record.Topics{Meta: e.Meta}
 }
 
-// derive copies to what belongs to the run what the run says.
+// derive copies the run's members to the records that belong to it.
 func (r *Run) derive() {
 	s := r.Submission
 	r.Bytes, r.Counted = record.SizeOf(r.Files), !r.Access.Baseline
@@ -147,7 +147,7 @@ func (r *Run) derive() {
 	s.Team = r.Team
 	s.Access = r.Access
 	s.RunIDs = []string{r.ID}
-	s.Access.Published, s.Access.Blinded = false, false // which are the review's
+	s.Access.Published, s.Access.Blinded = false, false // only the review has these
 	s.Visibility = record.Private
 	if r.Access.Public {
 		s.Visibility = record.Public

@@ -6,18 +6,18 @@ import "assay/shared/record"
 type Task struct {
 	*record.TaskItem
 	b             *Builder
-	registrations map[string]*record.RegistrationItem // by user id
+	registrations map[string]*record.RegistrationItem // by user ID
 }
 
 // Private makes a task private.
 func Private(t *record.TaskItem) { t.Visibility = record.Private }
 
-// OwnedBy makes a task one of the organizer's.
+// OwnedBy makes the task belong to the organizer.
 func OwnedBy(o *record.Organizer) func(*record.TaskItem) {
 	return func(t *record.TaskItem) { t.OrganizerID = o.ID }
 }
 
-// Task makes a task: public and open to all, of an organizer whose member is OrganizerUser, the same for all tasks of the builder.
+// Task creates a task that is public and open to all. All tasks of a builder have the same organizer, whose member is OrganizerUser.
 func (b *Builder) Task(options ...func(*record.TaskItem)) *Task {
 	b.t.Helper()
 	t := &record.TaskItem{}
@@ -36,7 +36,7 @@ func (b *Builder) Task(options ...func(*record.TaskItem)) *Task {
 	return &Task{t, b, map[string]*record.RegistrationItem{}}
 }
 
-// Path is where the task is served.
+// Path returns the path of the task in the API.
 func (t *Task) Path() string { return "/v1/tasks/" + t.ID }
 
 func (t *Task) private() bool { return t.Visibility == record.Private }
@@ -50,7 +50,7 @@ func With(users ...string) func(*record.RegistrationItem) {
 	}
 }
 
-// Register registers the user for the task, whose team is called after the user, and has it accepted unless an option says otherwise.
+// Register registers the user for the task. The team is named after the user, and accepted unless an option says otherwise.
 func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) *record.RegistrationItem {
 	t.b.t.Helper()
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID}
@@ -77,23 +77,23 @@ func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) 
 	return r
 }
 
-// Team is what the team of the user is called.
+// Team returns the name of the user's team.
 func Team(user string) string { return "team of " + user }
 
-// Dataset is a dataset in the store, with the truth that its runs are evaluated against.
+// Dataset is a dataset in the store, with the ground truth for its runs.
 type Dataset struct {
 	*record.DatasetItem
-	Truth *record.Truth // nil when the dataset has none yet
+	Truth *record.Truth // nil while the dataset has none
 	Task  *Task
 }
 
-// WithoutTruth leaves the dataset's truth to come.
+// WithoutTruth creates the dataset without a ground truth.
 func WithoutTruth(d *record.DatasetItem) { d.TruthVersion = 0 }
 
-// OnTestSplit makes the dataset one whose runs begin as blinded.
+// OnTestSplit puts the dataset on the test split, whose runs begin blinded.
 func OnTestSplit(d *record.DatasetItem) { d.Split = record.Test }
 
-// Measures has a dataset evaluate runs of retrieval by the measures, the first of which ranks.
+// Measures makes the dataset evaluate retrieval runs with the measures. The first measure ranks.
 func Measures(names ...string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "trec-run"}
@@ -101,7 +101,7 @@ func Measures(names ...string) func(*record.DatasetItem) {
 	}
 }
 
-// Labels has a dataset evaluate labels of items in CSV by the measures, the first of which ranks.
+// Labels makes the dataset evaluate labels of items in CSV with the measures. The first measure ranks.
 func Labels(names ...string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
@@ -109,8 +109,8 @@ func Labels(names ...string) func(*record.DatasetItem) {
 	}
 }
 
-// Dataset makes a dataset of the task: runs of retrieval, by AP and RR, on the split for validation. Its truth has the files that
-// an option gives it.
+// Dataset creates a dataset of the task on the validation split, for retrieval runs, with the measures AP and RR. Its ground truth has
+// the files that an option sets.
 func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	t.b.t.Helper()
 	d := &record.DatasetItem{OrganizerID: t.OrganizerID, PrivateTask: t.private()}
@@ -137,7 +137,7 @@ func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	return set
 }
 
-// Truths has the dataset's truth be a file with the content.
+// Truths gives the dataset a ground truth file with the content.
 func (b *Builder) Truths(name, content string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		b.t.Helper()
@@ -145,7 +145,7 @@ func (b *Builder) Truths(name, content string) func(*record.DatasetItem) {
 	}
 }
 
-// Inputs gives the dataset an input with the content.
+// Inputs gives the dataset an input file with the content.
 func (b *Builder) Inputs(name, content string) func(*record.DatasetItem) {
 	return func(d *record.DatasetItem) {
 		b.t.Helper()
@@ -153,8 +153,8 @@ func (b *Builder) Inputs(name, content string) func(*record.DatasetItem) {
 	}
 }
 
-// Path is where the dataset is served.
+// Path returns the path of the dataset in the API.
 func (d *Dataset) Path() string { return "/v1/datasets/" + d.ID }
 
-// Board is where the leaderboards of the dataset's task are served.
+// Board returns the path of the leaderboards of the dataset's task.
 func (d *Dataset) Board() string { return d.Task.Path() + "/evaluations" }

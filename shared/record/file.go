@@ -216,9 +216,9 @@ func AllStored(files []File) bool {
 	return !slices.ContainsFunc(files, func(f File) bool { return f.State != FileStored })
 }
 
-// Stored returns the files with the pending file of the digest marked as stored, and reports whether one was pending.
-func Stored(files []File, sha256 string) ([]File, bool) {
-	i := slices.IndexFunc(files, func(f File) bool { return f.SHA256 == sha256 && f.State == FilePending })
+// Stored returns the files with the pending file of the SHA-256 sum marked as stored, and reports whether one was pending.
+func Stored(files []File, sum string) ([]File, bool) {
+	i := slices.IndexFunc(files, func(f File) bool { return f.SHA256 == sum && f.State == FilePending })
 	if i < 0 {
 		return files, false
 	}
@@ -240,15 +240,15 @@ const (
 	HolderTools       Holder = "tools"       // results of tools that their callers can fetch; they belong to no record
 )
 
-// ObjectKey returns the key of a file's bytes in the object store.
-func ObjectKey(h Holder, id, sha256 string) string { return string(h) + "/" + id + "/" + sha256 }
+// ObjectKey returns the key of a file's bytes in the object store. sum is their hexadecimal SHA-256.
+func ObjectKey(h Holder, id, sum string) string { return string(h) + "/" + id + "/" + sum }
 
 func objectKeys(h Holder, id string, files []File) []string {
 	return lists.Map(files, func(f File) string { return ObjectKey(h, id, f.SHA256) })
 }
 
 // ParseObjectKey is the inverse of ObjectKey. ok is false for other keys.
-func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
+func ParseObjectKey(key string) (h Holder, id, sum string, ok bool) {
 	parts := strings.Split(key, "/")
 	if len(parts) != 3 || !IsID(parts[1]) || !digest.MatchString(parts[2]) {
 		return "", "", "", false

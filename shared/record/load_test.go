@@ -70,7 +70,8 @@ func shape(partition string) string {
 	return strings.Join(parts, "#")
 }
 
-// hottest returns the units per second of the busiest partition of each kind. Shards count as equally busy, as they are over time.
+// hottest returns the units per second of the busiest partition of each kind. Shards count as equally busy, because writes spread
+// evenly over time.
 func (l *load) hottest() map[string]float64 {
 	out, shards := map[string]float64{}, map[string]float64{}
 	for partition, units := range l.units {

@@ -45,7 +45,7 @@ func TestInstant_IsWrittenInMillisecondsOfUTC(t *testing.T) {
 	}
 }
 
-// TestInstant_ReadsBackAndSorts checks that instants read back as they were written, and that their texts sort by time.
+// TestInstant_ReadsBackAndSorts checks that reading returns the written instant, and that the texts of instants sort by time.
 func TestInstant_ReadsBackAndSorts(t *testing.T) {
 	instants := rapid.Custom(func(t *rapid.T) record.Instant {
 		return record.At(time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")))

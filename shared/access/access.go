@@ -1,6 +1,6 @@
-// Package access decides who may do what. Each operation declares the roles that may call it; a Scope says what gives a caller
-// these roles for a resource; Decide brings them together. Nothing else in Assay decides about rights, and an operation that
-// declares no role is denied.
+// Package access decides about access rights. Each operation declares the roles that may call it. A Scope determines which roles a
+// caller has for a resource. Decide combines the two. No other code in Assay decides about rights. Operations without declared
+// roles are denied.
 package access
 
 import (
@@ -16,69 +16,71 @@ const (
 	Anyone         Role = 1 << iota // no login needed
 	User                            // anyone who is logged in
 	Registrant                      // registered for the resource's task, and accepted
-	Owner                           // a member of the team whose resource it is or, of what is of no team, its user
+	Owner                           // a member of the resource's team, or the resource's user if it has no team
 	Organizer                       // a member of the organizer behind the resource
-	Worker                          // runs the platform's work
+	Worker                          // a program that does the platform's work
 	Admin                           // runs the platform
-	Applicant                       // registered for the resource's task, and not accepted: pending or rejected
-	OrganizerOwner                  // a member of the organizer who is one of its owners; such a caller is an Organizer too
+	Applicant                       // registered for the resource's task, with a pending or rejected registration
+	OrganizerOwner                  // an owner of the organizer; owners are also Organizers
 )
 
-// Audience says who may see that a resource exists. An admin sees everything.
+// Audience is the set of callers who may know that a resource exists. Admins see everything.
 type Audience uint8
 
-// The audiences, each wider than the one before it, save that an owner need not be registered.
+// The audiences. Each includes the one before, except that an owner need not be registered.
 const (
-	Nobody      Audience = iota // the zero value hides from all but admins
+	Nobody      Audience = iota // only admins
 	Organizers                  // members of the organizer
-	Owners                      // and the owner
-	Registrants                 // and those whose registration for the task was accepted
+	Owners                      // also the owner
+	Registrants                 // also users whose registration for the task was accepted
 	Everyone
 )
 
-// Scope is what a decision about a resource needs to know of it.
+// Scope holds the members of a resource that decisions about access depend on.
 type Scope struct {
 	OrganizerID string
 	TaskID      string
-	// RegistrationID is that of the team whose resource it is. Without one it is of the user OwnerID, who made it in either case.
+	// RegistrationID identifies the team that owns the resource. Without a team, the user OwnerID owns it. OwnerID made the resource in
+	// both cases.
 	RegistrationID string
 	OwnerID        string
 	Audience       Audience
-	// KnownTo may know that the resource exists although they are not of its Audience: they are answered Forbid, not Hide.
+	// KnownTo names roles that may know that the resource exists, even outside its Audience. Decide returns Forbid for them instead of
+	// Hide.
 	KnownTo Role
 }
 
-// Caller is who sent a request; the zero Caller is anonymous.
+// Caller is the sender of a request. The zero Caller is anonymous.
 type Caller struct {
-	ID       string // user id; empty for an anonymous caller
-	Name     string // empty where the token does not have it; so are Username and Email
-	Username string // stands for a name that nobody knows
-	Email    string // one that the issuer has confirmed
-	// EmailRefused says that the token has an address that does not count, so that no earlier one counts either.
+	ID       string // user ID; empty for an anonymous caller
+	Name     string // empty if the token has none, like Username and Email
+	Username string // shown if the name is unknown
+	Email    string // only if the issuer has confirmed the address
+	// EmailRefused reports that the token has an address that must not be used. Then no earlier address may be used either.
 	EmailRefused bool
-	Admin        bool // never of a caller with an access token
+	Admin        bool // never set for callers with an access token
 	Worker       bool
-	Token        *Token // the access token that was sent; nil for a token of the sign-in issuer
+	Token        *Token // nil for callers with a token of the sign-in issuer
 
-	withheld Role // what the token does not convey to this request
+	withheld Role // roles that the token does not grant for this request
 }
 
-// Anonymous reports whether the caller has not logged in.
+// Anonymous reports whether the caller has not signed in.
 func (c Caller) Anonymous() bool { return c.ID == "" }
 
-// Grants is what a user was given: memberships of organizers and registrations for tasks.
+// Grants holds a user's memberships of organizers and registrations for tasks.
 type Grants struct {
 	Memberships   []Membership
 	Registrations []Registration // at most one for each task
 }
 
-// Membership is what it gives to a user to be a member of an organizer.
+// Membership is a user's membership of an organizer.
 type Membership struct {
 	OrganizerID string
-	Owner       bool // not an editor alone
+	Owner       bool // false for editors
 }
 
-// membershipRole returns the roles that membership of the organizer gives, if the grants hold one.
+// membershipRole returns the roles that g grants through membership of the organizer.
 func (g Grants) membershipRole(organizerID string) (roles Role) {
 	for _, m := range g.Memberships {
 		switch {
@@ -92,10 +94,10 @@ func (g Grants) membershipRole(organizerID string) (roles Role) {
 	return roles
 }
 
-// MemberOf reports whether the grants hold a membership of the organizer.
+// MemberOf reports whether g has a membership of the organizer.
 func (g Grants) MemberOf(organizerID string) bool { return g.membershipRole(organizerID) != 0 }
 
-// Registration is what it gives to a user to be of a team of a task.
+// Registration is a user's membership of a team of a task.
 type Registration struct {
 	ID          string
 	TaskID      string
@@ -103,12 +105,12 @@ type Registration struct {
 	Accepted    bool
 }
 
-// holds reports whether the grants hold the registration.
+// holds reports whether g has the registration.
 func (g Grants) holds(registrationID string) bool {
 	return slices.ContainsFunc(g.Registrations, func(r Registration) bool { return r.ID == registrationID })
 }
 
-// registrationRole returns the role that the registration for the task gives, if the grants hold one.
+// registrationRole returns the role that g grants through a registration for the task.
 func (g Grants) registrationRole(taskID string) Role {
 	for _, r := range g.Registrations {
 		switch {
@@ -122,7 +124,7 @@ func (g Grants) registrationRole(taskID string) Role {
 	return 0
 }
 
-// PrivateTasks are the private tasks that the grants open: those whose registration was accepted.
+// PrivateTasks returns the private tasks for which a registration was accepted.
 func (g Grants) PrivateTasks() []string {
 	var ids []string
 	for _, r := range g.Registrations {
@@ -133,7 +135,7 @@ func (g Grants) PrivateTasks() []string {
 	return ids
 }
 
-// Roles returns every role that the caller has for a resource of the scope.
+// Roles returns all roles that the caller has for a resource of the scope.
 func Roles(c Caller, g Grants, s Scope) Role {
 	roles := Anyone
 	if c.Anonymous() {
@@ -153,7 +155,7 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	return roles &^ c.withheld
 }
 
-// Public returns which of the roles everyone has who sees the task of a resource.
+// Public returns the roles that every caller has who sees the task of a resource, given the caller's own roles.
 func Public(roles Role) Role {
 	if roles&(Registrant|Organizer|Admin) != 0 {
 		return Anyone | Registrant
@@ -161,15 +163,15 @@ func Public(roles Role) Role {
 	return Anyone
 }
 
-// members are the roles, admins aside, of which those of an audience that is not Everyone have one.
+// members maps each audience except Everyone to the roles that belong to it, without Admin.
 var members = map[Audience]Role{
 	Organizers: Organizer, Owners: Organizer | Owner, Registrants: Organizer | Owner | Registrant,
 }
 
-// Sees reports whether one who has the roles may know that a resource with the audience exists.
+// Sees reports whether a caller with the roles may know that a resource with the audience exists.
 func Sees(roles Role, a Audience) bool { return a == Everyone || roles&(Admin|members[a]) != 0 }
 
-// Seen returns those of the audiences of which one who has the roles sees resources.
+// Seen returns the audiences whose resources a caller with the roles sees.
 func Seen(roles Role, audiences []Audience) []Audience {
 	return slices.DeleteFunc(slices.Clone(audiences), func(a Audience) bool { return !Sees(roles, a) })
 }
@@ -177,16 +179,16 @@ func Seen(roles Role, audiences []Audience) []Audience {
 // Decision is the outcome for one request.
 type Decision uint8
 
-// The decisions; the zero value is the one that tells least.
+// The decisions. The zero value reveals the least.
 const (
 	Hide   Decision = iota // answer as if the resource were missing: 404
-	Login                  // logging in could help, and the resource is public knowledge: 401
+	Login                  // the resource is visible, and signing in could help: 401
 	Forbid                 // the caller sees the resource but may not do this: 403
 	Allow
 )
 
-// Decide says whether a caller with the roles may do what only `may` may do, to a resource of the scope. An admin may do
-// all that an organizer and its owners may.
+// Decide says whether a caller with the roles may call an operation that the roles may are allowed to call, on a resource of the scope.
+// Admins may do everything that organizers and their owners may.
 func Decide(may, roles Role, s Scope) Decision {
 	if may&(Organizer|OrganizerOwner) != 0 {
 		may |= Admin
@@ -205,8 +207,8 @@ func Decide(may, roles Role, s Scope) Decision {
 	}
 }
 
-// Refusals returns, of Login and Forbid, what can be decided about resources of a kind, of which widest is the scope that most
-// callers see: who sees a narrower one sees that too. Each is decided of a caller with one role beyond a login, if of any.
+// Refusals returns which of Login and Forbid can be decided about resources of a kind. widest is the scope that most callers see;
+// callers who see a narrower scope see it too. Refusals tries callers with at most one role beyond a sign-in.
 func Refusals(may Role, widest Scope) (refusals []Decision) {
 	callers := []Role{Anyone}
 	// Applicants see no more than users.
@@ -222,7 +224,7 @@ func Refusals(may Role, widest Scope) (refusals []Decision) {
 	return refusals
 }
 
-// String tells a person who may.
+// String describes the roles to a person who is refused.
 func (r Role) String() string {
 	var names []string
 	for _, n := range []struct {

@@ -25,7 +25,7 @@ var (
 	allRoles = access.OrganizerOwner<<1 - 1
 )
 
-// callerWithGrants is a caller with its grants.
+// callerWithGrants is a caller with grants.
 type callerWithGrants struct {
 	caller access.Caller
 	grants access.Grants
@@ -49,7 +49,7 @@ var (
 	admin  = callerWithGrants{caller: access.Caller{ID: "ADMIN", Admin: true}}
 )
 
-// editor has memberships of the organizers, none as an owner.
+// editor returns memberships of the organizers with the role of editor.
 func editor(organizerIDs ...string) (all []access.Membership) {
 	for _, id := range organizerIDs {
 		all = append(all, access.Membership{OrganizerID: id})
@@ -57,7 +57,7 @@ func editor(organizerIDs ...string) (all []access.Membership) {
 	return all
 }
 
-// TestSees_EachCaller is the rule of visibility: for each caller the audiences that it is part of.
+// TestSees_EachCaller checks which audiences each caller belongs to.
 func TestSees_EachCaller(t *testing.T) {
 	for name, c := range map[string]struct {
 		callerWithGrants
@@ -127,10 +127,10 @@ func TestDecide_EachCaller(t *testing.T) {
 	}
 }
 
-// TestDecide_IsMonotonic: no rule, however wide, opens what its caller does not see, nor tells of it; a rule without roles denies; and
-// who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed or seen.
+// TestDecide_IsMonotonic checks that operations never open or reveal resources that their caller does not see, and that operations
+// without roles are denied. Further roles of a caller or an operation, and wider audiences, never reduce access.
 func TestDecide_IsMonotonic(t *testing.T) {
-	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
+	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(drawn uint16) access.Role { return access.Role(drawn) & allRoles })
 	nightlytest.Check(t, func(t *rapid.T) {
 		may := set.Draw(t, "may")
 		roles := set.Draw(t, "roles")
@@ -156,7 +156,7 @@ func TestDecide_IsMonotonic(t *testing.T) {
 	})
 }
 
-// TestRoles_HaveTheirReasons: each role of a caller has its reason in caller, grants and scope.
+// TestRoles_HaveTheirReasons checks that each role follows from caller, grants and scope.
 func TestRoles_HaveTheirReasons(t *testing.T) {
 	ids := []string{"", organizerID, taskID, ownerID, "OTHER"}
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -194,7 +194,7 @@ func TestRole_EachReadsAsText(t *testing.T) {
 	}
 }
 
-// TestRefusals_AreThoseOfAnyCaller compares with what is decided of all callers about all scopes that not more see.
+// TestRefusals_AreThoseOfAnyCaller compares with the decisions about all callers and all scopes that are not wider.
 func TestRefusals_AreThoseOfAnyCaller(t *testing.T) {
 	for may := access.Role(0); may <= allRoles; may++ {
 		for _, widest := range []access.Scope{{Audience: access.Everyone, KnownTo: access.Applicant}, {Audience: access.Everyone},

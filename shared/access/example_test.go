@@ -6,7 +6,7 @@ import (
 	"assay/shared/access"
 )
 
-// A submission is shown to its owner and to the organizers of its task: to everyone else it is as if it were missing.
+// The owner of a submission and the organizers of its task see the submission. To everyone else it looks missing.
 func ExampleDecide() {
 	submission := access.Scope{OrganizerID: "lakes", TaskID: "fish", OwnerID: "ann", Audience: access.Owners}
 	may := access.Owner | access.Organizer

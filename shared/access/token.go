@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// TokenScope is a set of what an access token of the platform may be used for.
+// TokenScope is the set of uses that an access token of the platform allows.
 type TokenScope uint8
 
-// The scopes. Their zero value allows nothing.
+// The scopes. The zero value allows nothing.
 const (
-	ScopeRead     TokenScope = 1 << iota // see what its user sees
-	ScopeSubmit                          // and take part in tasks
-	ScopeOrganize                        // and act as a member of organizers
+	ScopeRead     TokenScope = 1 << iota // read everything that its user sees
+	ScopeSubmit                          // also take part in tasks
+	ScopeOrganize                        // also act as a member of organizers
 	ScopeWork                            // lease runs and report on them
 )
 
-// SignedIn is no scope: no access token may call what takes it alone, so that one cannot make others.
+// SignedIn is for operations that no access token may call. So a token cannot be used to make further tokens.
 const SignedIn TokenScope = 1 << 7
 
-// ScopeReading are the scopes with any of which a token may read: who may change something sees it.
+// ScopeReading holds the scopes that allow reading: tokens that may change something may also read.
 const ScopeReading = ScopeRead | ScopeSubmit | ScopeOrganize
 
-// tokenScopes has the scopes by their names in the API.
+// tokenScopes maps names in the API to scopes.
 var tokenScopes = []struct {
 	name  string
 	scope TokenScope
 }{{"read", ScopeRead}, {"submit", ScopeSubmit}, {"organize", ScopeOrganize}, {"work", ScopeWork}}
 
-// ParseTokenScopes returns the set of the named scopes; names that are none add nothing.
+// ParseTokenScopes returns the set of the named scopes. Unknown names are ignored.
 func ParseTokenScopes(names []string) (all TokenScope) {
 	for _, s := range tokenScopes {
 		if slices.Contains(names, s.name) {
@@ -39,7 +39,7 @@ func ParseTokenScopes(names []string) (all TokenScope) {
 	return all
 }
 
-// Names are the names of the scopes in the set.
+// Names returns the names of the scopes in the set.
 func (s TokenScope) Names() (names []string) {
 	for _, known := range tokenScopes {
 		if s&known.scope != 0 {
@@ -49,10 +49,10 @@ func (s TokenScope) Names() (names []string) {
 	return names
 }
 
-// AnyScope is what is open to every access token.
+// AnyScope is for operations that every access token may call.
 const AnyScope = ScopeReading | ScopeWork
 
-// String tells a person which access tokens are taken.
+// String describes to a person which access tokens are accepted.
 func (s TokenScope) String() string {
 	names := s.Names()
 	if len(names) == 0 {
@@ -61,21 +61,21 @@ func (s TokenScope) String() string {
 	return "with the scope " + strings.Join(names, " or ")
 }
 
-// Token is what an access token says about the caller who sent it: what its user's rights are limited to.
+// Token is an access token that a caller sent. It limits the rights of its user.
 type Token struct {
-	Digest     string // of the secret, under which it is stored
+	Digest     string // of the secret; part of the token's key
 	Scopes     TokenScope
-	Pools      []string // of workers, for ScopeWork; none: all
+	Pools      []string // of workers, for ScopeWork; empty means all pools
 	Expires    time.Time
-	LastUsedOn string // a day, as record.TokenDay returns it
+	LastUsedOn string // in the form of record.TokenDay
 }
 
-// Allows reports whether the caller may call what takes one of the scopes: everyone who did not come with an access token may, as
-// far as scopes go.
+// Allows reports whether the caller's token allows an operation that accepts any of the scopes. Scopes do not restrict callers without
+// an access token.
 func (c Caller) Allows(oneOf TokenScope) bool { return c.Token == nil || c.Token.Scopes&oneOf != 0 }
 
-// Changing returns the caller for a request that changes something: roles that the scopes of an access token do not convey are
-// missing. One who only reads has the user's, so that a token that submits for a member of an organizer sees what the member sees.
+// Changing returns the caller for a request that changes something: without the roles that the scopes of its access token do not grant.
+// Requests that only read have all roles of the user. So a token that may only submit sees everything that its user sees.
 func (c Caller) Changing() Caller {
 	if !c.Allows(ScopeOrganize) {
 		c.withheld |= Organizer | OrganizerOwner
@@ -86,7 +86,7 @@ func (c Caller) Changing() Caller {
 	return c
 }
 
-// Unlimited returns the caller with the roles that Changing took.
+// Unlimited returns the caller with the roles that Changing removed.
 func (c Caller) Unlimited() Caller {
 	c.withheld = 0
 	return c

@@ -11,8 +11,8 @@ import (
 // contentsPage is how many items EachInTask reads at once.
 const contentsPage = 100
 
-// EachInTask calls do with the items of everything that is in a task, those together that belong together: first with those of the task's
-// own partition, one by one, and then with those of each run, submission and dataset, again after a conflict.
+// EachInTask calls do with the items of everything in a task. It passes the items of the task's own partition one by one. Then it
+// passes the items of each run, submission and dataset together, and repeats such a call after a conflict.
 func EachInTask(ctx context.Context, s store.Store, taskID string, do func([]store.Item) error) error {
 	own := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: contentsPage, MaxBytes: store.ScanBytes, Consistency: store.Strong}
 	if err := EachItem(ctx, s, own, func(it store.Item) error { return do([]store.Item{it}) }); err != nil {
@@ -38,7 +38,7 @@ func EachInTask(ctx context.Context, s store.Store, taskID string, do func([]sto
 	return nil
 }
 
-// Contents returns the items of the key's partition, and before those of a run the ones of its evaluations.
+// Contents returns the items of the key's partition. For a run they follow the items of its evaluations.
 func Contents(ctx context.Context, s store.Store, key store.Key) (items []store.Item, err error) {
 	q := store.Query{Partition: key.Partition, Limit: contentsPage, Consistency: store.Strong}
 	var evaluations []store.Item

@@ -12,20 +12,21 @@ import (
 // Selection is the part of a list to read.
 type Selection struct {
 	Sources []Source
-	Cursor  string // id of the first wanted record; empty: the newest
+	Cursor  string // ID of the first record to return; empty means the newest
 	Limit   int
 }
 
-// List merges the sources, newest first and each record once, and calls add with the records that keep accepts (nil accepts
-// all), until it has Limit of them or add reports that there is no more room. It returns the id of the one after them. A
-// cursor that is not the first of them is an InvalidCursor. Without keep it reads at most Limit+1 items of each source, in
-// one call each unless they are large.
+// List merges the sources, newest first and without duplicates. It calls add with each record that keep accepts; a nil keep accepts all
+// records. It ends after Limit records, or when add returns true. It returns the ID of the following record, or "" at the end.
+//
+// If the first accepted record is not the one that the cursor names, List fails with an InvalidCursor. Without keep, it reads at most
+// Limit+1 items of each source, in one call each unless the items are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
 	return ListShared(ctx, s, sel, keep, func(r P, _ any) (bool, error) { return add(r) })
 }
 
-// ListShared is List that gives add the key of each record too, as Shared has it.
+// ListShared is like List, and also passes the key that Shared returns to add.
 func ListShared[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(_ P, key any) (full bool, err error)) (next string, err error) {
 	type listed struct {
@@ -43,7 +44,7 @@ func ListShared[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Sel
 	return ListItems(ctx, s, sel, decode, keeps, func(l listed) (bool, error) { return add(l.record, l.key) })
 }
 
-// ListItems is List for what decode returns of the items, which can be records of several kinds.
+// ListItems is like List for the values that decode returns. The items can be records of several kinds.
 func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode func(store.Item) (T, error), keep func(T) bool,
 	add func(T) (full bool, err error)) (next string, err error) {
 	m := newMerge(s, sel)
@@ -71,8 +72,8 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 		}
 		added++
 		if len(it.Data) > maxSharedBytes {
-			// Decoded and encoded in most of a millisecond. A little request gives up the processor several times, and would wait each time
-			// until the lists under way have theirs taken from them, which is after 10 ms.
+			// Decoding and encoding such an item takes up to a millisecond. A small request yields the processor several times. Each
+			// time it would wait until concurrent lists are preempted, which takes 10 ms.
 			runtime.Gosched()
 		}
 	}
@@ -85,22 +86,22 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start " +
 	"without a cursor.")
 
-// Bounds of what is read at a time, so that lists of large records do not fill the memory: of all sources together, but of
-// each one enough that lists of ordinary records take one call.
+// Limits of one read, so that lists of large records do not fill the memory. readBytes is for all sources together. sourceBytes is the
+// least for each source, so that lists of ordinary records take one call.
 const (
 	readBytes   = 1 << 20
 	sourceBytes = 128 << 10
 )
 
-// searchPage is how many items one call reads at least while a list looks further for what keep accepts, so that a short
-// page of something rare costs no call for each few items.
+// searchPage is the least number of items in one read if keep rejects some. Otherwise a short page of rare records would need a call
+// for every few items.
 const searchPage = 200
 
-// boardBytes bounds one read of a partition by Ascending: some thousand entries of a board.
+// boardBytes limits one read of a partition by Ascending: some thousand entries of a board.
 const boardBytes = 4 << 20
 
-// Ascending yields the items of the sources in ascending order of their sort keys, each once. The first read of a source asks for n, and
-// each further one for twice as many: a reader that continues is likely to read all.
+// Ascending yields the items of the sources in ascending order of their sort keys, without duplicates. The first read of a source asks
+// for n items. Each further read asks for twice as many, because a reader that continues usually reads everything.
 func Ascending(ctx context.Context, s store.Store, n int, sources []Source) iter.Seq2[*store.Item, error] {
 	m := merge{store: s, sel: Selection{Sources: sources, Limit: n - 1}, ascending: true, more: 2 * n, bytes: boardBytes}
 	return func(yield func(*store.Item, error) bool) {
@@ -112,7 +113,7 @@ func Ascending(ctx context.Context, s store.Store, n int, sources []Source) iter
 	}
 }
 
-// all yields every record of the sources, newest first; each record once. It reads in pages of n.
+// all yields every record of the sources, newest first and without duplicates. It reads pages of n records.
 func all[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
 		for it, err := range newMerge(s, Selection{Sources: sources, Limit: n}).all(ctx) {
@@ -127,7 +128,7 @@ func all[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources
 	}
 }
 
-// Each calls do with every record of the sources, newest first; each record once. It reads in pages of n.
+// Each calls do with every record of the sources, newest first and without duplicates. It reads pages of n records.
 func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source, do func(P) error) error {
 	for r, err := range all[R, P](ctx, s, n, sources) {
 		if err == nil {
@@ -140,7 +141,7 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 	return nil
 }
 
-// Count is how many records of the sources do count, as far as most; it reads in pages of n.
+// Count returns how many records of the sources counts accepts, but at most most. It reads pages of n records.
 func Count[R any, P Pointer[R]](
 	ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool,
 ) (found int, err error) {
@@ -158,8 +159,7 @@ func Count[R any, P Pointer[R]](
 	return found, nil
 }
 
-// Items yields what the query finds, page after page of its limit, as it is in the store. An error, after which it ends, is a
-// problem.
+// Items yields the items that the query finds, in pages of its limit. An error ends the sequence, and is a problem.
 func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.Item, error] {
 	return func(yield func(store.Item, error) bool) {
 		for {

@@ -53,7 +53,7 @@ func commit(t *testing.T, s store.Store, tx *records.Tx) {
 
 func id(n int) string { return fmt.Sprintf("%026d", n) }
 
-// Of records that are shown from memory, one who changes what is shown changes nothing for others.
+// TestShared_IsWhatIsStored checks that changing a shared record does not change what others get.
 func TestShared_IsWhatIsStored(t *testing.T) {
 	s := open(t)
 	r := &testRecord{Meta: record.Meta{ID: id(1)}, First: "A", Text: "one"}
@@ -89,7 +89,7 @@ func TestShared_IsWhatIsStored(t *testing.T) {
 		shown.Text = "changed by one who is shown it"
 	}
 	commit(t, s, new(records.Tx).Delete(r))
-	again := &testRecord{Meta: record.Meta{ID: id(1)}, Text: "three"} // with the version that the first one had
+	again := &testRecord{Meta: record.Meta{ID: id(1)}, Text: "three"} // with the version of the first record
 	commit(t, s, new(records.Tx).Create(again))
 	if shown, _ := read(); shown.Text != "three" {
 		t.Errorf("%q is shown of what was created again", shown.Text)
@@ -100,7 +100,7 @@ func TestShared_IsWhatIsStored(t *testing.T) {
 	}
 }
 
-// TestShared_ForgottenRecordIsDecodedAgain shows so many records that one is forgotten, and shows that one again.
+// TestShared_ForgottenRecordIsDecodedAgain reads enough records to evict one from the cache, and reads that record again.
 func TestShared_ForgottenRecordIsDecodedAgain(t *testing.T) {
 	item := func(n int) store.Item {
 		return store.Item{Key: store.Key{Partition: "A", Sort: id(n)}, Version: 1, Data: []byte(`{"schema":1,"First":"A","Text":"` + id(n) + `"}`)}
@@ -124,7 +124,7 @@ func TestShared_ForgottenRecordIsDecodedAgain(t *testing.T) {
 	}
 }
 
-// fill stores n records of the partition A, changed by edit, and returns their ids, the newest first.
+// fill stores n records in partition A, changed by edit, and returns their IDs, newest first.
 func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (ids []string) {
 	t.Helper()
 	for i := range n {
@@ -137,7 +137,7 @@ func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (
 	return ids
 }
 
-// A list of several sources is all that they hold, sorted, filtered and cut.
+// TestList_MergesItsSources checks that a list of several sources has all their records, sorted, filtered and limited.
 func TestList_MergesItsSources(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	var all []*testRecord
@@ -154,7 +154,7 @@ func TestList_MergesItsSources(t *testing.T) {
 	slices.Reverse(all)
 	named := records.Source{Key: func(id string) store.Key { return (&testRecord{Meta: record.Meta{ID: id}}).Key() }}
 	for i := 59; i >= 0; i -= 4 {
-		named.IDs = append(named.IDs, id(i+3)) // some are not there
+		named.IDs = append(named.IDs, id(i+3)) // some do not exist
 	}
 	inNamed := func(r *testRecord) bool { return slices.Contains(named.IDs, r.ID) }
 	nightlytest.Check(t, func(t *rapid.T) {
@@ -245,7 +245,7 @@ func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 	}
 }
 
-// The registrations of a task stand between other items of its partition.
+// The registrations of a task are between other items of its partition.
 func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	const task = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
@@ -286,7 +286,7 @@ func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
 	}
 }
 
-// list collects what a list has.
+// list collects the records of a list.
 func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel records.Selection,
 	keep func(P) bool) (found []P, next string, err error) {
 	next, err = records.List(ctx, s, sel, keep, func(r P) (bool, error) {
@@ -296,7 +296,8 @@ func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel r
 	return found, next, err
 }
 
-// A page that has no more room goes on in the next one, and no call reads more than is needed of large records.
+// TestList_EndsWhenThePageIsFull checks that a full page continues on the next one, and that no call reads more large records than
+// needed.
 func TestList_EndsWhenThePageIsFull(t *testing.T) {
 	s := open(t)
 	const size = 200 << 10

@@ -18,20 +18,20 @@ type merge struct {
 	store     store.Store
 	sel       Selection
 	ascending bool
-	more      int // how many items to read of a source at a time, once the first ones are used up
-	bytes     int // how many bytes to read of a source at a time
+	more      int // items in each read of a source after the first
+	bytes     int // limit of each read of a source
 	parts     []*part
 }
 
-// part is a source with what was read of it.
+// part is a source with the items read last.
 type part struct {
 	Source
-	more int // as that of merge
-	at   int // of Items, the first that is not used
+	more int // items in the next read
+	at   int // position in Items of the next item
 	end  bool
 }
 
-// placed is an item with its place in the order of the list.
+// placed is an item with its ID in the order of the list.
 type placed struct {
 	*store.Item
 	id string
@@ -41,7 +41,7 @@ func newMerge(s store.Store, sel Selection) *merge {
 	return &merge{store: s, sel: sel, more: sel.Limit + 1, bytes: max(readBytes/max(len(sel.Sources), 1), sourceBytes)}
 }
 
-// Concurrently calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
+// Concurrently calls do with 0 to n-1, at most atOnce at a time. It returns the error of the lowest number whose call failed.
 func Concurrently(n int, do func(int) error) error {
 	if n == 1 {
 		return do(0)
@@ -55,17 +55,17 @@ func Concurrently(n int, do func(int) error) error {
 			return nil
 		})
 	}
-	_ = all.Wait() // errs has what failed, in an order that does not depend on time
+	_ = all.Wait() // the order of errs does not depend on timing
 	return cmp.Or(errs...)
 }
 
-// read replaces the items of p by the next ones behind them.
+// read replaces p's items with the following ones.
 func (p *part) read(ctx context.Context, m *merge) (err error) {
 	switch {
 	case p.end:
 		return nil
 	case p.Partition == "":
-		n := min(m.sel.Limit+1, len(p.IDs), store.MaxKeys) // skip takes those of items that are used
+		n := min(m.sel.Limit+1, len(p.IDs), store.MaxKeys) // skip has removed the IDs of used items
 		p.Items, err = m.store.Get(ctx, store.Eventual, Keys(p.IDs[:n], p.Key)...)
 		p.at, p.end = 0, n == len(p.IDs)
 		return Failed(err)
@@ -86,7 +86,7 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 	return Failed(err)
 }
 
-// head returns the id of the part's next item; empty at its end.
+// head returns the ID of the part's next item, or "" at its end.
 func (p *part) head(ctx context.Context, m *merge) (string, error) {
 	for {
 		switch {
@@ -113,7 +113,7 @@ func (p *part) skip() {
 	}
 }
 
-// all yields the items of all sources in their order, each once.
+// all yields the items of all sources in order, without duplicates.
 func (m *merge) all(ctx context.Context) iter.Seq2[placed, error] {
 	for _, src := range m.sel.Sources {
 		p := &part{Source: src, more: m.more, end: src.Items != nil}

@@ -1,5 +1,5 @@
-// Package records reads and writes records in the store: it knows how a record becomes an item, how a change is made
-// without losing another's, and how one list is merged from the partitions that its caller may see.
+// Package records reads and writes records in the store. It converts records to items, makes changes without losing concurrent
+// ones, and merges lists from the partitions that their caller may see.
 package records
 
 import (
@@ -22,7 +22,7 @@ type Pointer[R any] interface {
 	record.Record
 }
 
-// Get reads one record; nil when there is none.
+// Get reads one record. It returns nil if the record does not exist.
 func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, key store.Key) (P, error) {
 	items, err := s.Get(ctx, c, key)
 	if err != nil {
@@ -31,7 +31,7 @@ func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consis
 	return Decode[R, P](items[0])
 }
 
-// Require is Get of a record that there must be: where there is none, it returns the error missing.
+// Require is like Get, and returns the error missing if the record does not exist.
 func Require[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, key store.Key, missing error) (P, error) {
 	r, err := Get[R, P](ctx, s, c, key)
 	if err == nil && r == nil {
@@ -40,17 +40,18 @@ func Require[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Co
 	return r, err
 }
 
-// Keys returns the keys of the records with the ids.
+// Keys returns the keys of the records with the IDs.
 func Keys(ids []string, key func(id string) store.Key) []store.Key {
 	return lists.Map(ids, key)
 }
 
-// GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
+// GetAll reads records of one kind, in the order of the keys, with one call for each store.MaxKeys keys. Records that do not exist are
+// nil.
 func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) ([]P, error) {
 	return decode[R, P](GetItems(ctx, s, c, keys...))
 }
 
-// GetItems reads items in one call for each store.MaxKeys keys, in the order of the keys, as they are in the store. An error is a problem.
+// GetItems reads items, in the order of the keys, with one call for each store.MaxKeys keys. Its errors are problems.
 func GetItems(ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) (items []store.Item, err error) {
 	for some := range slices.Chunk(keys, store.MaxKeys) {
 		found, err := s.Get(ctx, c, some...)
@@ -62,13 +63,13 @@ func GetItems(ctx context.Context, s store.Store, c store.Consistency, keys ...s
 	return items, nil
 }
 
-// Query reads the records, all of one kind, that one call for the query finds.
+// Query decodes the items that one call finds. All must be records of one kind.
 func Query[R any, P Pointer[R]](ctx context.Context, s store.Store, q store.Query) ([]P, error) {
 	items, err := s.Query(ctx, q)
 	return decode[R, P](items, Failed(err))
 }
 
-// decode returns the records that are in the items, unless there was an error.
+// decode decodes the items, unless err is not nil.
 func decode[R any, P Pointer[R]](items []store.Item, err error) ([]P, error) {
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func decode[R any, P Pointer[R]](items []store.Item, err error) ([]P, error) {
 	return all, nil
 }
 
-// GetExisting reads the records with the ids as GetAll does, and leaves out those that do not exist.
+// GetExisting is like GetAll, and leaves out records that do not exist.
 func GetExisting[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, ids []string,
 	key func(id string) store.Key) ([]P, error) {
 	items, err := GetItems(ctx, s, c, Keys(ids, key)...)
@@ -91,13 +92,13 @@ func GetExisting[R any, P Pointer[R]](ctx context.Context, s store.Store, c stor
 
 func isMissing(it store.Item) bool { return !it.Exists() }
 
-// Target is a record that Read reads.
+// Target is a record for Read to read.
 type Target struct {
 	key  store.Key
 	take func(store.Item) error
 }
 
-// Into is the record of the key, which Read puts into *r; nil when there is none.
+// Into returns the target that sets *r to the record with the key, or to nil if it does not exist.
 func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
 	return Target{key, func(it store.Item) (err error) {
 		*r, err = Decode[R, P](it)
@@ -105,7 +106,7 @@ func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
 	}}
 }
 
-// Or has Read return the error where there is no such record.
+// Or returns a target for which Read fails with the error if the record does not exist.
 func (t Target) Or(missing error) Target {
 	return Target{t.key, func(it store.Item) error {
 		if !it.Exists() {
@@ -115,7 +116,7 @@ func (t Target) Or(missing error) Target {
 	}}
 }
 
-// Read reads records of several kinds, in one call for each store.MaxKeys of them.
+// Read reads records of several kinds, with one call for each store.MaxKeys of them.
 func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Target) error {
 	items, err := GetItems(ctx, s, c, lists.Map(targets, func(t Target) store.Key { return t.key })...)
 	if err != nil {
@@ -129,7 +130,7 @@ func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Ta
 	return nil
 }
 
-// Decode reads an item that a store returned into a record; nil when the item does not exist.
+// Decode decodes an item that a store returned. It returns nil if the item does not exist.
 func Decode[R any, P Pointer[R]](it store.Item) (P, error) {
 	if !it.Exists() {
 		return nil, nil
@@ -138,7 +139,7 @@ func Decode[R any, P Pointer[R]](it store.Item) (P, error) {
 	return r, record.Decode(it, r)
 }
 
-// Failed turns an error of the store into a problem; nil stays nil.
+// Failed converts an error of the store to a problem. It returns nil for nil.
 func Failed(err error) error {
 	switch {
 	case err == nil:
@@ -152,31 +153,32 @@ func Failed(err error) error {
 	}
 }
 
-// Tx is a change of several records that holds as a whole or not at all. The zero Tx changes nothing.
+// Tx is a change of several records that is applied completely or not at all. The zero Tx changes nothing.
 type Tx struct {
 	writes []store.Write
-	refuse []error // parallel to writes; what to say when the condition of one does not hold
+	refuse []error // for each write, the error if its condition does not hold; nil means the conflict
 	err    error
 }
 
-// usualWrites is how many writes most changes have at most.
+// usualWrites is the greatest number of writes in most changes.
 const usualWrites = 6
 
-// Len is the number of writes so far.
+// Len returns the number of writes added so far.
 func (t *Tx) Len() int { return len(t.writes) }
 
-// Writes reports whether something is written under the key.
+// Writes reports whether t has a write of the key.
 func (t *Tx) Writes(k store.Key) bool {
 	return slices.ContainsFunc(t.writes, func(w store.Write) bool { return w.Item.Key == k })
 }
 
-// Create adds a record that must not exist yet.
+// Create creates a record. It must not exist.
 func (t *Tx) Create(r record.Record) *Tx { return t.put(r, store.Create) }
 
-// Replace writes over a record that must be as it was read, without making it the next version as Save does.
+// Replace replaces a record without increasing its Version, unlike Save. The stored record must be unchanged since r was read.
 func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
 
-// Save adds the next version of a record, which changes at now: a new one must not exist yet, another must be as it was read.
+// Save stores the next version of a record, which changes at now. A new record must not exist. Otherwise the stored record must be
+// unchanged since r was read.
 func (t *Tx) Save(r record.Record, now time.Time) *Tx {
 	record.Touch(r, now)
 	if r.Stored() == 0 {
@@ -193,7 +195,7 @@ func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	return t.add(w)
 }
 
-// CreateMissing adds to tx that the record is created, unless it is nil or there is one with its key.
+// CreateMissing adds the creation of the record to tx, unless r is nil or the record exists.
 func CreateMissing[R any, P Pointer[R]](ctx context.Context, s store.Store, tx *Tx, r P) error {
 	if r == nil {
 		return nil
@@ -205,10 +207,10 @@ func CreateMissing[R any, P Pointer[R]](ctx context.Context, s store.Store, tx *
 	return err
 }
 
-// Delete removes a record that must be as it was read.
+// Delete deletes a record. The stored record must be unchanged since r was read.
 func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r))) }
 
-// DeleteKeys removes the items of the keys, as far as there are such.
+// DeleteKeys deletes the items with the keys, whether or not they exist.
 func (t *Tx) DeleteKeys(keys ...store.Key) *Tx {
 	for _, k := range keys {
 		t.add(store.Delete(k))
@@ -216,20 +218,20 @@ func (t *Tx) DeleteKeys(keys ...store.Key) *Tx {
 	return t
 }
 
-// Write adds a write of an item, whatever it holds.
+// Write adds a write of an item.
 func (t *Tx) Write(w store.Write) *Tx { return t.add(w) }
 
-// Check requires that a record is as it was read.
+// Check requires that the stored record is unchanged since r was read.
 func (t *Tx) Check(r record.Record) *Tx { return t.add(store.Check(read(r))) }
 
-// read is the item that the record was read from, without its data.
+// read returns the item that r was read from, without its data.
 func read(r record.Record) store.Item { return store.Item{Key: r.Key(), Version: r.Stored()} }
 
-// CheckAbsent requires that nothing has the key.
+// CheckAbsent requires that no item has the key.
 func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k)) }
 
 func (t *Tx) add(w store.Write) *Tx {
-	if t.writes == nil { // a write is large, and to grow copies all of them
+	if t.writes == nil { // a write is large, and growing the slice would copy all of them
 		t.writes = make([]store.Write, 0, usualWrites)
 		t.refuse = make([]error, 0, usualWrites)
 	}
@@ -253,8 +255,8 @@ func (t *Tx) Or(refuse error) *Tx {
 	return t
 }
 
-// Commit applies the change, after which the records can be changed again. When a condition did not hold, Commit returns
-// the error that Or gave for that write, or else one for which IsConflict is true.
+// Commit applies the change. Afterwards its records can be changed again. If a condition does not hold, Commit returns the error that
+// Or set for the write, or an error for which IsConflict is true.
 func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	if t.err != nil || len(t.writes) == 0 {
 		return t.err
@@ -279,13 +281,13 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// Deletions deletes keys in as few transactions as can be, of which Commit makes the last.
+// Deletions deletes keys in as few transactions as possible. Commit makes the last one.
 type Deletions struct {
 	Store store.Store
 	tx    Tx
 }
 
-// Add deletes the keys together, now or with others later.
+// Add deletes the keys in one transaction, possibly later and with other keys.
 func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
 	var err error
 	if d.tx.Len()+len(keys) > store.MaxWrites {
@@ -295,19 +297,19 @@ func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
 	return err
 }
 
-// AddFound is Add for each item that the query finds.
+// AddFound calls Add for each item that the query finds.
 func (d *Deletions) AddFound(ctx context.Context, q store.Query) error {
 	return EachItem(ctx, d.Store, q, func(it store.Item) error { return d.Add(ctx, it.Key) })
 }
 
-// Commit deletes what has been added since it was last called.
+// Commit deletes the keys that Add has not deleted yet.
 func (d *Deletions) Commit(ctx context.Context) error {
 	err := d.tx.Commit(ctx, d.Store)
 	d.tx = Tx{}
 	return err
 }
 
-// OutcomeUnknown reports whether, after an error of Commit, the change may have been made all the same.
+// OutcomeUnknown reports whether, after the error of Commit, the change may have been applied.
 func OutcomeUnknown(err error) bool {
 	if err == nil || IsConflict(err) || errors.Is(err, store.ErrInvalid) {
 		return false
@@ -316,11 +318,12 @@ func OutcomeUnknown(err error) bool {
 	return !ok || p.Kind == problem.Unavailable
 }
 
-// IsConflict reports whether err says that what was read has changed meanwhile.
+// IsConflict reports whether err says that a record has changed since it was read.
 func IsConflict(err error) bool { return store.IsConflict(err) }
 
-// Update has change alter the record of the key, as it is stored, and add to the transaction what goes with it; both are written
-// when change says so. It is called again after a conflict, and not at all when there is no record. Update reports whether it wrote.
+// Update reads the record of the key and passes it to change, which can modify it and add further writes to the transaction. If change
+// returns true, Update replaces the record and commits. After a conflict it starts again. It does not call change if the record does
+// not exist. Update reports whether it wrote.
 func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.Key,
 	change func(P, *Tx) (bool, error)) (written bool, err error) {
 	err = Retry(ctx, func() error {
@@ -339,8 +342,8 @@ func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.K
 	return written && err == nil, err
 }
 
-// Change has change decide on the record of the key, as it is stored, and commits the transaction that it fills. It is called again
-// after a conflict, and not at all when there is no record.
+// Change reads the record of the key, calls change with it, and commits the transaction that change fills. After a conflict it starts
+// again. It does not call change if the record does not exist.
 func Change[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P, *Tx) error) error {
 	return Retry(ctx, func() error {
 		r, err := Get[R, P](ctx, s, store.Strong, key)
@@ -355,10 +358,10 @@ func Change[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.K
 	})
 }
 
-// attempts bounds how often a change is tried again; with the pauses between, that takes about two seconds.
+// attempts is how often a change is tried. With the pauses between attempts, that takes about two seconds.
 const attempts = 12
 
-// Retry calls change until it does not fail for a conflict. The change must read what it decides on again each time.
+// Retry calls change until it returns no conflict. Each call must read the records that it decides on.
 func Retry(ctx context.Context, change func() error) error {
 	var err error
 	for n := range attempts {

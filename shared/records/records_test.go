@@ -96,7 +96,8 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 	}
 }
 
-// What changes and is not shown leaves the version that callers know, and is still lost to nobody who read it before.
+// TestTx_OnlyTouchedRecordsHaveANewVersion checks that changes that no caller sees keep the visible version, but still conflict with
+// concurrent changes.
 func TestTx_OnlyTouchedRecordsHaveANewVersion(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	made := time.Now()
@@ -187,7 +188,7 @@ func TestOutcomeUnknown(t *testing.T) {
 	}
 }
 
-// Records of several kinds cost one call, and those that are missing are nil.
+// TestRead_IsOneCall checks that reading records of several kinds costs one call, and that missing records are nil.
 func TestRead_IsOneCall(t *testing.T) {
 	s := open(t)
 	var used store.Usage
@@ -205,7 +206,7 @@ func TestRead_IsOneCall(t *testing.T) {
 	}
 }
 
-// More keys than one transaction holds are deleted in several, of which none tears apart what was added together.
+// TestDeletions_AreBatched checks that many keys are deleted in several transactions, and that keys added together stay together.
 func TestDeletions_AreBatched(t *testing.T) {
 	s, ctx := open(t), t.Context()
 	var keys []store.Key

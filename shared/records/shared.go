@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxShared and maxSharedBytes bound what is kept: a record takes two to three times its bytes.
+	// maxShared and maxSharedBytes limit the cache. A decoded record takes two to three times its bytes.
 	maxShared      = 8192
 	maxSharedBytes = 4 << 10
 )
@@ -27,9 +27,10 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Shared is Decode for records that are only shown: to decode them takes most of the time of a list, so those that were decoded last are
-// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed. For as long as a
-// record is kept, the key is the same, and no other record's; nil: it is not kept.
+// Shared is like Decode, for records that are only shown. Decoding takes most of the time of a list, so Shared caches the records that
+// it decoded last, by a hash of everything stored. The returned record belongs to the caller, but the values that its members point to
+// must not be changed. The key identifies the cached record: it is the same until the record leaves the cache, and nil for records that
+// are not cached.
 func Shared[R any, P Pointer[R]](it store.Item) (r P, key any, err error) {
 	if len(it.Data) > maxSharedBytes || !it.Exists() {
 		r, err = Decode[R, P](it)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// CheckContext returns an error that wraps the context's when the context has already ended.
+// CheckContext returns an error that wraps the context's if the context has ended.
 func CheckContext(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("store: not called: %w", err)
@@ -16,7 +16,8 @@ func CheckContext(ctx context.Context) error {
 	return nil
 }
 
-// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits, or that of CheckContext.
+// ValidateGet returns an error that wraps ErrInvalid if the keys exceed the contract's limits. Otherwise it returns CheckContext's
+// result.
 func ValidateGet(ctx context.Context, keys []Key) error {
 	if len(keys) > MaxKeys {
 		return invalid("a Get of %d keys: at most %d", len(keys), MaxKeys)
@@ -29,7 +30,7 @@ func ValidateGet(ctx context.Context, keys []Key) error {
 	return CheckContext(ctx)
 }
 
-// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits, or that of CheckContext.
+// ValidateQuery returns an error that wraps ErrInvalid if q exceeds the contract's limits. Otherwise it returns CheckContext's result.
 func ValidateQuery(ctx context.Context, q Query) error {
 	if q.Index < Table || q.Index > NumIndexes {
 		return invalid("a Query of index %d: there are %d to %d", q.Index, Table, NumIndexes)
@@ -66,7 +67,8 @@ func ValidateQuery(ctx context.Context, q Query) error {
 	return cmp.Or(at.validate(), CheckContext(ctx))
 }
 
-// ValidateScan returns an error that wraps ErrInvalid when the arguments of a Scan break the contract's limits, or that of CheckContext.
+// ValidateScan returns an error that wraps ErrInvalid if the arguments exceed the contract's limits. Otherwise it returns
+// CheckContext's result.
 func ValidateScan(ctx context.Context, after Key, limit int) error {
 	if limit < 1 {
 		return invalid("a Scan with limit %d: it must be positive", limit)
@@ -79,7 +81,7 @@ func ValidateScan(ctx context.Context, after Key, limit int) error {
 	return CheckContext(ctx)
 }
 
-// Entry returns the key under which the index has the item: its own for the Table, the zero Key when it is not in the index.
+// Entry returns the item's key in the index: its own key for the Table, and the zero Key if the item is not in the index.
 func (it *Item) Entry(i Index) Key {
 	if i == Table {
 		return it.Key
@@ -87,7 +89,8 @@ func (it *Item) Entry(i Index) Key {
 	return it.Indexes[i-1]
 }
 
-// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits, or that of CheckContext.
+// ValidateWrite returns an error that wraps ErrInvalid if the writes exceed the contract's limits. Otherwise it returns CheckContext's
+// result.
 func ValidateWrite(ctx context.Context, writes []Write) error {
 	if len(writes) > MaxWrites {
 		return invalid("a Write of %d items: at most %d", len(writes), MaxWrites)
@@ -110,7 +113,7 @@ func ValidateWrite(ctx context.Context, writes []Write) error {
 	return CheckContext(ctx)
 }
 
-// validate checks one write and returns how many bytes it carries.
+// validate checks one write and returns its size in bytes.
 func (w *Write) validate() (int, error) {
 	it := &w.Item
 	if w.Op < OpCreate || w.Op > OpCheckAbsent {

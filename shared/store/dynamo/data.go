@@ -9,23 +9,23 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// dictionary has what records have in common, the most frequent last. Items are packed with it, so it never changes: another one needs
-// another attribute.
+// dictionary holds strings that records have in common, the most frequent last. Stored items are packed with it, so it must never
+// change. Another dictionary needs another attribute.
 //
 //go:embed dictionary.txt
 var dictionary []byte
 
 var packing = sync.OnceValue(func() *s2.Dict { return s2.MakeDict(dictionary, nil) })
 
-// Less than minPacked bytes are one unit in any case. More than maxPacked stay as they are, for few records have them, and what DynamoDB
-// reads at once is to take about as much memory here as there.
+// Data of less than minPacked bytes costs one unit anyway. Data of more than maxPacked bytes stays unpacked: few records are so large,
+// and pages that DynamoDB limits by size should not grow much in memory.
 const (
 	minPacked = 256
 	maxPacked = 4 << 10
 )
 
-// setData adds the data to the image. DynamoDB charges for each kilobyte of an item and of its copies in indexes, which most records
-// take one of when they are packed, and two when they are not.
+// setData adds the data to the image. DynamoDB charges for each kilobyte of an item and of its copies in indexes. Most records take one
+// kilobyte if packed, and two otherwise.
 func setData(m image, data []byte) {
 	if len(data) >= minPacked && len(data) <= maxPacked {
 		if packed := packing().EncodeBetter(nil, data); len(packed) < len(data) {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What was packed with a dictionary can be read with that one alone.
+// TestDictionary_NeverChanges checks the dictionary's digest. Stored data can only be read with the dictionary that packed it.
 func TestDictionary_NeverChanges(t *testing.T) {
 	const want = "7c6497e8b8bcb62d96a2ee29ad379cdfe8deb94ccafd435dce1f593708718870"
 	if got := fmt.Sprintf("%x", sha256.Sum256(dictionary)); got != want {

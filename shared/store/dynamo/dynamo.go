@@ -1,18 +1,19 @@
-// Package dynamo is a store.Store on one DynamoDB table with six global secondary indexes, for a service that costs
-// nothing while it is idle.
+// Package dynamo is a store.Store on one DynamoDB table with six global secondary indexes. A service with it costs nothing while
+// it is idle.
 //
 // # Writes
 //
-// Every Write is one TransactWriteItems with a client request token, also when it has one item. A plain conditional put
-// would cost half as much for the item itself (its index entries, which cost more, are the same), but when its
-// answer is lost the caller cannot know whether it was applied: a retry would then report a conflict with itself, or create
-// again an item that another caller has deleted meanwhile. With the token DynamoDB applies a transaction once, however often it is
-// sent within ten minutes.
+// Every Write is one TransactWriteItems with a client request token, even for one item. With the token, DynamoDB applies a
+// transaction once, however often it is sent within ten minutes.
+//
+// A plain conditional put would cost half as much for the item itself, and the same for its index entries, which cost more. But if
+// its answer is lost, the caller does not know whether the put was applied. A retry could then conflict with itself, or create an
+// item again that another caller has deleted meanwhile.
 //
 // # Retries
 //
-// Throttling, conflicts with other transactions, 5xx and broken connections are retried with jitter, within the
-// context's deadline; after that they fail with store.ErrUnavailable. Unprocessed keys of a batch are requested again.
+// Throttled calls, conflicts with other transactions, 5xx answers and broken connections are retried with jitter, within the
+// context's deadline. Then they fail with store.ErrUnavailable. Unprocessed keys of a batch are requested again.
 package dynamo
 
 import (
@@ -32,19 +33,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// readTimeout is how long a request may go without an answer before it is sent again: a connection that died while a function
-// was frozen says nothing. DynamoDB answers within milliseconds.
+// readTimeout is how long a request waits for an answer before it is sent again. DynamoDB answers within milliseconds, but a connection
+// that broke while a function was frozen reports no error.
 const readTimeout = 5 * time.Second
 
-// lag is much longer than DynamoDB takes to apply a write to replicas and global secondary indexes, which is usually less than a second.
-// It promises no bound.
+// lag is much longer than DynamoDB usually takes to apply a write to replicas and global secondary indexes, which is less than a
+// second. DynamoDB promises no limit.
 const lag = 5 * time.Second
 
-// Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
+// Store is a store.Store in a DynamoDB table that CreateTable or the deployment created.
 type Store struct {
-	// OnChange, when not nil, is called after each successful Write of this Store with what it put, and, for what it
-	// deleted, the Key and Version 0. What others write is in the table's stream. It must not block; the items are its
-	// own. Set it before the Store is used.
+	// OnChange, unless nil, is called after each successful Write of this Store with the items that it put. Deleted items have their
+	// Key and Version 0. It does not report writes of other processes, which are in the table's stream. It must not block. It may keep
+	// and modify the items. Set it before the Store is used.
 	OnChange func(items []store.Item)
 
 	client *dynamodb.Client
@@ -53,7 +54,7 @@ type Store struct {
 
 var _ store.Scanner = (*Store)(nil)
 
-// New returns the store in the table. It makes no call.
+// New returns the store in the table. It makes no calls.
 func New(cfg aws.Config, table string) *Store {
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = newRetryer()
@@ -62,8 +63,7 @@ func New(cfg aws.Config, table string) *Store {
 	return &Store{client: client, table: &table}
 }
 
-// Ping implements store.Store. It reads an item that never exists, since DescribeTable is slow and
-// rate-limited for each account.
+// Ping implements store.Store. It reads an item that never exists, because DescribeTable is slow and rate-limited for each account.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := store.CheckContext(ctx); err != nil {
 		return err
@@ -74,8 +74,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return contractError(ctx, err)
 }
 
-// Names of an item's attributes, short because DynamoDB counts them in each item. The keys are strings, ExpiryAttribute
-// and versionAttribute numbers, dataAttribute and, instead of it, packedAttribute are binary.
+// Names of an item's attributes. They are short, because DynamoDB counts them in each item. Keys are strings, ExpiryAttribute and
+// versionAttribute are numbers. Data is binary, in either dataAttribute or packedAttribute.
 const (
 	PartitionKey     = "p"
 	SortKey          = "s"
@@ -85,13 +85,13 @@ const (
 	packedAttribute  = "z"
 )
 
-// ProjectedAttributes are what items have in indexes besides their keys in the table and in the index.
+// ProjectedAttributes are the attributes of items in indexes, besides their keys in the table and the index.
 var ProjectedAttributes = []string{ExpiryAttribute, versionAttribute, dataAttribute, packedAttribute}
 
-// IndexName returns the name of index i, 1 to store.NumIndexes. Each holds items without their entries in others.
+// IndexName returns the name of index i, 1 to store.NumIndexes.
 func IndexName(i store.Index) string { return "by" + digit(i) }
 
-// IndexKeys returns the names of the attributes that are the keys of index i.
+// IndexKeys returns the names of the key attributes of index i.
 func IndexKeys(i store.Index) (partition, sort string) {
 	if i == store.Table {
 		return PartitionKey, SortKey
@@ -101,11 +101,11 @@ func IndexKeys(i store.Index) (partition, sort string) {
 
 func digit(i store.Index) string { return strconv.Itoa(int(i)) }
 
-// createTableTimeout is how long making a table may take.
+// createTableTimeout is how long creating a table may take.
 const createTableTimeout = 5 * time.Minute
 
-// CreateTable makes the table, for a server that runs outside a deployment, and waits until it can be used. An existing table
-// is left unchanged.
+// CreateTable creates the table for a server outside a deployment, and waits until the table can be used. It leaves an existing table
+// unchanged.
 func (s *Store) CreateTable(ctx context.Context) error {
 	in := &dynamodb.CreateTableInput{
 		TableName:            s.table,
@@ -154,7 +154,7 @@ func keySchema(i store.Index) []types.KeySchemaElement {
 	}
 }
 
-// image is an item in the attributes of DynamoDB.
+// image is an item in DynamoDB's attributes.
 type image = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -167,7 +167,7 @@ func keyImage(k store.Key) image {
 	return image{PartitionKey: text(k.Partition), SortKey: text(k.Sort)}
 }
 
-// entryImage is the ExclusiveStartKey of a Query after the item: its keys in the table and in the index.
+// entryImage returns the ExclusiveStartKey for a Query after the item: its keys in the table and in the index.
 func entryImage(it *store.Item, i store.Index) image {
 	m := keyImage(it.Key)
 	partition, sort := IndexKeys(i)
@@ -176,7 +176,7 @@ func entryImage(it *store.Item, i store.Index) image {
 	return m
 }
 
-// itemImage is the item with the version.
+// itemImage returns the image of the item with the version.
 func itemImage(it *store.Item, version int64) image {
 	m := keyImage(it.Key)
 	m[versionAttribute] = number(version)
@@ -193,7 +193,7 @@ func itemImage(it *store.Item, version int64) image {
 	return m
 }
 
-// parseItem is the inverse of itemImage. An item that expired has only its Key.
+// parseItem is the inverse of itemImage. An expired item has only its Key.
 func parseItem(m image, now time.Time) (store.Item, error) {
 	it := store.Item{Key: keyOf(m)}
 	version, err := numberOf(m, versionAttribute)
@@ -219,7 +219,7 @@ func parseItem(m image, now time.Time) (store.Item, error) {
 	return it, err
 }
 
-// appendItems appends the items of the images, except those that expired.
+// appendItems appends the items of the images, except expired ones.
 func appendItems(items []store.Item, images []image, now time.Time) ([]store.Item, error) {
 	for _, m := range images {
 		it, err := parseItem(m, now)
@@ -233,7 +233,7 @@ func appendItems(items []store.Item, images []image, now time.Time) ([]store.Ite
 	return items, nil
 }
 
-// keyOf returns the key of the item in the table; the zero Key of no image.
+// keyOf returns the item's key in the table. It returns the zero Key for a nil image.
 func keyOf(m image) store.Key {
 	return store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}
 }

@@ -22,8 +22,8 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Scanner { return dynamotest.Open(t, cfg) })
 }
 
-// TestCapacity_IsWhatAWSDocuments compares calls with the units that DynamoDB charges for them: a half for each 4 KB read, twice that when
-// strong; two for each 1 KB of an item in a transaction.
+// TestCapacity_IsWhatAWSDocuments compares calls with DynamoDB's prices in units: half a unit for each 4 KB read, twice that for strong
+// reads, and two units for each KB of an item in a transaction.
 func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	s := dynamotest.Open(t, dynamotest.Start(t))
 	item := func(sort string, bytes int) store.Item {
@@ -58,7 +58,7 @@ func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	}
 }
 
-// BenchmarkCreate is the rate of creations of one item each, by 64 writers, in the server of tests.
+// BenchmarkCreate measures the rate of creations of one item each, by 64 writers, in the tests' server.
 func BenchmarkCreate(b *testing.B) {
 	s := dynamotest.Open(b, dynamotest.Start(b))
 	var next atomic.Int64
@@ -112,7 +112,7 @@ func TestGet_RetriesUnprocessedKeys(t *testing.T) {
 	}
 }
 
-// leaveOut passes on the first key of a BatchGetItem, and answers that the others were not processed.
+// leaveOut processes the first key of a BatchGetItem, and answers that the others are unprocessed.
 func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		RequestItems map[string]struct {
@@ -153,7 +153,7 @@ func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.R
 	}
 }
 
-// TestRetry_TruncatedAnswer ends a connection in the middle of an answer, after which the call is sent again.
+// TestRetry_TruncatedAnswer ends a connection within an answer, and checks that the call is sent again.
 func TestRetry_TruncatedAnswer(t *testing.T) {
 	var queries atomic.Int64
 	s := openBehindProxy(t, func(server http.Handler) http.Handler {

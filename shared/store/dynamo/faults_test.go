@@ -23,8 +23,8 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// faultInjector stands between the store and the server, and does to one request in ten each of: throttle it, answer 500, drop
-// the connection before or after the server has it, delay it.
+// faultInjector is a proxy between the store and the server. Each of these happens to one request in ten: it is throttled, gets a 500,
+// loses its connection before or after the server has it, or is delayed.
 type faultInjector struct {
 	server   http.Handler
 	random   *rand.Rand
@@ -33,7 +33,7 @@ type faultInjector struct {
 	done     [6]atomic.Int64
 }
 
-// openBehindProxy opens a store whose requests go to the handler, which can pass them to a server.
+// openBehindProxy opens a store whose requests go to the handler. The handler can pass them to a server.
 func openBehindProxy(t *testing.T, handler func(server http.Handler) http.Handler) *dynamo.Store {
 	t.Helper()
 	cfg := dynamotest.Start(t)
@@ -78,9 +78,9 @@ func answer(w http.ResponseWriter, status int, code string) {
 	_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"injected"}`)
 }
 
-// TestStore_SurvivesFaults makes ten thousand calls through a server that fails half of the time. Each client has items that nobody
-// else touches, so that it knows what every call must answer: a conflict there could only be with itself. All add to
-// counters that they share, which count, in the end, what was acknowledged.
+// TestStore_SurvivesFaults makes ten thousand calls through a server that fails half of the time. Each client has items that no other
+// client uses, so that it knows the answer to every call: a conflict there could only be with itself. All clients also increment shared
+// counters, whose final values must equal the acknowledged increments.
 func TestStore_SurvivesFaults(t *testing.T) {
 	const counters = 10
 	clients := nightlytest.Count(20, 50)
@@ -147,7 +147,7 @@ func (l *faultyLoad) do(what string, call func(context.Context) error) bool {
 	return err == nil
 }
 
-// own creates, replaces and deletes an item of its own. A call that failed ends that.
+// own creates, replaces and deletes an item of its own, until a call fails.
 func (l *faultyLoad) own(name string) {
 	it := store.Item{Key: store.Key{Partition: "OWN", Sort: name}, Version: 1, Data: []byte(name)}
 	it.Indexes[0] = store.Key{Partition: "LIST", Sort: name}
@@ -213,7 +213,7 @@ func (l *faultyLoad) value(k store.Key) int {
 	return n
 }
 
-// TestStore_RetriesUnansweredCalls leaves a request without an answer, which is sent again before the deadline.
+// TestStore_RetriesUnansweredCalls leaves a request unanswered, and checks that it is sent again before the deadline.
 func TestStore_RetriesUnansweredCalls(t *testing.T) {
 	t.Parallel()
 	var unanswered atomic.Int64

@@ -40,7 +40,7 @@ func (s *Store) Get(ctx context.Context, c store.Consistency, keys ...store.Key)
 	return items, nil
 }
 
-// images returns what is stored under the keys.
+// images returns the stored images by key.
 func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Key) (map[store.Key]image, error) {
 	strong := aws.Bool(bool(c))
 	if len(keys) == 1 {
@@ -73,7 +73,7 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 		}
 		batch.Keys = unprocessed
 		if len(found) > 0 {
-			failures = 0 // it makes progress: an answer has at most 16 MB
+			failures = 0 // progress: an answer has at most 16 MB
 			continue
 		}
 		failures++
@@ -116,7 +116,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	}
 }
 
-// startsAfterBounds reports whether no item within the bounds can follow After. It drops an After that precedes the bounds, since
+// startsAfterBounds reports whether no item within the bounds can follow After. It removes an After that precedes the bounds, because
 // DynamoDB refuses to start outside of them.
 func startsAfterBounds(q *store.Query) bool {
 	if q.After == nil {
@@ -133,10 +133,10 @@ func startsAfterBounds(q *store.Query) bool {
 	if first < 0 {
 		q.After = nil
 	}
-	return last > 0 || last == 0 && q.Index == store.Table // in an index, others may have the same key
+	return last > 0 || last == 0 && q.Index == store.Table // in an index, other items may have the same key
 }
 
-// maxLimit is the largest Limit that DynamoDB takes.
+// maxLimit is the largest Limit that DynamoDB accepts.
 const maxLimit = 1<<31 - 1
 
 func (s *Store) queryInput(q store.Query) *dynamodb.QueryInput {
@@ -191,7 +191,7 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 	return items, keyOf(out.LastEvaluatedKey), err
 }
 
-// Revision implements store.Store: others write to the table too.
+// Revision implements store.Store. It returns 0, because other processes write to the table too.
 func (*Store) Revision(store.Index, string) uint64 { return 0 }
 
 // Lag implements store.Store.

@@ -27,9 +27,9 @@ func backoff(attempt int, _ error) (time.Duration, error) {
 	return wait.Jitter(attempt, firstBackoff, maxBackoff), nil
 }
 
-// newRetryer retries what the SDK would, transactions that conflicted with others, and calls whose answer was truncated. Its first
-// delay is shorter than the SDK's one second, which is for slower services, and it has no retry quota for each
-// client: a function serves one request at a time, whose deadline is the budget.
+// newRetryer retries the errors that the SDK retries, conflicts with other transactions, and truncated answers. Its first delay is
+// shorter than the SDK's one second, which suits slower services. It has no retry quota for each client, because a function serves one
+// request at a time, whose deadline limits the retries.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.Backoff = maxAttempts, retry.BackoffDelayerFunc(backoff)
@@ -39,15 +39,15 @@ func newRetryer() aws.Retryer {
 	})
 }
 
-// Reasons for which DynamoDB cancels a transaction permanently; all others are transient.
+// Reasons that do not justify a retry of a cancelled transaction. All other reasons are transient.
 const (
 	conditionFailed = "ConditionalCheckFailed"
 	validationError = "ValidationError"
 	noReason        = "None"
 )
 
-// isTransactionConflict reports whether a transaction may succeed when it is sent again unchanged. One with a failed condition
-// and a conflict may not have been checked against one state, so it is sent again too.
+// isTransactionConflict reports whether a transaction may succeed if it is sent again unchanged. It includes transactions with both a
+// failed condition and a conflict, because DynamoDB may not have checked these against one state.
 func isTransactionConflict(err error) aws.Ternary {
 	if _, running := errors.AsType[*types.TransactionInProgressException](err); running {
 		return aws.TrueTernary
@@ -69,8 +69,8 @@ func isTransactionConflict(err error) aws.Ternary {
 	return again
 }
 
-// isTruncatedResponse reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
-// again is made once.
+// isTruncatedResponse reports whether the connection ended within an answer. Writes carry a token, so a write that is sent again is
+// applied once.
 func isTruncatedResponse(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return aws.TrueTernary
@@ -78,7 +78,7 @@ func isTruncatedResponse(err error) aws.Ternary {
 	return aws.UnknownTernary
 }
 
-// contractError maps an error of DynamoDB, or of the network, to one of the store's contract.
+// contractError converts an error of DynamoDB or the network to one of the store's contract.
 func contractError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -97,7 +97,7 @@ func contractError(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
 
-// isPermanent reports whether the error is the client's fault, such as a missing table or permission, so that a retry would fail too.
+// isPermanent reports whether the error is the client's fault, such as a missing table or permission. A retry would fail too.
 func isPermanent(answer smithy.APIError) bool {
 	_, cancelled := errors.AsType[*types.TransactionCanceledException](answer)
 	_, running := errors.AsType[*types.TransactionInProgressException](answer)

@@ -42,7 +42,7 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	return nil
 }
 
-// The conditions. An item that expired is as if deleted, whether or not DynamoDB has removed it yet.
+// Conditions of writes. An expired item counts as deleted, even while DynamoDB still has it.
 const (
 	isAbsent  = "attribute_not_exists(" + PartitionKey + ") OR " + ExpiryAttribute + " <= :now"
 	isVersion = versionAttribute + " = :version AND (attribute_not_exists(" + ExpiryAttribute + ") OR " + ExpiryAttribute + " > :now)"
@@ -65,13 +65,13 @@ func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteI
 	case store.OpDelete, store.OpDeleteIf:
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: key, ConditionExpression: condition,
 			ExpressionAttributeValues: values}}
-	default: // a check; ValidateWrite refuses all others
+	default: // a check, because ValidateWrite refuses unknown operations
 		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: key, ConditionExpression: condition,
 			ExpressionAttributeValues: values}}
 	}
 }
 
-// conflictOf returns the conflict that a cancelled transaction reports, or nil when no condition failed.
+// conflictOf returns the conflict that a cancelled transaction reports, or nil if no condition failed.
 func conflictOf(err error) error {
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok {
@@ -89,7 +89,7 @@ func conflictOf(err error) error {
 	return &store.ConflictError{Failed: failed}
 }
 
-// changed returns the new images of what the writes changed.
+// changed returns the new images of the items that the writes changed.
 func changed(writes []store.Write) []store.Item {
 	var items []store.Item
 	for i := range writes {

@@ -21,7 +21,7 @@ func benchItem(n int64) store.Item {
 	return it
 }
 
-// fill puts n items, many in a commit.
+// fill creates n items, many in each commit.
 func fill(tb testing.TB, s *Store, n int) {
 	tb.Helper()
 	for i := 0; i < n; i += store.MaxWrites {
@@ -33,7 +33,7 @@ func fill(tb testing.TB, s *Store, n int) {
 	}
 }
 
-// runClients calls do from so many goroutines, b.N times in all, and reports the rate.
+// runClients calls do from n goroutines, b.N times in all, and reports the rate.
 func runClients(b *testing.B, n int, do func(i int64) error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -53,7 +53,7 @@ func runClients(b *testing.B, n int, do func(i int64) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 }
 
-// BenchmarkCreate is the rate of synced creations, of one item each.
+// BenchmarkCreate measures the rate of synced creations of one item each.
 func BenchmarkCreate(b *testing.B) {
 	for _, n := range []int{1, 32, 64} {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
@@ -63,7 +63,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkReplace is the rate of synced replacements, spread over 10,000 items.
+// BenchmarkReplace measures the rate of synced replacements, spread over 10,000 items.
 func BenchmarkReplace(b *testing.B) {
 	const size = 10_000
 	for _, n := range []int{1, 32, 64} {
@@ -91,7 +91,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkQuery is a page of 50 from the middle of an index partition of 1,000 and of 100,000 items.
+// BenchmarkQuery reads a page of 50 items from the middle of an index partition of 1,000 and of 100,000 items.
 func BenchmarkQuery(b *testing.B) {
 	for _, size := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprintf("items=%d", size), func(b *testing.B) {

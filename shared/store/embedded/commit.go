@@ -13,8 +13,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Write implements store.Store. When the context ends before the write's commit has begun, the write is withdrawn and
-// nothing is written; once it has begun, which is for the time of a sync, Write waits for its outcome.
+// Write implements store.Store. If the context ends before the commit begins, the write is withdrawn and nothing is written. Once the
+// commit has begun, Write waits for the result, which takes the time of a sync.
 func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	if err := store.ValidateWrite(ctx, writes); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	return r.err
 }
 
-// send waits until a commit takes the request. Close waits for those who wait here.
+// send waits until a commit takes the request. Close waits for all callers of send.
 func (s *Store) send(ctx context.Context, r *request) error {
 	s.sending.RLock()
 	defer s.sending.RUnlock()
@@ -46,7 +46,7 @@ func (s *Store) send(ctx context.Context, r *request) error {
 	}
 }
 
-// newRequest encodes the writes, so that the goroutine that commits has less to do.
+// newRequest encodes the writes here, so that the committing goroutine has less work.
 func newRequest(writes []store.Write) *request {
 	r := &request{changes: make([]change, len(writes)), done: make(chan struct{})}
 	for i := range writes {
@@ -56,7 +56,7 @@ func newRequest(writes []store.Write) *request {
 	return r
 }
 
-// errUnchanged rolls back a commit that would change nothing, to spare its syncs.
+// errUnchanged rolls back a commit that would change nothing, and so saves its syncs.
 var errUnchanged = errors.New("nothing to commit")
 
 func (s *Store) commitLoop() {
@@ -73,7 +73,7 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// commit applies each request separately in one transaction, and sets their outcomes. It returns the new images.
+// commit applies each request separately in one transaction, and sets the results. It returns the new images.
 func (s *Store) commit(batch []*request) []store.Item {
 	var written []store.Item
 	var touched touched
@@ -108,10 +108,10 @@ func (s *Store) commit(batch []*request) []store.Item {
 		}
 		return t.purge()
 	})
-	touched.change() // also after an error, which may have come after the commit
+	touched.change() // also after an error: it may have occurred after the commit
 	if err != nil && !errors.Is(err, errUnchanged) {
 		for _, full := range diskfull.Errors {
-			if strings.Contains(err.Error(), full.Error()) { // bbolt wraps some as text only
+			if strings.Contains(err.Error(), full.Error()) { // bbolt includes some errors only as text
 				err = errors.Join(err, full)
 			}
 		}
@@ -123,20 +123,20 @@ func (s *Store) commit(batch []*request) []store.Item {
 	return written
 }
 
-// maxCommitBytes bounds what one commit carries, and with it the duration and the memory of a commit.
+// maxCommitBytes limits the size of a commit, and so its duration and memory.
 const maxCommitBytes = 16 << 20
 
-// request is a Write that waits for a commit.
+// request is a Write that waits for its commit.
 type request struct {
 	changes []change
 	size    int
-	done    chan struct{} // closed when err is the outcome
+	done    chan struct{} // closed when err is set
 	err     error
 }
 
-// collect returns the request with those that wait behind it, in the order of their arrival, as far as one commit carries them. It yields
-// to the writers that the last commit released, so that their next writes join this commit and do not split into two halves that wait
-// for each other's syncs.
+// collect returns first and the requests that wait, in the order of their arrival, up to the size of one commit. It yields to the
+// writers that the last commit released, so that their next writes join this commit. Otherwise the writers would split into two halves
+// that wait for each other's syncs.
 func (s *Store) collect(first *request) []*request {
 	batch, size := []*request{first}, first.size
 	for yielded := false; size <= maxCommitBytes-store.MaxWriteBytes; {

@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// blockedStore is a store whose commits wait: the first has happened, and the next begins when release is called. Within a bubble of
+// blockedStore is a store whose first commit has happened, and whose next commit begins when release is called. Within a bubble of
 // synctest, synctest.Wait returns when all writes wait.
 type blockedStore struct {
 	*Store
@@ -48,7 +48,7 @@ func (s *Store) commits(t *testing.T) (id int) {
 	return id
 }
 
-// TestCommit_TakesAllWaitingWrites commits all queued writes at once; each fails or succeeds separately, in order.
+// TestCommit_TakesAllWaitingWrites commits all waiting writes at once. Each fails or succeeds separately, in order.
 func TestCommit_TakesAllWaitingWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestCommit_HasBoundedBytes(t *testing.T) {
 	})
 }
 
-// TestWrite_IsWithdrawnWithItsContext ends the context of a write that waits: it returns at once, and is never applied.
+// TestWrite_IsWithdrawnWithItsContext ends the context of a waiting write. The write returns at once, and is never applied.
 func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 	})
 }
 
-// TestWrite_WithdrawnIsNeverApplied ends contexts at every instant of a write: an error says that it is not there, now and later.
+// TestWrite_WithdrawnIsNeverApplied ends contexts at every moment of a write. After an error the item must not exist, then or later.
 func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 	t.Parallel()
 	s := openEmpty(t, Options{})
@@ -221,7 +221,8 @@ func TestCommit_IsOnlyForChanges(t *testing.T) {
 	}
 }
 
-// TestOnChange_ReportsEachChangeOnce reports every change once, in the order of the versions, with what a read returns.
+// TestOnChange_ReportsEachChangeOnce checks that every change is reported once, in the order of the versions, with the item that a read
+// returns.
 func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -11,7 +11,7 @@ import (
 	"assay/shared/store"
 )
 
-// Each write changes two items, which every copy must have alike.
+// TestWriteTo_CopiesOneState checks that every copy has both or none of the changes of each write.
 func TestWriteTo_CopiesOneState(t *testing.T) {
 	s := openEmpty(t, Options{})
 	stop := make(chan struct{})
@@ -59,8 +59,9 @@ func TestWriteTo_CopiesOneState(t *testing.T) {
 	writer.Wait()
 }
 
-// BenchmarkWrite_DuringACopy says by how much the file grows for each write, without and with a copy that takes as long as the writes: 300,
-// by -benchtime 300x. With thousands the file outgrows its mapping, and writes wait for the end of the copy, which does not come here.
+// BenchmarkWrite_DuringACopy reports by how much the file grows for each write, with and without a copy that takes as long as the
+// writes. Use -benchtime 300x. With thousands of writes the file outgrows its mapping, and writes wait for the end of the copy, which
+// does not come here.
 func BenchmarkWrite_DuringACopy(b *testing.B) {
 	for _, copying := range []bool{false, true} {
 		b.Run(fmt.Sprintf("copying=%v", copying), func(b *testing.B) {

@@ -18,12 +18,12 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// The writers of a crash test each take the same steps whenever they run, so that the number of a writer's steps alone
-// says what the file must hold of it.
+// crashWriters is the number of writers of a crash test. Each takes the same steps in every process. So the number of a writer's steps
+// determines which of its items the file must have.
 const crashWriters = 8
 
-// step returns the writer's step number n. Each group of items takes four: three items are created, all are replaced,
-// one goes while the others are replaced and checked, and then, in every other group, the rest goes.
+// step returns the writer's step number n. Each group of items takes four steps: three items are created; all are replaced; one is
+// deleted while the others are replaced and checked; in every other group, the rest is deleted.
 func step(writer, n int) []store.Write {
 	group, phase := n/4, n%4
 	name := fmt.Sprintf("writer %d", writer)
@@ -56,7 +56,7 @@ func step(writer, n int) []store.Write {
 	return []store.Write{store.Check(a), store.Replace(c)}
 }
 
-// expectation has the items that the file must hold of a writer after its steps.
+// expectation holds the items that the file must have of a writer after its steps.
 type expectation struct {
 	steps int
 	items map[store.Key]store.Item
@@ -76,12 +76,12 @@ func (p *expectation) apply(writes []store.Write) {
 	}
 }
 
-// diff says how the items of the writer, in their order, differ from those that its steps make, or nothing.
+// diff describes how the writer's items, in order, differ from those of its steps. It returns "" if they are equal.
 func (p *expectation) diff(got []store.Item) string {
 	return storetest.Diff(got, slices.SortedFunc(maps.Values(p.items), func(a, b store.Item) int { return strings.Compare(a.Sort, b.Sort) }))
 }
 
-// writeUntilKilled continues each writer's steps from those in arg, and prints each step once it was acknowledged.
+// writeUntilKilled continues each writer's steps from the numbers in arg, and prints each step after it was acknowledged.
 func writeUntilKilled(path, arg string) error {
 	s, err := Open(path, Options{})
 	if err != nil {
@@ -107,8 +107,8 @@ func writeUntilKilled(path, arg string) error {
 	return <-failed
 }
 
-// TestStore_LosesNothingWhenKilled kills a writing process at random instants, some before the file is made or opened, and finds in
-// the same file every acknowledged write, no partial write, and no entry without its item.
+// TestStore_LosesNothingWhenKilled kills a writing process at random times, some before the file is created or opened. The file must
+// then have every acknowledged write, no partial write, and no entry without its item.
 func TestStore_LosesNothingWhenKilled(t *testing.T) {
 	const rounds, killedAtOpen = 55, 10
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -171,7 +171,7 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 			if wrong == "" {
 				continue
 			}
-			// The write that the kill interrupted may be there as a whole.
+			// The file may have the whole write that the kill interrupted.
 			unknown++
 			w.apply(step(i, w.steps))
 			if w.diff(got) != "" {
@@ -189,7 +189,7 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 	t.Logf("%d writes were acknowledged in %d rounds; %d that were not are there", acknowledged, rounds, unknown)
 }
 
-// The test binary runs itself as another process, with what to do there and on which file in the environment.
+// Names of environment variables for the other process, which runs the test binary: its role and its file.
 const (
 	childRole = "STORE_CHILD_ROLE"
 	childFile = "STORE_CHILD_FILE"
@@ -213,7 +213,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// child returns a process that does the role on the file, and what it will say on its standard error.
+// child returns a process for the role on the file, and the buffer for its standard error.
 func child(t *testing.T, role, path, arg string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

@@ -1,6 +1,6 @@
 // Package embedded keeps the table in one file of one machine, so that the whole service runs from a single binary with
-// nothing else installed. It is a store.Store on bbolt, a B+tree with one writer and any number of readers, each of
-// which sees one state.
+// nothing else installed. It is a store.Store on bbolt, a B+tree with one writer and any number of readers. Each reader sees one
+// state.
 //
 // # The file
 //
@@ -11,16 +11,15 @@
 //	index1 to index6  entry partition NUL entry sort NUL partition NUL sort -> nothing
 //	expiry            instant, partition NUL sort -> nothing, for the items that expire
 //
-// A transaction changes an item and its entries together, so an entry leads to its item and reads as the copy that the
-// contract promises. Real copies were measured: a page of 50 reads in three quarters of the time, 15 µs less, but an
-// item in four indexes takes half as long again to create, and four times as long to replace, because each copy must
-// be written too.
+// A transaction changes an item and its entries together. So reading the item that an entry leads to equals reading the copy that
+// the contract promises. Real copies would save a quarter of the time to read a page of 50 items, which is 15 µs. But an item in
+// four indexes would take 50% longer to create, and four times as long to replace, because each copy must be written too.
 //
 // # Writes
 //
-// One goroutine commits (group commit). It takes all writes that wait, checks and applies each separately in one bbolt
-// transaction, and syncs once for all; new writes wait meanwhile. A single write is committed without delay.
-// Each commit also removes some of the items that expired long enough ago; until then reads leave them out.
+// One goroutine commits (group commit). It takes all waiting writes, checks and applies each separately in one bbolt transaction,
+// and syncs once for all of them. New writes wait meanwhile. A single write is committed without delay.
+// Each commit also removes some of the items that expired at least purgeDelay ago. Reads omit expired items.
 package embedded
 
 import (
@@ -37,14 +36,14 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// Options of a Store. The zero Options are fine.
+// Options configure a Store. The zero Options are valid.
 type Options struct {
-	// OnChange is called after each commit, in commit order, with the new images of the items that were put, and, for
-	// those that were deleted, with their Key and Version 0. It is the local equivalent of DynamoDB Streams: it may come
-	// shortly after the Write has returned, and the removal of expired items is not reported. The next commit
-	// waits for it, so it must not block and must not call Write; the items are its own. No call comes after Close.
+	// OnChange is called after each commit, in the order of commits, with the new images of the items that were put. Deleted items have
+	// their Key and Version 0. It is the local equivalent of DynamoDB Streams: the call may come shortly after the Write has returned,
+	// and does not report the removal of expired items. The next commit waits for it, so it must not block and must not call Write. It
+	// may keep and modify the items. No call comes after Close.
 	OnChange func(items []store.Item)
-	// Now tells the time by which items expire; nil is time.Now.
+	// Now returns the time that decides whether items have expired; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -55,16 +54,16 @@ type Store struct {
 	onChange  func([]store.Item)
 	now       func() time.Time
 	revisions *revisions
-	requests  chan *request // unbuffered, so that a Write which still waits is withdrawn with its context
-	sending   sync.RWMutex  // held for reading by each Write that waits
+	requests  chan *request // unbuffered, so that a Write that still waits is withdrawn when its context ends
+	sending   sync.RWMutex  // held for reading by each waiting Write
 	closed    bool
 	committed chan struct{} // closed when the last commit is done
 }
 
 var _ store.Scanner = (*Store)(nil)
 
-// Open opens the store in the file of the path, and makes the file when there is none. The folder must exist. While a
-// process has the store open, another one is refused at once.
+// Open opens the store in the file at the path, and creates the file if it does not exist. The folder must exist. While a process has
+// the store open, Open fails at once in other processes.
 func Open(path string, o Options) (*Store, error) {
 	db, err := openFile(path)
 	if err != nil {
@@ -79,7 +78,7 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close finishes the writes that wait, and the reads under way, and releases the file. Later calls fail.
+// Close finishes waiting writes and running reads, and releases the file. Later calls fail.
 func (s *Store) Close() error {
 	s.sending.Lock()
 	if !s.closed {
@@ -94,7 +93,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Lag implements store.Store: a commit changes the table and the indexes together.
+// Lag implements store.Store. A commit changes the table and the indexes together.
 func (*Store) Lag() time.Duration { return 0 }
 
 // Ping implements store.Store.
@@ -108,9 +107,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// WriteTo writes a copy of the file as the last commit left it, which Open opens. Writes go on meanwhile. The pages that they free are
-// used again only after the copy, so the file grows by what they change; when it outgrows its mapping, writes and the reads after
-// them wait until the copy is made.
+// WriteTo writes a copy of the file after the last commit. Open can open the copy. Writes continue meanwhile, but the pages that they
+// free are reused only after the copy, so the file grows. If the file outgrows its mapping, writes and later reads wait until the copy
+// is complete.
 func (s *Store) WriteTo(w io.Writer) (n int64, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		n, err = tx.WriteTo(w)
@@ -119,7 +118,7 @@ func (s *Store) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// view runs a read transaction, which sees the last commit and waits for no write.
+// view runs a read transaction. It sees the last commit, and does not wait for writes.
 func (s *Store) view(read func(tx *bbolt.Tx) error) error {
 	err := s.db.View(read)
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {

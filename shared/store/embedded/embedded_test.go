@@ -42,18 +42,18 @@ func TestBudget(t *testing.T) {
 	storetest.Budget(t, openEmpty(t, Options{}), 100_000)
 }
 
-// named returns an item of the sort part in an index, with data.
+// named returns an item with the sort part, an entry in an index, and data.
 func named(sort, data string) store.Item {
 	it := store.Item{Key: store.Key{Partition: "P", Sort: sort}, Version: 1, Data: []byte(data)}
 	it.Indexes[0] = store.Key{Partition: "L", Sort: sort}
 	return it
 }
 
-// checkFile fails the test when the buckets do not agree with each other: every entry of an item there, and no other.
+// checkFile fails the test unless the buckets agree: every entry of every item exists, and no other entry.
 func checkFile(t *testing.T, s *Store) {
 	t.Helper()
 	err := s.db.View(func(tx *bbolt.Tx) error {
-		want := map[string]bool{} // bucket and key of every entry that the table asks for
+		want := map[string]bool{} // bucket and key of every entry of the table's items
 		err := tx.Bucket(tableBucket).ForEach(func(k, v []byte) error {
 			h, err := decodeHeader(v)
 			if err != nil {
@@ -112,7 +112,7 @@ func checkPages(t *testing.T, s *Store) {
 	}
 }
 
-// TestPurge_RemovesExpiredItemsIncrementally removes items that expired from the file, some in each commit.
+// TestPurge_RemovesExpiredItemsIncrementally checks that each commit removes some expired items from the file.
 func TestPurge_RemovesExpiredItemsIncrementally(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
@@ -157,7 +157,7 @@ func TestPurge_RemovesExpiredItemsIncrementally(t *testing.T) {
 	}
 }
 
-// TestItems_ExpireAtTheirInstant expires an item at its instant, not a second before or after.
+// TestItems_ExpireAtTheirInstant checks that an item expires at its instant, not a second before or after.
 func TestItems_ExpireAtTheirInstant(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
@@ -175,7 +175,7 @@ func TestItems_ExpireAtTheirInstant(t *testing.T) {
 	}
 }
 
-// TestReads_DoNotWaitForWrites reads while a write transaction is open and has changed what is read.
+// TestReads_DoNotWaitForWrites reads while an open write transaction has changed the same items.
 func TestReads_DoNotWaitForWrites(t *testing.T) {
 	t.Parallel()
 	s := openEmpty(t, Options{})

@@ -30,9 +30,12 @@ var (
 	formatVersion = []byte("1")
 )
 
-// boltOptions: opening fails at once when another process holds the lock; the map freelist stays
-// fast in a file with many free pages; the freelist is kept in the file, so that opening a large one needs no scan of
-// it; and the address space is large enough that a growing file is rarely mapped again, which blocks reads.
+// boltOptions returns the options of the database:
+//
+//   - Timeout: opening fails at once if another process holds the lock.
+//   - FreelistType: the map stays fast in a file with many free pages. The freelist is stored in the file, so that opening a large
+//     file does not scan it.
+//   - InitialMmapSize: the address space is large, so that a growing file is rarely mapped again, which blocks reads.
 func boltOptions() *bbolt.Options {
 	return &bbolt.Options{
 		Timeout:         time.Nanosecond,
@@ -75,8 +78,8 @@ func checkFormat(tx *bbolt.Tx) error {
 	return nil
 }
 
-// createFile makes an empty store. It is made under another name and linked to its own when it is whole and on disk, so
-// that a process that is killed meanwhile leaves no partial store, and only one of two concurrent processes creates it.
+// createFile creates an empty store. It writes and syncs the file under another name, and then links it to path. So a process that is
+// killed leaves no partial store, and only one of several concurrent processes creates the store.
 func createFile(path string) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-")
@@ -116,10 +119,10 @@ func createBuckets(tx *bbolt.Tx) error {
 	return format.Put(formatKey, formatVersion)
 }
 
-// errDamaged says that bytes in the file are not what this package wrote.
+// errDamaged means that this package cannot have written the bytes in the file.
 var errDamaged = errors.New("the file is damaged: restore it from a copy")
 
-// tableKey is partition NUL sort. Parts have no NUL, so these bytes sort by partition, then by sort key.
+// tableKey returns partition NUL sort. Neither part contains NUL, so keys are ordered by partition, then by sort part.
 func tableKey(k store.Key) []byte { return []byte(k.Partition + "\x00" + k.Sort) }
 
 // splitTableKey is the inverse of tableKey.
@@ -131,8 +134,8 @@ func splitTableKey(b []byte) (store.Key, error) {
 	return store.Key{Partition: partition, Sort: sort}, nil
 }
 
-// entryKey is the entry's partition NUL its sort NUL tableKey: entries that share a key stand in the order of their items. It is
-// nil for an item that is not in the index.
+// entryKey returns the entry's partition, NUL, the entry's sort part, NUL, and the tableKey. So equal entries are in the order of their
+// items. It returns nil for the zero entry of an item that is not in the index.
 func entryKey(entry store.Key, table []byte) []byte {
 	if entry.IsZero() {
 		return nil
@@ -152,7 +155,7 @@ func tableKeyOf(entry []byte) ([]byte, error) {
 	return entry, nil
 }
 
-// expiryKey is the instant in seconds, big endian, then tableKey; nil for an item that does not expire.
+// expiryKey returns the expiry in seconds, big endian, followed by the tableKey. It returns nil for an item that does not expire.
 func expiryKey(unix int64, table []byte) []byte {
 	if unix == 0 {
 		return nil
@@ -168,8 +171,8 @@ func expiryKey(unix int64, table []byte) []byte {
 //	expires   uvarint, seconds since 1970, 0 for never
 //	entries   one byte, bit i-1 set when the item is in index i
 //	lengths   two uvarints for each entry, of its partition and its sort part
-//	parts     their bytes, one after the other
-//	data      the rest
+//	parts     the bytes of these parts
+//	data      the remaining bytes
 
 // encode returns the value of the item with the version.
 func encode(it *store.Item, version int64) []byte {
@@ -198,7 +201,7 @@ func encode(it *store.Item, version int64) []byte {
 	return append(b, it.Data...)
 }
 
-// valueHeader has the fields of a value that precede its entries, decoded, and the rest of the value.
+// valueHeader holds the decoded fields before the entries of a value, and the rest of the value.
 type valueHeader struct {
 	version   int64
 	expires   int64
@@ -217,10 +220,10 @@ func decodeHeader(v []byte) (valueHeader, error) {
 	return valueHeader{int64(version), int64(expires), v[n+m:]}, nil
 }
 
-// expired reports whether the item has expired at now, so that it counts as deleted.
+// expired reports whether the item has expired at now.
 func (h valueHeader) expired(now time.Time) bool { return h.expires != 0 && h.expires <= now.Unix() }
 
-// entries returns the item's index entries, and its data still within the value.
+// entries returns the item's index entries and its data. The data shares memory with the value.
 func (h valueHeader) entries() (indexes [store.NumIndexes]store.Key, data []byte, err error) {
 	if len(h.undecoded) == 0 || h.undecoded[0] >= 1<<store.NumIndexes {
 		return indexes, nil, errDamaged
@@ -252,7 +255,7 @@ func (h valueHeader) entries() (indexes [store.NumIndexes]store.Key, data []byte
 	return indexes, rest[total:], nil
 }
 
-// item returns the item of the value, copied out of the file's memory.
+// item returns the item, copied out of the file's memory.
 func (h valueHeader) item(k store.Key) (store.Item, error) {
 	it := store.Item{Key: k, Version: h.version}
 	if h.expires != 0 {

@@ -49,7 +49,7 @@ func TestOpen_RefusesASecondProcess(t *testing.T) {
 	}
 }
 
-// TestOpen_CreatesANewFileOnce opens a store that does not exist from many goroutines: one gets it, and no other file stays.
+// TestOpen_CreatesANewFileOnce opens a new store from many goroutines. One gets it, and no other file remains.
 func TestOpen_CreatesANewFileOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -84,7 +84,7 @@ func TestOpen_CreatesANewFileOnce(t *testing.T) {
 	}
 }
 
-// TestOpen_RefusesOtherFiles reports why a file is no store of this version, and leaves the file unchanged.
+// TestOpen_RefusesOtherFiles checks that files of other formats are refused with the reason, and stay unchanged.
 func TestOpen_RefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -129,7 +129,7 @@ func TestOpen_RefusesOtherFiles(t *testing.T) {
 			t.Errorf("Open changed %s", name)
 		}
 	}
-	// What was refused is not locked.
+	// A refused file is not locked.
 	for range 2 {
 		if _, err := Open(filepath.Join(dir, "newer"), Options{}); errors.Is(err, store.ErrUnavailable) {
 			t.Error(err)
@@ -137,7 +137,7 @@ func TestOpen_RefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// FuzzDecode gives damaged values to the decoder, which must return an error and read nothing beyond them.
+// FuzzDecode passes damaged values to the decoder, which must return an error and not read beyond them.
 func FuzzDecode(f *testing.F) {
 	it := store.Item{Expires: time.Unix(1_800_000_000, 0), Data: []byte("data")}
 	f.Add(encode(&it, 1))

@@ -18,7 +18,7 @@ import (
 
 func init() { children["fill"] = fillDisk }
 
-// TestStore_SurvivesFullDisk fills the disk up to a limit of the process, and writes again once the limit is raised.
+// TestStore_SurvivesFullDisk fills the disk up to a limit of the process, raises the limit, and writes again.
 func TestStore_SurvivesFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -31,7 +31,7 @@ func TestStore_SurvivesFullDisk(t *testing.T) {
 	checkPages(t, s)
 }
 
-// fillDisk runs in a process of its own, because the limit it sets is that of a process.
+// fillDisk runs in its own process, because the limit applies to a whole process.
 func fillDisk(path, _ string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	s, err := Open(path, Options{})

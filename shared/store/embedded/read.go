@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Get implements store.Store. It reads all keys in one state.
+// Get implements store.Store. It reads all keys from one state.
 func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key) ([]store.Item, error) {
 	if err := store.ValidateGet(ctx, keys); err != nil {
 		return nil, err
@@ -73,11 +73,11 @@ type queryScan struct {
 	bytes int // of their Data
 }
 
-// run adds the items with the keys of q's bucket from low up to, but not including, high.
+// run adds the items whose keys in q's bucket are at least low and less than high.
 func (r *queryScan) run(tx *bbolt.Tx, low, high []byte) error {
 	table := tx.Bucket(tableBucket)
 	cursor := table.Cursor()
-	var items *bbolt.Cursor // of the items that entries lead to
+	var items *bbolt.Cursor // seeks the items of entries; nil for the table
 	if r.q.Index != store.Table {
 		cursor, items = tx.Bucket(indexBuckets[r.q.Index-1]).Cursor(), cursor
 	}
@@ -105,7 +105,7 @@ func (r *queryScan) run(tx *bbolt.Tx, low, high []byte) error {
 	return nil
 }
 
-// add appends the item, unless it expired.
+// add appends the item, unless it has expired.
 func (r *queryScan) add(k, v []byte) error {
 	r.read++
 	h, err := decodeHeader(v)
@@ -129,7 +129,7 @@ func (r *queryScan) add(k, v []byte) error {
 	return nil
 }
 
-// keyRange returns the keys of q's bucket that it reads: from low up to, but not including, high.
+// keyRange returns the bounds of q in its bucket: keys are at least low and less than high.
 func keyRange(q store.Query) (low, high []byte) {
 	low = tableKey(store.Key{Partition: q.Partition, Sort: q.From})
 	switch {
@@ -137,7 +137,7 @@ func keyRange(q store.Query) (low, high []byte) {
 		high = append([]byte(q.Partition), 1)
 	case q.Index == store.Table:
 		high = append(tableKey(store.Key{Partition: q.Partition, Sort: q.To}), 0)
-	default: // in an index the sort part ends with a NUL
+	default: // in an index, a NUL follows the sort part
 		high = append(tableKey(store.Key{Partition: q.Partition, Sort: q.To}), 1)
 	}
 	if q.After == nil {
@@ -176,7 +176,7 @@ func next(c *bbolt.Cursor, descending bool) (k, v []byte) {
 	return c.Next()
 }
 
-// afterAll is behind every key: no UTF-8 has this byte.
+// afterAll is greater than every key, because UTF-8 never contains this byte.
 var afterAll = []byte{0xff}
 
 // Scan implements store.Scanner, in the order of the keys. Each page is read from one state.

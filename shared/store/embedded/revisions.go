@@ -7,14 +7,14 @@ import (
 	"assay/shared/store"
 )
 
-// revisions has the numbers that Revision returns. Partitions share them by a hash, since a number for each partition would fill the memory
-// for the few that anybody asks for.
+// revisions holds the numbers that Revision returns. Partitions are hashed to shared numbers, because one number for each partition
+// would take much memory, and callers ask for few partitions.
 type revisions struct {
 	seed  maphash.Seed
 	slots [1 << 12]atomic.Uint64
 }
 
-// lastRevision is the highest number that any store of the process has used.
+// lastRevision is the greatest number that any store of the process has used.
 var lastRevision atomic.Uint64
 
 func newRevisions() *revisions {
@@ -34,7 +34,7 @@ func (s *Store) Revision(i store.Index, partition string) uint64 {
 	return s.revisions.of(i, partition).Load()
 }
 
-// touched are the numbers of the partitions that a commit changes. They become others once it is done, before any Write of it returns.
+// touched holds the numbers of the partitions that a commit changes. They change after the commit, before any of its Writes returns.
 type touched []*atomic.Uint64
 
 func (t touched) change() {

@@ -10,12 +10,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxPurge bounds how many expired items one commit removes. It is more than a Write can put, so that a store whose
-// items all expire does not grow.
+// maxPurge is the greatest number of expired items that one commit removes. It exceeds the number of items that a Write can put, so
+// that a store whose items all expire does not grow.
 const maxPurge = 2 * store.MaxWrites
 
-// purgeDelay is for how long an item that expired stays in the file, hidden from reads, so that a clock which is wrong for a while
-// deletes nothing.
+// purgeDelay is how long an expired item stays in the file, hidden from reads. So a clock that is wrong for a while deletes nothing.
 const purgeDelay = time.Hour
 
 // change is a store.Write ready for the file.
@@ -33,7 +32,7 @@ func newChange(w *store.Write) change {
 	return c
 }
 
-// image returns the item as the change left it. It shares no memory with the caller of Write.
+// image returns the item after the change. It shares no memory with the caller of Write.
 func (c *change) image() store.Item {
 	if c.value == nil {
 		return store.Item{Key: c.Item.Key}
@@ -47,15 +46,15 @@ func (c *change) image() store.Item {
 	return it
 }
 
-// stored is what the table has under a change's key. The zero stored is nothing.
+// stored is the table's state under a change's key. The zero stored means that the table has no item there.
 type stored struct {
-	version int64 // 0 also when the item is still there but expired
+	version int64 // 0 also for an expired item that the file still has
 	expires int64
 	indexes [store.NumIndexes]store.Key
-	present bool // in the file, expired or not
+	present bool // the file has the item, expired or not
 }
 
-// tables are the buckets within one write transaction.
+// tables gives access to the buckets within one write transaction.
 type tables struct {
 	tx        *bbolt.Tx
 	now       time.Time
@@ -81,7 +80,7 @@ func (t *tables) stored(key []byte) (stored, error) {
 	return s, err
 }
 
-// checkConditions returns what is stored under the keys of the changes, or an error when conditions do not hold.
+// checkConditions returns the stored state under each change's key, or an error if conditions do not hold.
 func (t *tables) checkConditions(changes []change) ([]stored, error) {
 	before := make([]stored, len(changes))
 	var failed []int
@@ -101,7 +100,7 @@ func (t *tables) checkConditions(changes []change) ([]stored, error) {
 	return before, nil
 }
 
-// apply makes the change to what is stored before it, and reports whether a reader can see a difference.
+// apply makes the change, given the stored state, and reports whether readers can see a difference.
 func (t *tables) apply(c *change, before *stored) (bool, error) {
 	switch c.Op {
 	case store.OpCreate, store.OpReplace:
@@ -130,7 +129,7 @@ func (t *tables) remove(key []byte, before *stored) error {
 	return t.tx.Bucket(tableBucket).Delete(key)
 }
 
-// index replaces the entries and the expiry of the item of the key, as before has them, by those of after.
+// index replaces the entries and the expiry of the stored item with those of after.
 func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 	t.dirty = true
 	for i, entry := range after.Indexes {
@@ -149,14 +148,14 @@ func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 	return nil
 }
 
-// touch notes that the partition of the entry, if it is one, changes.
+// touch records that the partition of the entry changes, unless the entry is zero.
 func (t *tables) touch(entry store.Key, i store.Index) {
 	if !entry.IsZero() {
 		t.touched = append(t.touched, t.revisions.of(i, entry.Partition))
 	}
 }
 
-// swap removes a key from the bucket and puts another; nil is none.
+// swap deletes the key old from the bucket and puts key. Either can be nil for none.
 func swap(b *bbolt.Bucket, old, key []byte) error {
 	if old != nil {
 		if err := b.Delete(old); err != nil {
@@ -169,7 +168,7 @@ func swap(b *bbolt.Bucket, old, key []byte) error {
 	return b.Put(key, nil)
 }
 
-// purge removes the items that expired first.
+// purge removes items that have been expired for purgeDelay, the earliest first.
 func (t *tables) purge() error {
 	until := t.now.Add(-purgeDelay).Unix()
 	var keys [][]byte

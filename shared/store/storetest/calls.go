@@ -24,7 +24,7 @@ var calls = map[string]func(table){
 	},
 }
 
-// testRevision looks at the partitions X and Y of an index. A store that does not know what has changed says so of all.
+// testRevision checks the revisions of two partitions, X and Y, of an index. A store that returns 0 must do so for all partitions.
 func testRevision(tb table) {
 	now := func(partition string) uint64 { return tb.Revision(1, partition) }
 	if now("X") == 0 {
@@ -103,8 +103,8 @@ func testEnded(tb table) {
 	tb.wantStored(it)
 }
 
-// testEndsMidway ends contexts while their Writes wait or are applied: nil means written, a conflict means not, the
-// context's error means either, and always both items or none.
+// testEndsMidway ends contexts while their Writes wait or are applied. nil means written, a conflict means not written, and the
+// context's error means either. In every case both items are written or none.
 func testEndsMidway(tb table) {
 	var ended, applied atomic.Int64
 	var wg sync.WaitGroup
@@ -139,11 +139,11 @@ func testEndsMidway(tb table) {
 	tb.t.Logf("%d applied, %d ended", applied.Load(), ended.Load())
 }
 
-// partialTime is longer than a Write takes to be applied, once a part of it can be read.
+// partialTime is how long part of an interrupted Write can be visible before the rest. Every Write is faster.
 const partialTime = 3 * time.Minute
 
-// settled returns whether what one Write creates under both keys is there. A Write whose caller gave up may still be
-// in progress, and reads of two keys are no snapshot, so a read may see a part of it, but not for long.
+// settled returns whether the items that one Write creates under both keys exist. A Write whose caller gave up may still be in
+// progress. Reads of two keys are no snapshot, so they may see a part of the Write, but not for long.
 func (tb table) settled(a, b store.Key) (bool, error) {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		got, err := tb.Get(tb.t.Context(), store.Strong, a, b)
@@ -213,8 +213,8 @@ func testUsage(tb table) {
 	}
 }
 
-// Budget fills an empty store with n items in one partition of an index, and holds a page of 51 to one call and 51
-// items at its beginning, in its middle and at its end: what a page costs does not depend on how many there are.
+// Budget fills an empty store with n items in one partition of an index. It checks that a page of 51 costs one call and 51 items at the
+// beginning, in the middle and at the end. So the cost of a page does not depend on the number of items.
 func Budget(t *testing.T, s store.Store, n int) {
 	t.Helper()
 	tb := table{t, s}

@@ -15,11 +15,11 @@ var conditions = map[string]func(table){
 	"Write/ConflictIsReported": testConflictReported,
 }
 
-// keyState is a state that a key can be in.
+// keyState is a possible state of a key.
 type keyState struct {
 	name    string
-	version int64         // that the key has then
-	writes  []store.Write // that bring it there, of any key
+	version int64         // version of the key in this state
+	writes  []store.Write // writes that lead to this state
 }
 
 func keyStates() []keyState {
@@ -44,7 +44,7 @@ func isAbsent(stored, _ int64) bool        { return stored == 0 }
 func isOfVersion(stored, given int64) bool { return stored == given }
 func isAny(int64, int64) bool              { return true }
 
-// operations are the kinds of writes: which condition each has on the version stored, and which version it leaves.
+// operations lists the kinds of writes, with the condition on the stored version and the resulting version.
 var operations = []struct {
 	name  string
 	write func(store.Item) store.Write
@@ -60,7 +60,7 @@ var operations = []struct {
 		func(stored int64) int64 { return stored }},
 }
 
-// testConditions tries every operation on every state that a key can be in.
+// testConditions tries every operation in every state of a key.
 func testConditions(tb table) {
 	for _, state := range keyStates() {
 		for _, op := range operations {
@@ -97,7 +97,7 @@ func testConditions(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"})
 }
 
-// testAllOrNone fails one, some and all of a Write's conditions, in every position.
+// testAllOrNone makes one, some and all conditions of a Write fail, in every position.
 func testAllOrNone(tb table) {
 	a := listed("a", 1, "L", "a")
 	b := listed("b", 1, "L", "b")
@@ -178,7 +178,7 @@ func testConflictReported(tb table) {
 	}
 }
 
-// Conflicts reports whether err says that write number i of a Write did not meet its condition.
+// Conflicts reports whether err says that the condition of write number i did not hold.
 func Conflicts(err error, i int) bool {
 	c, ok := errors.AsType[*store.ConflictError](err)
 	return ok && slices.Contains(c.Failed, i)

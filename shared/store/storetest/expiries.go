@@ -18,7 +18,7 @@ var expiries = map[string]func(table){
 func past() time.Time   { return time.Now().Add(-time.Minute).Truncate(time.Second) }
 func future() time.Time { return time.Now().Add(time.Hour).Truncate(time.Second) }
 
-// wantAbsent expects every call to treat the item as deleted.
+// wantAbsent checks that every call treats the item as deleted.
 func (tb table) wantAbsent(it store.Item) {
 	tb.t.Helper()
 	tb.wantStored(missing(it.Key))
@@ -92,7 +92,7 @@ func testExpiredFillNoPage(tb table) {
 	}
 }
 
-// testExpiryReplaced changes when an item expires.
+// testExpiryReplaced changes the expiry of an item.
 func testExpiryReplaced(tb table) {
 	it := listed("a", 1, "L", "x")
 	for n, expires := range []time.Time{future(), {}, future().Add(time.Hour), future()} {
@@ -112,7 +112,7 @@ func testExpiryReplaced(tb table) {
 	tb.wantAbsent(it)
 }
 
-// testExpiredMany expires more items at one time than a store may remove at once.
+// testExpiredMany expires more items at once than a store may remove at once.
 func testExpiredMany(tb table) {
 	for i := range 5 {
 		var writes []store.Write

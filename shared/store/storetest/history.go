@@ -11,7 +11,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// SlowWrites returns s with writes that come some time after the reads that they depend on, so that others come between.
+// SlowWrites returns s with delayed writes, so that other calls come between the writes and the reads that they depend on.
 func SlowWrites(s store.Store) *Hooked {
 	return &Hooked{Store: s, Before: func(c Call) error {
 		if len(c.Writes) > 0 {
@@ -21,7 +21,7 @@ func SlowWrites(s store.Store) *Hooked {
 	}}
 }
 
-// History records what concurrent clients ask, and what they are answered.
+// History records the calls of concurrent clients and their answers.
 type History struct {
 	begun time.Time
 	mu    sync.Mutex
@@ -31,8 +31,8 @@ type History struct {
 // NewHistory begins a history.
 func NewHistory() *History { return &History{begun: time.Now()} }
 
-// Call records the input and the output of a call that the client makes by do, unless it changed nothing and says nothing. It returns the
-// output.
+// Call records the input and output of a client's call, unless counts is false because the call changed nothing and reveals nothing. It
+// returns the output.
 func (h *History) Call(client int, input any, do func() (output any, counts bool)) any {
 	call := time.Since(h.begun)
 	output, counts := do()
@@ -48,7 +48,7 @@ func (h *History) Call(client int, input any, do func() (output any, counts bool
 // checkTime is longer than a check takes on a busy machine.
 const checkTime = 3 * time.Minute
 
-// CheckLinearizable fails the test unless one after the other could have been answered so, as the model says.
+// CheckLinearizable fails the test unless some sequential order of the calls explains the answers, according to the model.
 func (h *History) CheckLinearizable(t testing.TB, model porcupine.Model) {
 	t.Helper()
 	if result := porcupine.CheckOperationsTimeout(model, h.calls, checkTime); result != porcupine.Ok {

@@ -16,19 +16,19 @@ type Call struct {
 	Writes []store.Write
 }
 
-// Hooked is a store that calls functions before and after the calls of another, to count them, to inject failures, or to change
+// Hooked is a store that calls functions before and after the calls of another store. They count calls, inject failures, or change
 // something at that moment.
 type Hooked struct {
 	store.Store
-	Before func(Call) error // a call is not made and fails with the error, if there is one
+	Before func(Call) error // if it returns an error, the call fails with it and is not made
 	After  func(Call)
 	calls  atomic.Int64
 }
 
-// Calls is the number of calls until now.
+// Calls returns the number of calls so far.
 func (h *Hooked) Calls() int64 { return h.calls.Load() }
 
-// Unknowing is a store that does not know what has changed, as one on DynamoDB: it is read whenever something is asked for.
+// Unknowing is a store whose revisions are 0, like those of DynamoDB. Callers must read it each time.
 type Unknowing struct{ store.Store }
 
 // Revision implements store.Store.
@@ -90,8 +90,8 @@ func AfterCall(s store.Store, n int64, do func()) *Hooked {
 	}}
 }
 
-// AtEachCall calls try with 1, 2 and so on, for what happens at that call of the store that try returns, until the store was
-// called less often. That must be some ten times at least: else nothing was tried.
+// AtEachCall calls try with 1, 2 and so on, to do something at that call of the store that try returns. It ends when the store was
+// called less often. It fails after fewer than some ten rounds, because then nothing was tested.
 func AtEachCall(t *testing.T, try func(n int64) *Hooked) {
 	t.Helper()
 	for n := int64(1); n < 300; n++ {

@@ -9,7 +9,7 @@ import (
 	"assay/shared/store"
 )
 
-// Lagging is a store whose indexes lack the items that it created until their Delay has passed by Now.
+// Lagging is a store whose indexes lack created items until Delay has passed by Now.
 type Lagging struct {
 	store.Store
 	Delay time.Duration

@@ -16,7 +16,7 @@ var limits = map[string]func(table){
 	"Limits/Gets":    testGetLimits,
 }
 
-// badKeys break a limit of keys, each another.
+// badKeys returns keys that each exceed a different limit.
 func badKeys() map[string]store.Key {
 	return map[string]store.Key{
 		"no partition":              {Sort: "s"},

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the table as the contract describes it, in the simplest way. It has no items that expired.
+// model is the table of the contract in its simplest form. It has no expired items.
 type model map[store.Key]store.Item
 
 // write applies the writes and returns the positions whose condition does not hold.
@@ -60,7 +60,7 @@ func (m model) write(writes []store.Write) []int {
 	return nil
 }
 
-// list returns what a Query of the whole partition holds, in no order.
+// list returns the items of a Query of the whole partition, in no order.
 func (m model) list(i store.Index, partition string) []store.Item {
 	var items []store.Item
 	for _, it := range m {
@@ -71,7 +71,7 @@ func (m model) list(i store.Index, partition string) []store.Item {
 	return entries(i, items)
 }
 
-// stateMachine is a store and its model, in partitions of its own.
+// stateMachine is a store and its model, in separate partitions.
 type stateMachine struct {
 	tb     table
 	prefix string
@@ -96,7 +96,7 @@ func (m *stateMachine) key(t *rapid.T) store.Key {
 	return store.Key{Partition: m.partition(t, "P", "Q"), Sort: rapid.SampledFrom([]string{"a", "aa", "b", "é"}).Draw(t, "sort")}
 }
 
-// entry draws an index entry from few, so that entries are often equal.
+// entry draws an index entry from a few, so that entries are often equal.
 func (m *stateMachine) entry(t *rapid.T) store.Key {
 	if rapid.Bool().Draw(t, "sparse") {
 		return store.Key{}
@@ -151,8 +151,8 @@ func (m *stateMachine) get(t *rapid.T) {
 	}
 }
 
-// query reads a whole partition, which must have the model's items in the order of their entries, and then a part of it by
-// bounds, After and a limit.
+// query reads a whole partition, which must have the model's items in the order of their entries. Then it reads a part with bounds,
+// After and a limit.
 func (m *stateMachine) query(t *rapid.T) {
 	q := store.Query{Index: rapid.SampledFrom(testedIndexes).Draw(t, "index"), Descending: rapid.Bool().Draw(t, "descending"), Limit: 100,
 		Consistency: store.Strong}
@@ -196,13 +196,13 @@ func (m *stateMachine) list(t *rapid.T, q store.Query) []store.Item {
 	return items
 }
 
-// register is the state of one key: version 0 is absent.
+// register is the state of one key. Version 0 means absent.
 type register struct {
 	version int64
 	data    string
 }
 
-// callInput is one call, of one key; op 0 is a read.
+// callInput is a call for one key. op 0 is a read.
 type callInput struct {
 	op      store.Op
 	key     string
@@ -210,7 +210,7 @@ type callInput struct {
 	data    string
 }
 
-// callOutput is the result of a call: of a read the register, of a write whether it conflicted or its outcome is unknown.
+// callOutput is the result of a call: the register for a read; for a write, whether it conflicted or its result is unknown.
 type callOutput struct {
 	register
 	conflict, unknown bool
@@ -248,7 +248,7 @@ var registers = porcupine.Model{
 			holds, next = true, register{}
 		case store.OpDeleteIf:
 			next = register{}
-		case store.OpCheck, store.OpCheckAbsent: // no client sends these alone
+		case store.OpCheck, store.OpCheckAbsent: // no client sends only these
 		}
 		if !holds {
 			return out.conflict || out.unknown, was
@@ -267,8 +267,8 @@ func testLinearizable(tb table) {
 	var wg sync.WaitGroup
 	for client := range clients {
 		wg.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(client))) //nolint:gosec // nothing is secret, and the calls are to be the same each time
-			seen := map[string]int64{}                         // the version last read of each key
+			random := rand.New(rand.NewPCG(1, uint64(client))) //nolint:gosec // not secret; the calls must be the same each time
+			seen := map[string]int64{}                         // by key: the version that was read last
 			for n := range calls {
 				in := callInput{key: fmt.Sprint(random.IntN(3)), data: fmt.Sprint(client, " ", n)}
 				in.op = []store.Op{0, 0, store.OpCreate, store.OpReplace, store.OpReplace, store.OpReplace, store.OpDelete,

@@ -23,14 +23,14 @@ var queries = map[string]func(table){
 	"Index/EntriesAreSeparate":    testEntriesApart,
 }
 
-// sorts are in the order of their bytes, which is neither that of UTF-16 nor that of a language.
+// sorts is in the order of the bytes, which differs from that of UTF-16 and of languages.
 var sorts = []string{"\x01", "\x01\x01", " ", "#", "A", "A\x01", "A\x01x", "A#", "AA", "Z", "a", "a\x7f", "aé", "z", "~", "é", "日本",
 	"\uFFFD", "😀", "\U0010FFFF"}
 
-// testedIndexes are the table, and the first and the last index.
+// testedIndexes are the table, the first index and the last index.
 var testedIndexes = []store.Index{store.Table, 1, store.NumIndexes}
 
-// fill creates an item for each sort part in the partition of the index, and returns them in order.
+// fill creates an item for each sort part in the partition of the index, and returns the items in order.
 func (tb table) fill(index store.Index, partition string, sorts []string) []store.Item {
 	var items []store.Item
 	var writes []store.Write
@@ -68,7 +68,7 @@ func testOrder(tb table) {
 	}
 }
 
-// testBounds tries all pairs of bounds, at items and between them, with limits, in both directions.
+// testBounds tries all pairs of bounds, at items and between them, with limits and in both directions.
 func testBounds(tb table) {
 	all := []string{"A", "A\x01", "AA", "B", "é", "😀"}
 	bounds := append([]string{"", "\x01", "A\x01\x01", "A ", "AAA", "a", "\U0010FFFF"}, all...)
@@ -114,7 +114,7 @@ func testPartitions(tb table) {
 	}
 }
 
-// pages returns what a Query gives in pages of the limit. A page that is not the last must be full.
+// pages returns the items of a Query that is read in pages. Every page except the last must be full.
 func (tb table) pages(q store.Query) []store.Item {
 	tb.t.Helper()
 	var items []store.Item
@@ -151,7 +151,7 @@ func testPages(tb table) {
 	}
 }
 
-// testPagesOfBytes reads pages that end with the item which brings them to a number of bytes, whatever the size of the items.
+// testPagesOfBytes reads pages that end with the item that reaches a number of bytes, for items of all sizes.
 func testPagesOfBytes(tb table) {
 	const most = 300 << 10
 	for _, index := range testedIndexes {
@@ -184,7 +184,7 @@ func testPagesOfBytes(tb table) {
 	}
 }
 
-// testAfterDeleted continues after an item that was deleted, moved or changed since its page was read.
+// testAfterDeleted continues after an item that was deleted, moved or changed after its page was read.
 func testAfterDeleted(tb table) {
 	for _, index := range testedIndexes {
 		items := tb.fill(index, "P", []string{"A", "B", "C", "D", "E"})
@@ -238,7 +238,7 @@ func testAfterBounds(tb table) {
 	}
 }
 
-// testSparse has an item in each subset of the first three indexes and the last.
+// testSparse creates an item for each subset of the first three indexes and the last.
 func testSparse(tb table) {
 	in := []store.Index{1, 2, 3, store.NumIndexes}
 	want := map[store.Index][]store.Item{}
@@ -263,7 +263,7 @@ func testSparse(tb table) {
 	tb.wantList(store.Query{Partition: "L"})
 }
 
-// testIndexUpdated expects each change of an item in every index, also when its entries stay the same.
+// testIndexUpdated checks that each change of an item is visible in every index, even if its entries stay the same.
 func testIndexUpdated(tb table) {
 	it := item("a")
 	for i := range it.Indexes {
@@ -289,7 +289,7 @@ func sorted(items []store.Item) []store.Item {
 
 func byEntry(a, b store.Item) int { return strings.Compare(a.Indexes[0].Sort, b.Indexes[0].Sort) }
 
-// testSharedEntries lists items whose entries are equal: each once, in an order that stays, in pages of every size.
+// testSharedEntries lists items with equal entries. Each appears once, always in the same order, in pages of every size.
 func testSharedEntries(tb table) {
 	var all []store.Item
 	for i := range 30 {
@@ -318,7 +318,7 @@ func testSharedEntries(tb table) {
 			q.Limit = limit
 			tb.wantPages(q, whole)
 		}
-		// An equal bound takes all that share it.
+		// A bound includes all items with an equal entry.
 		q.From = "1"
 		q.To = "1"
 		q.Limit = 100
@@ -328,7 +328,7 @@ func testSharedEntries(tb table) {
 	}
 }
 
-// testEntriesApart has entries whose concatenated parts are equal.
+// testEntriesApart creates entries whose concatenated parts are equal.
 func testEntriesApart(tb table) {
 	x := listed("a", 1, "L", "MN")
 	y := listed("b", 1, "LM", "N")

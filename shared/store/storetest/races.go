@@ -21,10 +21,10 @@ var races = map[string]func(table){
 	"Race/PagesDuringWrites": testPagesDuringWrites,
 }
 
-// attempts is how often a Write that races others is tried at most.
+// attempts is the greatest number of attempts of a Write that races others.
 const attempts = 1000
 
-// testOneCreateWins lets many create the same key; exactly one may.
+// testOneCreateWins makes many creations of the same key race. Exactly one may succeed.
 func testOneCreateWins(tb table) {
 	for round := range 10 {
 		var won atomic.Int64
@@ -48,7 +48,7 @@ func testOneCreateWins(tb table) {
 	}
 }
 
-// testNoLostUpdate counts in an item from many goroutines.
+// testNoLostUpdate increments a counter in an item from many goroutines.
 func testNoLostUpdate(tb table) {
 	const goroutines, each = 8, 12
 	it := item("counter")
@@ -84,7 +84,7 @@ func testNoLostUpdate(tb table) {
 	tb.wantStored(it)
 }
 
-// testNoTornRead reads a large item while it is replaced: data, entries and version must be of one Write.
+// testNoTornRead reads a large item while it is replaced. Data, entries and version must come from one Write.
 func testNoTornRead(tb table) {
 	const rounds = 40
 	state := func(version int64) store.Item {
@@ -135,8 +135,8 @@ func testNoTornRead(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, state(rounds))
 }
 
-// testSumIsConserved moves amounts between accounts. Two reads that a Write of checks confirms are of one state: their sum is
-// the one there was at first.
+// testSumIsConserved moves amounts between accounts. Two reads that a Write of checks confirms come from one state, so their sum must
+// equal the initial sum.
 func testSumIsConserved(tb table) {
 	const accounts, total = 4, 400
 	var names []store.Key
@@ -207,7 +207,8 @@ func testSumIsConserved(tb table) {
 	tb.t.Logf("%d sums confirmed", confirmed.Load())
 }
 
-// testNoWriteSkew lets two leave only while the other stays: each checks the other in the Write with which it leaves.
+// testNoWriteSkew has two members, each of which may leave only while the other stays. Each checks the other in the Write with which it
+// leaves.
 func testNoWriteSkew(tb table) {
 	for round := range 20 {
 		a, b := item(fmt.Sprint(round, "a")), item(fmt.Sprint(round, "b"))
@@ -239,8 +240,8 @@ func testNoWriteSkew(tb table) {
 	}
 }
 
-// testPagesDuringWrites pages through a partition while items around those that stay come and go: none that stays may be
-// missing, and none may come twice.
+// testPagesDuringWrites reads a partition in pages while other items are created and deleted between those that stay. Each item that
+// stays must appear exactly once.
 func testPagesDuringWrites(tb table) {
 	var stay []store.Item
 	for i := range 40 {

@@ -20,7 +20,7 @@ var scans = map[string]func(table, store.Scanner){
 	"Scan/Calls":            testScanCalls,
 }
 
-// scan reads the whole table in pages of the limit, calls between after each, and returns the items in the order of their keys.
+// scan reads the whole table in pages, calls between after each page, and returns the items in the order of their keys.
 func (tb table) scan(s store.Scanner, limit int, between func(last store.Key)) (all []store.Item) {
 	tb.t.Helper()
 	for after := (store.Key{}); ; {
@@ -48,7 +48,7 @@ func (tb table) wantScan(s store.Scanner, limit int, want []store.Item) {
 	}
 }
 
-// scanned are items of several partitions, in the order of their keys, with entries of indexes and as replaced.
+// scanned creates items of several partitions, some with index entries and some replaced, and returns them in the order of their keys.
 func (tb table) scanned() (all []store.Item) {
 	for p := range 5 {
 		for n := range 7 {
@@ -100,7 +100,7 @@ func testScanExpired(tb table, s store.Scanner) {
 	tb.wantScan(s, 3, append([]store.Item{later}, want...))
 }
 
-// testScanAfterDeleted deletes the item at the end of each page before the next is read.
+// testScanAfterDeleted deletes the last item of each page before it reads the next page.
 func testScanAfterDeleted(tb table, s store.Scanner) {
 	want := tb.scanned()
 	got := tb.scan(s, 4, func(last store.Key) { tb.write(store.Delete(last)) })

@@ -1,6 +1,5 @@
-// Package storetest is the conformance suite of the store's contract: it tests each sentence that
-// callers rely on. It knows no implementation, and assumes nothing beyond the contract; in particular it allows eventual
-// reads to be behind by the store's Lag, and no longer.
+// Package storetest is the conformance suite of the store's contract: it tests each sentence that callers rely on. It is
+// independent of implementations, and assumes nothing beyond the contract. Eventual reads may lag by the store's Lag, and no longer.
 package storetest
 
 import (
@@ -20,7 +19,7 @@ import (
 	"assay/shared/store"
 )
 
-// Run tests a store. open returns an empty one for each subtest, and closes it when the subtest ends.
+// Run tests a store. open returns an empty store for each subtest, and closes it when the subtest ends.
 func Run(t *testing.T, open func(t *testing.T) store.Scanner) {
 	for name, test := range scans {
 		t.Run(name, func(t *testing.T) {
@@ -49,8 +48,8 @@ type table struct {
 	store.Store
 }
 
-// eventually repeats try, which compares eventual reads with earlier writes, until it returns nothing, and fails with its last result
-// once the store's Lag has passed: in a store that does not lag the first result counts.
+// eventually repeats try, which compares eventual reads with earlier writes, until it returns "". It fails with the last result once
+// the store's Lag has passed. In a store without lag, the first result counts.
 func (tb table) eventually(try func() string) {
 	tb.t.Helper()
 	for deadline := time.Now().Add(tb.Lag()); ; time.Sleep(20 * time.Millisecond) {
@@ -65,7 +64,7 @@ func (tb table) eventually(try func() string) {
 	}
 }
 
-// Write expects the writes to be applied.
+// Write writes, and fails the test on an error.
 func Write(t testing.TB, s store.Store, writes ...store.Write) {
 	t.Helper()
 	if err := s.Write(t.Context(), writes...); err != nil {
@@ -78,7 +77,7 @@ func (tb table) write(writes ...store.Write) {
 	Write(tb.t, tb.Store, writes...)
 }
 
-// conflict expects the writes to be refused because of exactly those at the failed positions.
+// conflict checks that the Write is refused, with exactly the failed positions.
 func (tb table) conflict(failed []int, writes ...store.Write) {
 	tb.t.Helper()
 	err := tb.Write(tb.t.Context(), writes...)
@@ -91,7 +90,7 @@ func (tb table) conflict(failed []int, writes ...store.Write) {
 	}
 }
 
-// read returns the item of the key, by a strong read.
+// read returns the item with the key, by a strong read.
 func (tb table) read(k store.Key) store.Item {
 	tb.t.Helper()
 	items, err := tb.Get(tb.t.Context(), store.Strong, k)
@@ -104,7 +103,7 @@ func (tb table) read(k store.Key) store.Item {
 	return items[0]
 }
 
-// list returns what a Query, which must not fail, returns.
+// list returns the result of a Query, which must succeed.
 func (tb table) list(q store.Query) []store.Item {
 	tb.t.Helper()
 	q.Consistency = store.Strong
@@ -118,7 +117,7 @@ func (tb table) list(q store.Query) []store.Item {
 	return items
 }
 
-// wantList expects a Query to return the items, at once from the table and within the store's Lag from an index.
+// wantList checks that a Query returns the items: at once from the table, and within the store's Lag from an index.
 func (tb table) wantList(q store.Query, want ...store.Item) {
 	tb.t.Helper()
 	want = entries(q.Index, want)
@@ -135,7 +134,7 @@ func (tb table) wantList(q store.Query, want ...store.Item) {
 	}
 }
 
-// entries are the items as the index has them.
+// entries returns the items in the form that a Query of the index returns.
 func entries(of store.Index, items []store.Item) []store.Item {
 	items = slices.Clone(items)
 	for i := range items {
@@ -144,7 +143,7 @@ func entries(of store.Index, items []store.Item) []store.Item {
 	return items
 }
 
-// wantPages expects the items of a Query when it is read in pages of its limit.
+// wantPages checks the items of a Query that is read in pages.
 func (tb table) wantPages(q store.Query, want []store.Item) {
 	tb.t.Helper()
 	if wrong := Diff(tb.pages(q), entries(q.Index, want)); wrong != "" {
@@ -152,7 +151,7 @@ func (tb table) wantPages(q store.Query, want []store.Item) {
 	}
 }
 
-// wantStored expects the items in the table, and nothing under the other keys.
+// wantStored checks that the table has exactly these items under their keys.
 func (tb table) wantStored(items ...store.Item) {
 	tb.t.Helper()
 	for i := range items {
@@ -165,7 +164,7 @@ func (tb table) wantStored(items ...store.Item) {
 // key returns a key in the partition that most tests use.
 func key(sort string) store.Key { return store.Key{Partition: "P", Sort: sort} }
 
-// within returns those of the items of q's list that are within its bounds.
+// within returns the items within q's bounds.
 func within(q store.Query, items []store.Item) (all []store.Item) {
 	for _, it := range items {
 		if s := it.Entry(q.Index).Sort; s >= q.From && (q.To == "" || s <= q.To) {
@@ -175,7 +174,7 @@ func within(q store.Query, items []store.Item) (all []store.Item) {
 	return all
 }
 
-// item returns an item whose data is different for each sort.
+// item returns an item with different data for each sort part.
 func item(sort string) store.Item {
 	return store.Item{Key: key(sort), Version: 1, Data: []byte(`{"of":"` + sort + `"}`)}
 }
@@ -187,7 +186,7 @@ func listed(sort string, i store.Index, partition, entry string) store.Item {
 	return it
 }
 
-// replaced returns what a Replace of the item with the data stores.
+// replaced returns a Replace of the item with the data, and the item that it stores.
 func replaced(it store.Item, data string) (write store.Write, after store.Item) {
 	it.Data = []byte(data)
 	write = store.Replace(it)
@@ -195,10 +194,10 @@ func replaced(it store.Item, data string) (write store.Write, after store.Item) 
 	return write, it
 }
 
-// missing returns what a Get returns for a key without an item.
+// missing returns the result of a Get for a key without an item.
 func missing(k store.Key) store.Item { return store.Item{Key: k} }
 
-// diff says how the item got differs from want, or nothing.
+// diff describes how got differs from want. It returns "" if they are equal.
 func diff(got, want store.Item) string {
 	switch {
 	case got.Key != want.Key:
@@ -215,7 +214,7 @@ func diff(got, want store.Item) string {
 	return ""
 }
 
-// Diff says how the items got differ from want, or nothing.
+// Diff describes how got differs from want. It returns "" if they are equal.
 func Diff(got, want []store.Item) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d items %v, want %d %v", len(got), keys(got), len(want), keys(want))
@@ -248,18 +247,18 @@ func describe(writes []store.Write) string {
 // again reports whether a Write that raced others should be tried again.
 func again(err error) bool { return store.IsConflict(err) || errors.Is(err, store.ErrUnavailable) }
 
-// counted returns the Usage of what use does with its context.
+// counted returns the Usage of the calls that use makes with its context.
 func (tb table) counted(use func(ctx context.Context)) (calls, read int64) {
 	var u store.Usage
 	use(store.WithUsage(tb.t.Context(), &u))
 	return u.Calls.Load(), u.Read.Load()
 }
 
-// seedVariable is the environment variable with the seed of Random.
+// seedVariable is the environment variable with the seed for Random.
 const seedVariable = "ASSAY_TEST_SEED"
 
-// Random returns a generator for concurrent use, with the seed that the environment gives, or a random one, which is logged to
-// be given again.
+// Random returns a generator for concurrent use. Its seed comes from the environment, or is random and logged, so that it can be given
+// again.
 func Random(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64() //nolint:gosec // a seed of a test is no secret
@@ -270,7 +269,7 @@ func Random(t testing.TB) *rand.Rand {
 		}
 	}
 	t.Logf("%s=%d repeats the random choices of this run", seedVariable, seed)
-	return rand.New(&lockedSource{source: rand.NewPCG(seed, seed)}) //nolint:gosec // nor are its choices
+	return rand.New(&lockedSource{source: rand.NewPCG(seed, seed)}) //nolint:gosec // not secret either
 }
 
 type lockedSource struct {

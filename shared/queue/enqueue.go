@@ -11,8 +11,8 @@ import (
 	"assay/shared/records"
 )
 
-// Enqueue makes the transition of a run whose last file has arrived, into the queue for the truth as it is now; its caller
-// writes the run. Without a truth the run waits where it was to wait, and learns of the absence when it is leased.
+// Enqueue queues a run whose last file has arrived, for the current ground truth. The caller writes the run. Without a ground truth the
+// run waits in its present queue, and the absence is noticed when the run is leased.
 func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	if err := changeState(run, record.Queued, now); err != nil {
 		return err
@@ -22,8 +22,8 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	return nil
 }
 
-// Restore has a run that lay in the trash go on, with the truth as it is now: a lease that it had is over without counting as an attempt,
-// and it waits from now on. Its caller writes the run.
+// Restore prepares a run from the trash to continue with the current ground truth. Its old lease is cancelled and does not count as an
+// attempt. A waiting run counts as queued now. The caller writes the run.
 func Restore(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	if run.Lease != nil {
 		run.Attempts--
@@ -38,8 +38,8 @@ func Restore(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	return nil
 }
 
-// Cancel returns the run as it is once cancelled, and adds to tx what cancels it; a worker learns of that when it extends its
-// lease. A run whose state does not allow it is a problem.
+// Cancel returns the cancelled run, and adds the cancellation to tx. A worker learns of the cancellation when it extends its lease. If
+// the run's state does not allow cancelling, Cancel returns a problem.
 func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) (*record.RunItem, error) {
 	if !run.State.CanFollow(record.Cancelled) {
 		return nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
@@ -63,8 +63,8 @@ func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) 
 	return &changed, nil
 }
 
-// FailStale fails a run that has waited too long in the state, for the reasons given. A run that is in another state or leased
-// by now, or deleted, stays as it is.
+// FailStale fails a run that has waited too long in the state, for the given reasons. The run stays unchanged if it is in another
+// state, leased or deleted.
 func (q Queue) FailStale(ctx context.Context, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
 	_, err := q.update(ctx, runID, func(t *transition) (bool, error) {
 		if t.run.State != waited || t.run.Lease != nil {
@@ -75,9 +75,9 @@ func (q Queue) FailStale(ctx context.Context, runID string, waited record.RunSta
 	return err
 }
 
-// Reevaluate queues a run again when the truth is newer than the one that the run was evaluated against, and reports whether
-// that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay as they are;
-// so do those that are leased, since an evaluation against a truth that is no longer the newest is never written.
+// Reevaluate queues a run again if the ground truth is newer than the one of its last evaluation, and reports whether the run changed.
+// It leaves unchanged runs that were cancelled, runs that failed before they had files, and leased runs. An evaluation of a leased run
+// against an older ground truth is never written.
 func (q Queue) Reevaluate(ctx context.Context, runID string, truth *record.Truth) (changed bool, err error) {
 	return q.update(ctx, runID, func(t *transition) (bool, error) { return t.reevaluate(truth), nil })
 }
@@ -88,13 +88,13 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 		return t.reassign(truth)
 	}
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
-		return false // one that awaits its files is queued for the truth that there is then
+		return false // a run that awaits its files is queued later, for the ground truth of that time
 	}
 	evaluated := run.State == record.Completed || run.State == record.Failed
 	if !evaluated || run.TruthVersion >= truth.Number || t.changeState(record.Queued) != nil {
 		return false
 	}
-	run.Queue = record.QueueBuiltin // the truth has changed, and with it what the evaluation takes
+	run.Queue = record.QueueBuiltin // the cost of the evaluation may have changed with the ground truth
 	assign(run, truth)
 	run.TruthVersion = truth.Number
 	run.Attempts = 0
@@ -106,8 +106,8 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 	return true
 }
 
-// reassign moves a run that waits to the queue and pool that the dataset has now, and ends its wait for the truth. It reports
-// whether that changed anything.
+// reassign moves a waiting run to the dataset's present queue and pool, and ends its wait for a ground truth. It reports whether the
+// run changed.
 func (t *transition) reassign(truth *record.Truth) bool {
 	run := t.run
 	queue, pool := run.Queue, run.Pool
@@ -121,8 +121,8 @@ func (t *transition) reassign(truth *record.Truth) bool {
 	return run.Queue != queue || run.Pool != pool
 }
 
-// assign sets the queue and the pool in which the run waits: an execution waits for a worker, whatever evaluates it later. Without a
-// truth both stay as they are. A run that came to the slow lane stays there until it was evaluated.
+// assign sets the queue and the pool in which the run waits. Executions always wait for workers. Without a ground truth, both stay
+// unchanged. A run in the slow lane stays there until it is evaluated.
 func assign(run *record.RunItem, truth *record.Truth) {
 	if truth == nil {
 		return
@@ -137,13 +137,12 @@ func assign(run *record.RunItem, truth *record.Truth) {
 	}
 }
 
-// NeedsReevaluation reports whether Reevaluate may have to change a run that was read from an index, which is eventually
-// consistent.
+// NeedsReevaluation reports whether Reevaluate may have to change a run that was read from an index, which can lag behind.
 func NeedsReevaluation(run *record.RunItem, truth *record.Truth) bool {
 	return run.TruthVersion < truth.Number || run.Waits() && run.Pool != truth.Pool
 }
 
-// EvaluationQueue returns the queue in which runs with all their files wait to be evaluated against the truth.
+// EvaluationQueue returns the queue in which runs with all their files wait to be evaluated against the ground truth.
 func EvaluationQueue(truth *record.Truth) string {
 	if truth.Evaluator.Kind == record.EvaluatorWorker {
 		return record.QueueWorkers

@@ -12,46 +12,48 @@ import (
 )
 
 const (
-	// halfLife is the time after which half of what a payer used still counts.
+	// halfLife is the time after which half of a payer's use still counts.
 	halfLife = 5 * time.Minute
-	// leaseSteps is what a lease counts besides the steps of its evaluation: about a millisecond. Of the work of workers no steps are
-	// known, so that their leases count equally.
+	// leaseSteps is added for each lease to the steps of the evaluation. It is about a millisecond. The steps of workers are unknown,
+	// so their leases count equally.
 	leaseSteps = 100_000
-	// mostUsed is the most use that counts, about a second of work. Otherwise somebody who used much would wait until others have used as
-	// much: those who use little in a task, for all that its other participants used.
+	// mostUsed is the greatest use that counts, about a second of work. Otherwise somebody with much use would wait until others have
+	// as much. Somebody with little use in a task would wait because of the task's other participants.
 	mostUsed = 200_000_000
-	// maxRemembered is how many names a FairOrder remembers the use of, and how many turns it knows to wait. Of names it forgets those that
-	// used least. Turns it forgets all at once, because searches find them again.
+	// maxRemembered limits the names whose use a FairOrder remembers, and the turns that it knows to wait. It forgets the names with
+	// the least use. It forgets all turns at once, because searches find them again.
 	maxRemembered = 10_000
 )
 
-// FairOrder is the order in which a process leases the runs of a subqueue. The payer comes first that used least lately, then of its
-// submitters, of their tasks and of their teams the one that used least, and then the run that has waited longest. Those that used
-// nothing come before all others, in turn. Use is counted in steps of evaluations, up to about a second of work, and half of it is
-// forgotten every five minutes. So nobody waits for more than that until others have used as much, and then in turn with them.
+// FairOrder is the order in which a process leases the runs of a subqueue. It chooses the waiting payer with the least recent use, then
+// the payer's submitter, task and team with the least, and then the run that has waited longest. Names without use come before all
+// others, in turn.
 //
-// A FairOrder belongs to one process: each process that works on a queue is fair on its own, and they share no state. The zero FairOrder is
-// ready for use. It holds what is known to wait in turns, not in runs, and finds new turns by looking at a few in each lease.
+// Use is counted in steps of evaluations, up to about a second of work, and half of it is forgotten every five minutes. So somebody
+// with much use waits until others have used about a second of work, and then takes turns with them.
+//
+// Each process has its own FairOrder and is fair on its own; processes share no state. The zero FairOrder is ready for use. It knows
+// waiting turns, not runs. Each lease finds a few new turns.
 type FairOrder struct {
-	mu      sync.Mutex           // held while a run is searched for, so that two searches do not take the same turn
+	mu      sync.Mutex           // held during a search, so that two searches do not take the same turn
 	used    map[string]use       // by the names of turns' levels
-	served  int64                // how many times use was counted
-	waiting map[record.Turn]bool // turns that are known to wait
-	payers  string               // the sort key behind which the next payer is looked for
-	turns   map[string]string    // by payer, the sort key behind which its next turn is looked for
+	served  int64                // number of charges
+	waiting map[record.Turn]bool // turns known to wait
+	payers  string               // the sort key after which the search for payers continues
+	turns   map[string]string    // by payer: the sort key after which the search for its turns continues
 }
 
-// submitter is the level of the submitter in the levels of a turn.
+// submitter is the index of the submitter in Turn.Levels.
 const submitter = 1
 
-// use is how much was used at an instant.
+// use is the use of a name at an instant.
 type use struct {
 	steps float64
 	at    time.Time
-	order int64 // of equal uses, the one that was counted earlier comes first
+	order int64 // the number of the charge; it orders equal uses
 }
 
-// lately returns how much of the use still counts at now.
+// lately returns the part of the use that still counts at now.
 func (u use) lately(now time.Time) float64 {
 	return u.steps * math.Exp2(-float64(now.Sub(u.at))/float64(halfLife))
 }
@@ -60,7 +62,7 @@ func (u use) compare(v use, now time.Time) int {
 	return cmp.Or(cmp.Compare(u.lately(now), v.lately(now)), cmp.Compare(u.order, v.order))
 }
 
-// Charge counts steps of an evaluation as used by all levels of the turn.
+// Charge adds the steps of an evaluation to the use of all levels of the turn.
 func (o *FairOrder) Charge(t record.Turn, steps int64, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +82,7 @@ func (o *FairOrder) charge(t record.Turn, steps int64, now time.Time) {
 	}
 }
 
-// forget keeps the half that used most.
+// forget keeps the names with the most use, half of maxRemembered.
 func (o *FairOrder) forget(now time.Time) {
 	names := slices.SortedFunc(maps.Keys(o.used), func(a, b string) int { return o.used[a].compare(o.used[b], now) })
 	for _, name := range names[:len(names)-maxRemembered/2] {
@@ -88,10 +90,10 @@ func (o *FairOrder) forget(now time.Time) {
 	}
 }
 
-// unused reports whether nothing of what the name used counts any more.
+// unused reports whether no use of the name counts any more.
 func (o *FairOrder) unused(name string, now time.Time) bool { return o.used[name].lately(now) < 1 }
 
-// compare orders turns by what they used, and those that used nothing by their names.
+// compare orders turns by their use, and turns without use by their names.
 func (o *FairOrder) compare(a, b record.Turn, now time.Time) int {
 	others := b.Levels()
 	for i, name := range a.Levels() {
@@ -103,7 +105,7 @@ func (o *FairOrder) compare(a, b record.Turn, now time.Time) int {
 		cmp.Compare(a.Team, b.Team))
 }
 
-// first returns the turn that comes first of those that are known to wait and that may be taken.
+// first returns the first turn that waits and that may accepts.
 func (o *FairOrder) first(now time.Time, may func(record.Turn) bool) (first record.Turn, found bool) {
 	for t := range o.waiting {
 		if may(t) && (!found || o.compare(t, first, now) < 0) {
@@ -120,7 +122,7 @@ func (o *FairOrder) wait(t record.Turn) {
 	o.waiting[t] = true
 }
 
-// setTurns sets the sort key behind which the next turn of a payer is looked for; empty is the payer's first.
+// setTurns sets the sort key after which the search for the payer's turns continues. "" means the payer's first turn.
 func (o *FairOrder) setTurns(payer, behind string) {
 	switch {
 	case behind == "":

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// turn says whose turn a run is, as "payer submitter task team".
+// turn sets the run's turn, as "payer submitter task team".
 func turn(s string) func(*recordtest.Run) {
 	parts := strings.Fields(s)
 	return func(r *recordtest.Run) {
@@ -27,7 +27,7 @@ func turn(s string) func(*recordtest.Run) {
 	}
 }
 
-// leaseTurns leases runs until none waits, and returns whose turns they were.
+// leaseTurns leases runs until none waits, and returns their turns.
 func (f *fixture) leaseTurns(sub record.Subqueue, order *queue.FairOrder) string {
 	f.t.Helper()
 	var got []string
@@ -59,7 +59,8 @@ func TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam(t *testing.T) {
 	}
 }
 
-// TestFairOrder_CountsStepsAndNotRuns has a payer whose evaluation took more than all of another one, and half a day later counts no more.
+// TestFairOrder_CountsStepsAndNotRuns has a payer with an evaluation of more steps than all of another payer's together. Half a day
+// later it no longer counts.
 func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder
@@ -84,11 +85,11 @@ func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 	}
 }
 
-// mostUsed is the most use that counts.
+// mostUsed is the greatest use that counts.
 const mostUsed = 200_000_000
 
-// TestFairOrder_BoundsWhatCounts has participants use an hour of processors in a task. Somebody else's run in it then waits for a few
-// runs of another payer that used nothing before, not for an hour of them.
+// TestFairOrder_BoundsWhatCounts has participants use an hour of processor time in a task. Another user's run in the task then waits
+// for a few runs of a new payer, not for an hour of them.
 func TestFairOrder_BoundsWhatCounts(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder
@@ -109,17 +110,17 @@ func TestFairOrder_BoundsWhatCounts(t *testing.T) {
 	}
 }
 
-// charged is what a part of a turn had used at an instant.
+// charged is the use of a part of a turn at an instant.
 type charged struct {
 	steps float64
 	at    time.Time
 }
 
-// orderModel knows everything that waits and all that was used.
+// orderModel knows all waiting runs and all use.
 type orderModel struct {
-	waiting map[record.Turn][]string // ids in the order in which they were queued
+	waiting map[record.Turn][]string // IDs in the order of queueing
 	used    map[string]charged
-	last    map[string]int // by name, the number of its last charge
+	last    map[string]int // by name: the number of its last charge
 	charges int
 }
 
@@ -136,7 +137,7 @@ func (m *orderModel) lately(name string, now time.Time) float64 {
 	return c.steps * math.Pow(2, -now.Sub(c.at).Minutes()/5)
 }
 
-// comes says why a turn must not have come while another one waits; it is empty when the turn may.
+// comes says why a turn must not come while another one waits. It returns "" if the turn may come.
 func (m *orderModel) comes(t, other record.Turn, now time.Time) string {
 	others := other.Levels()
 	for i, name := range t.Levels() {
@@ -146,7 +147,7 @@ func (m *orderModel) comes(t, other record.Turn, now time.Time) string {
 		used, less := m.lately(name, now), m.lately(others[i], now)
 		equal := math.Abs(used-less) <= 1e-6*max(used, less)
 		switch {
-		case used < 1: // which comes before all that used something, and in no order with others
+		case used < 1: // without use: before all turns with use, and in any order with others
 		case !equal && less < used:
 			return fmt.Sprintf("%s used %.0f steps, and %s, which waits, %.0f", name, used, others[i], less)
 		case equal && m.last[others[i]] < m.last[name]:
@@ -157,8 +158,8 @@ func (m *orderModel) comes(t, other record.Turn, now time.Time) string {
 	return ""
 }
 
-// TestFairOrder_FollowsTheModel queues, leases and charges at random. Between two runs of a payer, every other payer that waits and used
-// less has one, and so have its submitters, tasks and teams.
+// TestFairOrder_FollowsTheModel queues, leases and charges at random. Between two runs of a payer, every other waiting payer with less
+// use has a run. The same holds for submitters, tasks and teams.
 func TestFairOrder_FollowsTheModel(t *testing.T) {
 	st := openStore(t)
 	nightlytest.Check(t, func(rt *rapid.T) {
@@ -213,7 +214,7 @@ func TestFairOrder_FollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestFairOrder_ReadsLittleHoweverManyWait has 1,000 payers that wait and that all used something.
+// TestFairOrder_ReadsLittleHoweverManyWait has 1,000 waiting payers, all with use.
 func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	const payers, most = 1000, 2*8 + 1
 	f := newFixture(t)
@@ -233,7 +234,7 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 		if err != nil || r == nil {
 			t.Fatal(r, err)
 		}
-		if n := u.Calls.Load() - 1; n > most { // one writes
+		if n := u.Calls.Load() - 1; n > most { // one call is the write
 			t.Fatalf("a lease reads %d times, want at most %d", n, most)
 		}
 		return r
@@ -241,7 +242,7 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	for range 50 {
 		lease()
 	}
-	fresh := add("p0300x") // just behind where the order has looked
+	fresh := add("p0300x") // just after the keys that the order has read
 	for n := 1; lease().ID != fresh.ID; n++ {
 		if n > payers/8+1 {
 			t.Fatalf("a payer that used nothing has no turn in %d leases", n)
@@ -249,7 +250,7 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	}
 }
 
-// TestFairOrder_ForgetsThoseThatUsedLeast has more payers than an order remembers, none of which makes it forget the one that used most.
+// TestFairOrder_ForgetsThoseThatUsedLeast has more payers than an order remembers. It must remember the payer with the most use.
 func TestFairOrder_ForgetsThoseThatUsedLeast(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder
@@ -289,8 +290,8 @@ func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	}
 }
 
-// TestFairOrder_UnreadableRunHidesNoTurn has a run that cannot be read in the first turn of a payer. The payer's other turns come all the
-// same, and the search reports the run once nothing else waits.
+// TestFairOrder_UnreadableRunHidesNoTurn has an unreadable run in the first turn of a payer. The payer's other turns are still leased,
+// and the search reports the run once nothing else waits.
 func TestFairOrder_UnreadableRunHidesNoTurn(t *testing.T) {
 	f := newFixture(t)
 	damaged := f.add(turn("A s 1 x"))

@@ -17,7 +17,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const leaseTime = time.Minute
 
-// fixture is a dataset with a truth, and the runs and the allowance of one user.
+// fixture is a dataset with a ground truth, and the runs and the allowance of one user.
 type fixture struct {
 	*recordtest.Builder
 	t         recordtest.TB
@@ -50,12 +50,12 @@ func fixtureIn(t recordtest.TB, s store.Store) *fixture {
 
 func (f *fixture) queue() queue.Queue { return f.queueAfter(0) }
 
-// queueAfter returns the queue whose clock is ahead by the duration.
+// queueAfter returns the queue with a clock that is ahead by the duration.
 func (f *fixture) queueAfter(d time.Duration) queue.Queue {
 	return queue.Queue{Store: f.Store, Now: func() time.Time { return f.now.Add(d) }}
 }
 
-// reclaim reports whether the run was reclaimed, if its lease is over.
+// reclaim reclaims the run if its lease is over, and reports whether it did.
 func (f *fixture) reclaim(id string) bool {
 	f.t.Helper()
 	reclaimed, err := f.queue().ReclaimExpired(f.ctx, id)
@@ -70,13 +70,13 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// add makes a queued run of an upload, which does not count in the quota yet.
+// add creates a queued run of an upload that does not count in the quota yet.
 func (f *fixture) add(options ...recordtest.RunOption) *record.RunItem {
 	f.now = f.now.Add(time.Millisecond)
 	return f.dataset.Run("ann", append([]recordtest.RunOption{recordtest.Queued, recordtest.Content("run.txt", "x")}, options...)...).RunItem
 }
 
-// addCounted makes a queued run of an upload that counts in the quota.
+// addCounted creates a queued run of an upload that counts in the quota.
 func (f *fixture) addCounted() *record.RunItem {
 	r := f.add()
 	a := recordtest.Get[record.Allowance](f.t, f.Store, f.allowance)
@@ -86,14 +86,14 @@ func (f *fixture) addCounted() *record.RunItem {
 	return r
 }
 
-// addImage makes a run that waits for a worker of the pool.
+// addImage creates a run that waits for a worker of the pool.
 func (f *fixture) addImage(pool string, options ...recordtest.RunOption) *record.RunItem {
 	f.now = f.now.Add(time.Millisecond)
 	return f.dataset.Run("ann", append([]recordtest.RunOption{recordtest.OfImage, func(r *recordtest.Run) { r.Pool = pool }},
 		options...)...).RunItem
 }
 
-// ofRepository makes the run of an image one of a repository.
+// ofRepository turns the run of an image into one of a repository.
 func ofRepository(r *recordtest.Run) { r.Type = record.RepositoryType }
 
 func (f *fixture) run(id string) *record.RunItem {
@@ -106,7 +106,7 @@ func (f *fixture) counted() int {
 	return recordtest.Get[record.Allowance](f.t, f.Store, f.allowance).Total
 }
 
-// changeTruth stores the next version of the truth, and returns the one before.
+// changeTruth stores the next version of the ground truth, and returns the previous one.
 func (f *fixture) changeTruth() *record.Truth {
 	before := *f.truth
 	f.truth.Number++
@@ -129,7 +129,7 @@ func (f *fixture) outcome(truth *record.Truth) queue.Outcome {
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth}
 }
 
-// lease leases the next run for a built-in evaluator; nil when there is none.
+// lease leases the next run for a built-in evaluator. It returns nil if none waits.
 func (f *fixture) lease() *record.RunItem {
 	f.t.Helper()
 	return f.leaseFrom(record.BuiltinSubqueue(), &f.order)

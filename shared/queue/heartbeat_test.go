@@ -49,7 +49,8 @@ func TestHeartbeat_StoresEachLineOnce(t *testing.T) {
 	}
 }
 
-// A heartbeat without lines writes the extension of its lease, and not the run, which is due again when the lease was to end.
+// A heartbeat without lines writes only the extension of the lease. So the index still says that the run is due at the original end of
+// the lease.
 func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
 	f := newFixture(t)
 	id := f.addImage("").ID
@@ -58,7 +59,7 @@ func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
 		_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
 		return err
 	}
-	f.must(beat()) // it confirms the lease
+	f.must(beat()) // confirms the lease
 	confirmed := f.run(id)
 	due := confirmed.Lease.Until
 	f.now = f.now.Add(leaseTime / 2)
@@ -86,7 +87,7 @@ func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
 	}
 }
 
-// Of a heartbeat and of what reclaims the run at the same time one wins: no worker is told that it has a lease which another one gets.
+// When a heartbeat and a reclaim race, only one succeeds: no worker is told that it has a lease after the run was given to another.
 func TestHeartbeat_RacesWithTheEndOfItsLease(t *testing.T) {
 	f := newFixture(t)
 	id := f.addImage("").ID

@@ -14,27 +14,27 @@ import (
 	"assay/shared/store"
 )
 
-// LeaseRef names a run, the lease under which it is worked on, and the identity that took the lease. The lease is valid for
-// that identity alone, even when another one learns its id.
+// LeaseRef names a run, a lease of the run, and the user who took the lease. Only that user can use the lease, even if others learn its
+// ID.
 type LeaseRef struct {
 	RunID, LeaseID, UserID string
-	// Request is the digest of the request that a change is made for. The one that ends the lease is kept with the run, so that
-	// Ended recognizes its repeats; empty: none is kept.
+	// Request is the digest of the request that causes a change. The run keeps the digest of the request that ends the lease, so that
+	// Ended recognizes repeats of the request. If Request is empty, the run keeps nothing.
 	Request string
 }
 
-// LeaseRefOf returns the reference to the lease of a run that was just leased.
+// LeaseRefOf returns the reference to the run's lease.
 func LeaseRefOf(run *record.RunItem) LeaseRef {
 	return LeaseRef{RunID: run.ID, LeaseID: run.Lease.ID, UserID: run.Lease.UserID}
 }
 
-// Matches reports whether the lease is the one that the reference names.
+// Matches reports whether l refers to the lease.
 func (l LeaseRef) Matches(lease *record.Lease) bool {
 	return lease != nil && lease.ID == l.LeaseID && lease.UserID == l.UserID
 }
 
-// Ended returns how the lease that the reference names ended; nil unless a request under it or a cancellation ended it, and no
-// later lease of the run was ended so.
+// Ended returns how the lease ended, if a request under the lease or a cancellation ended it. Otherwise it returns nil. It also returns
+// nil after a later lease of the run has ended in one of these ways.
 func (l LeaseRef) Ended(run *record.RunItem) *record.EndedLease {
 	if e := run.Ended; e != nil && e.ID == l.LeaseID && e.UserID == l.UserID {
 		return e
@@ -42,7 +42,8 @@ func (l LeaseRef) Ended(run *record.RunItem) *record.EndedLease {
 	return nil
 }
 
-// underLease applies a transition to a run that has the lease, and returns the run, or ErrStaleLease.
+// underLease applies a transition to a run with the lease, and returns the run. It returns ErrStaleLease if the run no longer has the
+// lease.
 func (q Queue) underLease(ctx context.Context, l LeaseRef, do func(*transition) error) (run *record.RunItem, err error) {
 	written, err := q.update(ctx, l.RunID, func(t *transition) (bool, error) {
 		run = t.run
@@ -66,7 +67,7 @@ func (q Queue) underLease(ctx context.Context, l LeaseRef, do func(*transition) 
 	return run, nil
 }
 
-// Extend makes the lease last for the duration from now.
+// Extend makes the lease end after the duration from now.
 func (q Queue) Extend(ctx context.Context, l LeaseRef, d time.Duration) error {
 	_, err := q.underLease(ctx, l, func(t *transition) error {
 		t.run.Lease.Until = record.At(t.now.Add(d))
@@ -75,8 +76,8 @@ func (q Queue) Extend(ctx context.Context, l LeaseRef, d time.Duration) error {
 	return err
 }
 
-// Release gives back a run that its holder did not begin, because it stops or because the work is for another kind of
-// evaluator: the attempt does not count, and the run keeps its place in the queue.
+// Release returns a run to the queue that its holder did not begin, because the holder stops or the work is for another kind of
+// evaluator. The attempt does not count, and the run keeps its place in the queue.
 func (q Queue) Release(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--
@@ -84,8 +85,7 @@ func (q Queue) Release(ctx context.Context, l LeaseRef) (*record.RunItem, error)
 	})
 }
 
-// MoveToSlowLane gives back a run whose evaluation has used up its budget, and puts it into the queue of the slow lane. The attempt does
-// not count.
+// MoveToSlowLane moves a run whose evaluation has used up its budget to the queue of the slow lane. The attempt does not count.
 func (q Queue) MoveToSlowLane(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--
@@ -94,7 +94,7 @@ func (q Queue) MoveToSlowLane(ctx context.Context, l LeaseRef) (*record.RunItem,
 	})
 }
 
-// Fail ends a run whose work cannot succeed, for the reasons given.
+// Fail ends a run whose work cannot succeed, for the given reasons.
 func (q Queue) Fail(ctx context.Context, l LeaseRef, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Diagnostics = []measure.Diagnostic{}
@@ -102,9 +102,10 @@ func (q Queue) Fail(ctx context.Context, l LeaseRef, reasons []measure.Diagnosti
 	})
 }
 
-// FailAgainst is Fail for reasons that lie in the run and the truth together, or, without a truth, in its absence. A truth
-// that has changed meanwhile is ErrTruthChanged, since the reasons may no longer apply. A blinded run that fails for nothing but
-// what only the truth can reveal may exceed the number of such failures, which is ErrTruthFailures.
+// FailAgainst is like Fail, for reasons that depend on both the run and the ground truth (qrels, labels). A nil truth means that the
+// dataset has none, which is the reason. If the ground truth has changed, FailAgainst returns ErrTruthChanged, because the reasons may
+// no longer apply. If a blinded run fails only for reasons that the ground truth reveals, the failure is counted. Beyond the allowed
+// number, FailAgainst returns ErrTruthFailures.
 func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		refund := t.refund
@@ -125,7 +126,7 @@ func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.Truth,
 	})
 }
 
-// fail makes the transition to failed, and refunds the run to its user's quota.
+// fail changes the state to failed, and refunds the run to its user's quota.
 func (t *transition) fail(reasons ...measure.Diagnostic) error { return t.failWith(t.refund, reasons) }
 
 func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic) error {
@@ -137,21 +138,22 @@ func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic)
 	return refund()
 }
 
-// tell adds to the transaction that the team is notified of how the run ended, unless that is of an evaluation against a changed truth,
-// which the team is notified of in itself.
+// tell adds an event to the transaction that notifies the team of the run's end. It adds none for evaluations after the first: the
+// change of the ground truth has its own event.
 func (t *transition) tell(kind record.EventKind) {
 	if len(t.run.Evaluations) == 0 {
 		t.tx.Create(record.NewEvent(t.now, kind, t.run.Scope(), "/v1/runs/"+t.run.ID))
 	}
 }
 
-// RetryDelay is how long no worker gets a run that a worker gave back; after an attempt, once for each attempt that it had. The
-// cause, such as a registry that does not answer, may be over then, and no worker leases the same run in a tight loop.
+// RetryDelay is how long no worker gets a run that a worker returned. After an attempt, the delay is RetryDelay times the number of
+// attempts. The cause, such as a registry that does not answer, may have ended by then, and workers do not lease the same run in a
+// tight loop.
 const RetryDelay = 15 * time.Second
 
-// FailAttempt gives back a run whose attempt broke off, for the reason that the sentence why states. While attempts are left
-// it waits again in its place, after RetryDelay if it is work of workers. After the last it fails, and its diagnostics say how
-// each ended.
+// FailAttempt returns a run to the queue after a failed attempt. why is the reason, a clause for the diagnostics. While attempts
+// remain, the run waits in its place again, after RetryDelay if its work is for workers. After the last attempt it fails, and its
+// diagnostics say how each attempt ended.
 func (q Queue) FailAttempt(ctx context.Context, l LeaseRef, why string) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		if t.run.Queue == record.QueueWorkers {
@@ -161,8 +163,8 @@ func (q Queue) FailAttempt(ctx context.Context, l LeaseRef, why string) (*record
 	})
 }
 
-// ReleaseAfterCrash gives back a run because the platform's own process ended while it worked on it. That does not count as an
-// attempt, unless it happens so often that the run must be what ends the process.
+// ReleaseAfterCrash returns a run to the queue because the platform's own process ended while it worked on the run. This does not count
+// as an attempt. After record.MaxRestarts it does, because then the run probably ends the process.
 func (q Queue) ReleaseAfterCrash(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		return t.releaseAfterCrash("the process that worked on it ended")
@@ -178,10 +180,10 @@ func (t *transition) releaseAfterCrash(why string) error {
 	return t.requeue()
 }
 
-// ReclaimExpired is FailAttempt, without a delay, for a run whose lease has expired. A run whose lease has not, or that has none,
-// stays as it is. A lease that its worker never confirmed does not count as an attempt: it may not even have reached the worker.
+// ReclaimExpired ends the lease of a run if it has expired, like FailAttempt without a delay. Other runs stay unchanged. If the worker
+// never confirmed the lease, the attempt does not count, because the lease may not have reached the worker.
 //
-// A lease with an extension ends later than the index of expired leases says. Its run is then written with the later end.
+// A lease with an extension ends later than the index of expired leases says. ReclaimExpired then writes the later end to the run.
 func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool, err error) {
 	run, err := records.Get[record.RunItem](ctx, q.Store, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || run.Lease == nil {
@@ -196,14 +198,14 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool
 		}
 		until := l.ExtendedUntil(extension)
 		if reclaimed = !until.After(t.now); reclaimed && extension != nil {
-			t.tx.Delete(extension) // so that no heartbeat extends it any more
+			t.tx.Delete(extension) // so that no heartbeat can extend it
 		}
 		switch {
 		case until.After(l.Until.Time) && !reclaimed:
 			l.Until = until
 			return nil
 		case !reclaimed:
-			return ErrStaleLease // it was extended with the run
+			return ErrStaleLease // the run has a later end of the lease
 		case t.run.Queue == record.QueueWorkers && !l.Confirmed:
 			return t.releaseAfterCrash("no worker that was given it began")
 		default:
@@ -229,8 +231,8 @@ func (t *transition) failAttempt(why string) error {
 		plural.Count(run.Attempts, "time"), why)})
 }
 
-// Postpone gives a run back whose work cannot begin yet, for what it needs is still to come. The attempt does not count, and
-// nobody takes the run up for the duration.
+// Postpone returns a run to the queue whose work cannot begin yet, because something that it needs is not available. The attempt does
+// not count. Nobody leases the run for the duration.
 func (q Queue) Postpone(ctx context.Context, l LeaseRef, d time.Duration) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--
@@ -243,9 +245,9 @@ var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded
 	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth " +
 		"is there; if none is within a day, it fails."}
 
-// AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
-// up before the instant unless Reevaluate, with the truth, has it wait in its queue again. A truth that came meanwhile is
-// ErrTruthChanged.
+// AwaitTruth returns a run to the queue whose dataset has no ground truth yet, and adds a diagnostic. The attempt does not count.
+// Nobody leases the run until the instant, unless Reevaluate makes it available once the ground truth exists. If the ground truth
+// exists already, AwaitTruth returns ErrTruthChanged.
 func (q Queue) AwaitTruth(ctx context.Context, l LeaseRef, until time.Time) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.tx.CheckAbsent(record.TruthKey(t.run.DatasetID)).Or(ErrTruthChanged)
@@ -258,7 +260,7 @@ func (q Queue) AwaitTruth(ctx context.Context, l LeaseRef, until time.Time) (*re
 	})
 }
 
-// Resume queues a run again whose postponement is over. One that is not postponed, or for longer, stays as it is.
+// Resume makes a run available again whose NotBefore has passed. Other runs stay unchanged.
 func (q Queue) Resume(ctx context.Context, runID string) error {
 	_, err := q.update(ctx, runID, func(t *transition) (bool, error) {
 		if !t.run.Waits() || t.run.NotBefore == nil || t.run.NotBefore.After(t.now) {

@@ -18,13 +18,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// leaseCall is what a worker asks about the run, under a lease that it or another worker had; or that the lease is reclaimed.
+// leaseCall is a call of a worker about the run, under its own or another worker's lease, or a reclaim of the lease.
 type leaseCall struct{ kind, lease string }
 
 // leasedRun is the state of the run.
 type leasedRun struct {
 	state    record.RunState
-	lease    string // empty when it has none
+	lease    string // empty without a lease
 	attempts int
 }
 
@@ -43,22 +43,22 @@ func (r leasedRun) step(c leaseCall, leased string) (done bool, next leasedRun) 
 	case c.kind == "complete":
 		return true, leasedRun{record.Completed, "", r.attempts}
 	default:
-		return true, r // it is extended
+		return true, r // extended
 	}
 }
 
 var leaseModel = porcupine.Model{
 	Init: func() any { return leasedRun{state: record.Queued} },
 	Step: func(state, input, output any) (bool, any) {
-		answer := output.(string) // the lease that was given, something else that was done, or nothing
+		answer := output.(string) // the lease that was given, another effect, or none
 		done, next := state.(leasedRun).step(input.(leaseCall), answer)
 		return done == (answer != ""), next
 	},
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %q", input, output) },
 }
 
-// TestLease_IsLinearizable has workers lease a run, extend, release and complete it, under leases of their own and of others, while leases
-// are reclaimed: what each is answered is what one after the other could have been.
+// TestLease_IsLinearizable has workers lease a run, and extend, release and complete it under their own and other leases, while leases
+// are reclaimed. Some sequential order of the calls must explain the answers.
 func TestLease_IsLinearizable(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) store.Store{
 		"embedded": openStore, "DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
@@ -90,7 +90,7 @@ func raceLeases(t *testing.T, f *fixture, random *rand.Rand, answered map[string
 	q.Store, late.Store = slow, slow
 	h := storetest.NewHistory()
 	var mu sync.Mutex
-	var leases []string // that were given
+	var leases []string // leases that were given
 	ask := func(c leaseCall) (answer string, err error) {
 		l := queue.LeaseRef{RunID: run, LeaseID: c.lease}
 		switch c.kind {
@@ -136,7 +136,7 @@ func raceLeases(t *testing.T, f *fixture, random *rand.Rand, answered map[string
 				}
 				h.Call(worker, c, func() (any, bool) {
 					answer, err := ask(c)
-					if err != nil && !problem.Unavailable.Is(err) { // which changed nothing
+					if err != nil && !problem.Unavailable.Is(err) { // Unavailable means that nothing changed
 						t.Errorf("%+v: %v", c, err)
 					}
 					mu.Lock()

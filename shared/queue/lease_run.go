@@ -11,11 +11,11 @@ import (
 	"assay/shared/store"
 )
 
-// ErrNoPlace means that the payer of the run, or the slow lane, has no place left: the run waits, and was not changed.
+// ErrNoPlace means that the payer of the run, or the slow lane, has no free place. The run still waits, unchanged.
 var ErrNoPlace = errors.New("queue: no place is left")
 
-// LeaseRun leases one certain run, if it waits for a built-in evaluator; nil when it does not, or another process took it. It fails with
-// ErrNoPlace when the payer has no place left.
+// LeaseRun leases the run if it waits for a built-in evaluator. It returns nil if the run does not wait, or another process leased it.
+// It returns ErrNoPlace if the payer has no free place.
 func (q Queue) LeaseRun(ctx context.Context, o *FairOrder, runID string, lease record.Lease, d time.Duration) (*record.RunItem, error) {
 	run, err := q.readWaiting(ctx, runID)
 	if err != nil || run == nil || run.Queue != record.QueueBuiltin {
@@ -27,7 +27,7 @@ func (q Queue) LeaseRun(ctx context.Context, o *FairOrder, runID string, lease r
 	return run, err
 }
 
-// readWaiting reads a run; nil unless it waits in its queue.
+// readWaiting reads a run. It returns nil unless the run waits in its queue.
 func (q Queue) readWaiting(ctx context.Context, runID string) (*record.RunItem, error) {
 	run, err := records.Get[record.RunItem](ctx, q.Store, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || !run.Waits() || run.NotBefore != nil {
@@ -36,7 +36,7 @@ func (q Queue) readWaiting(ctx context.Context, runID string) (*record.RunItem, 
 	return run, nil
 }
 
-// leaseWaiting leases a run that was read; nil when another process was faster.
+// leaseWaiting leases a run that was read. It returns nil if another process leased it first.
 func (q Queue) leaseWaiting(ctx context.Context, run *record.RunItem, lease record.Lease, d time.Duration) (*record.RunItem, error) {
 	for run != nil {
 		id, queue := run.ID, run.Queue
@@ -47,7 +47,7 @@ func (q Queue) leaseWaiting(ctx context.Context, run *record.RunItem, lease reco
 		if q.Places == nil {
 			return nil, nil
 		}
-		if run, err = q.readWaiting(ctx, id); err != nil { // perhaps only the places have changed
+		if run, err = q.readWaiting(ctx, id); err != nil { // the conflict may only be about the places
 			return nil, err
 		}
 		if run != nil && run.Queue != queue {
@@ -57,8 +57,8 @@ func (q Queue) leaseWaiting(ctx context.Context, run *record.RunItem, lease reco
 	return nil, nil
 }
 
-// lease makes the transition of a run that is leased, which takes a place where places are counted. It fails with a conflict when another
-// process was faster.
+// lease changes the state of a run to leased, and takes a place if places are counted. It returns a conflict if another process was
+// faster.
 func (q Queue) lease(ctx context.Context, run *record.RunItem, lease record.Lease, d time.Duration) error {
 	tx, now := new(records.Tx), q.Now()
 	if q.Places != nil && run.Queue != record.QueueWorkers {
@@ -80,14 +80,14 @@ func (q Queue) lease(ctx context.Context, run *record.RunItem, lease record.Leas
 	return tx.Replace(run).Commit(ctx, q.Store)
 }
 
-// Places is how many runs are evaluated at the same time over all processes that count them.
+// Places limits how many runs are evaluated at the same time, over all processes that count them.
 type Places struct {
-	Payer int // of one payer
-	Slow  int // in the slow lane
+	Payer int // for each payer
+	Slow  int // for the slow lane
 }
 
-// takePlace adds to the transaction that the run takes a place of its payer, or of the slow lane. Only if all seem taken, it reads which of
-// their runs are still leased, so that ending a lease, or a process that dies, costs no write.
+// takePlace adds a place for the run to the transaction: of its payer, or of the slow lane. If all places seem taken, it reads which of
+// their runs are still leased. So neither the end of a lease nor the death of a process costs a write.
 func (q Queue) takePlace(ctx context.Context, tx *records.Tx, run *record.RunItem, now time.Time) error {
 	id, most := run.Turn().Payer, q.Places.Payer
 	if run.Queue == record.QueueSlow {

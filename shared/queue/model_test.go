@@ -27,21 +27,21 @@ type model struct {
 	stale       queue.LeaseRef // the one before
 	until       time.Time
 	evaluations []int64 // truth versions
-	listed      int     // how many of them until the one in lists, 0 for none
+	listed      int     // position of the listed evaluation, from 1; 0 for none
 	truth       int64
 }
 
 func (m *model) queued() { m.state, m.leased = record.Queued, false }
 
-// failed is refunded, unless it was evaluated before.
+// failed refunds the run, unless it was evaluated before.
 func (m *model) failed() {
 	m.state = record.Failed
 	m.leased = false
 	m.counted = m.counted && len(m.evaluations) > 0
 }
 
-// TestQueue_FollowsTheModel sends random events, under valid and stale leases, to two runs, and compares the store with the model
-// after each.
+// TestQueue_FollowsTheModel sends random events, under valid and stale leases, to two runs. After each event it compares the store with
+// the model.
 func TestQueue_FollowsTheModel(t *testing.T) {
 	st := openStore(t)
 	nightlytest.Check(t, func(rt *rapid.T) {
@@ -51,7 +51,7 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 			runs[i] = &model{id: f.addCounted().ID, state: record.Queued, counted: true}
 		}
 		pick := func(rt *rapid.T) *model { return runs[rapid.IntRange(0, len(runs)-1).Draw(rt, "run")] }
-		// under reports whether the run's last lease is valid, and fails when the event under it went otherwise.
+		// under reports whether the run's last lease is valid, and fails if the event had another result.
 		under := func(rt *rapid.T, m *model, err error) bool {
 			if m.leased && err == nil || !m.leased && errors.Is(err, queue.ErrStaleLease) {
 				return m.leased

@@ -17,7 +17,7 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// withPlaces returns the queue of processes that count places: two of a payer, one of the slow lane.
+// withPlaces returns the queue of processes that count places: two for each payer, and one for the slow lane.
 func (f *fixture) withPlaces() queue.Queue {
 	q := f.queue()
 	q.Places = &queue.Places{Payer: 2, Slow: 1}
@@ -29,13 +29,13 @@ func onBothStores(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Run("embedded", func(t *testing.T) { test(t, newFixture(t)) })
 	t.Run("DynamoDB", func(t *testing.T) {
 		f := fixtureIn(t, dynamotest.Open(t, dynamotest.Start(t)))
-		f.now = time.Now() // by which the store knows what has expired
+		f.now = time.Now() // the store lets items expire by this time
 		test(t, f)
 	})
 }
 
-// TestPlaces_AreNotExceeded has many processes lease runs of two payers at once, each one run of its own: of a payer at most two are leased
-// at any time, each run once, and those that find no place are unchanged.
+// TestPlaces_AreNotExceeded has many processes lease runs of two payers at once, each a different run. At most two runs of a payer are
+// leased at any time, each run is leased once, and runs without a place stay unchanged.
 func TestPlaces_AreNotExceeded(t *testing.T) {
 	onBothStores(t, func(t *testing.T, f *fixture) {
 		q := f.withPlaces()
@@ -64,7 +64,7 @@ func TestPlaces_AreNotExceeded(t *testing.T) {
 						t.Errorf("%d runs of a payer are leased", n)
 						refuse()
 					}
-					<-refused // so that there is somebody without a place
+					<-refused // so that some process finds no place
 					leased[r.Payer].Add(-1)
 					if _, err = q.CompleteEvaluation(f.ctx, queue.LeaseRefOf(r), f.outcome(f.truth)); err != nil {
 						t.Error(err)
@@ -82,8 +82,8 @@ func TestPlaces_AreNotExceeded(t *testing.T) {
 	})
 }
 
-// TestPlaces_OfOnePayerDelayNoOther has a payer with all places taken: neither a message nor the order gives it another one, and other
-// payers have theirs. Once a lease is over, as that of a process that died, its place is free.
+// TestPlaces_OfOnePayerDelayNoOther has a payer whose places are all taken. Neither a message nor the order leases another of its runs,
+// and other payers have their own places. After a lease expires, for example because its process died, its place is free.
 func TestPlaces_OfOnePayerDelayNoOther(t *testing.T) {
 	onBothStores(t, func(t *testing.T, f *fixture) {
 		var ofA []*record.RunItem
@@ -120,7 +120,7 @@ func TestPlaces_OfOnePayerDelayNoOther(t *testing.T) {
 	})
 }
 
-// TestPlaces_OfTheSlowLaneAreForAll has two payers whose runs wait in the slow lane: one after the other has its only place.
+// TestPlaces_OfTheSlowLaneAreForAll has two payers whose runs wait in the slow lane. They get its only place one after the other.
 func TestPlaces_OfTheSlowLaneAreForAll(t *testing.T) {
 	f := newFixture(t)
 	slow := func(r *recordtest.Run) { r.Queue = record.QueueSlow }
@@ -161,8 +161,8 @@ func TestPlaces_CostOneReadAndOneSmallWrite(t *testing.T) {
 	}
 }
 
-// TestPlaces_SearchesEndWithoutAPlace has more payers than a search reads at once, none of which gets a place: of their own, or of the slow
-// lane. The search ends, and in the slow lane it tries one run only.
+// TestPlaces_SearchesEndWithoutAPlace has more payers than a search reads at once, and none gets a place, of their own or of the slow
+// lane. The search ends, and tries only one run in the slow lane.
 func TestPlaces_SearchesEndWithoutAPlace(t *testing.T) {
 	const payers = 30
 	for queued, sub := range map[string]record.Subqueue{
@@ -202,8 +202,8 @@ func TestPlaces_SearchesEndWithoutAPlace(t *testing.T) {
 	}
 }
 
-// TestPlaces_InTheSlowLaneAreNoneOfThePayer has a run that had a place of its payer before it came to the slow lane, where it is evaluated
-// now: the payer has both places for other runs.
+// TestPlaces_InTheSlowLaneAreNoneOfThePayer has a run with a place of its payer that moves to the slow lane and is evaluated there. The
+// payer then has both places for other runs.
 func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
 	f := newFixture(t)
 	q := f.withPlaces()
@@ -223,7 +223,7 @@ func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
 	leaseRun()
 }
 
-// TestPlaces_OfARunAreOne has a run that was given back and leased again: it has one place, and leaves the other one to another run.
+// TestPlaces_OfARunAreOne has a run that was returned and leased again. It has one place, and the other is free for another run.
 func TestPlaces_OfARunAreOne(t *testing.T) {
 	f := newFixture(t)
 	q := f.withPlaces()

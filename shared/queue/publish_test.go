@@ -42,7 +42,7 @@ func TestCompleteEvaluation_PublishesWhereTheDatasetSaysSo(t *testing.T) {
 			}
 			review.Published = false
 			run.Access.Published = false
-			e.Access.Published = false // as an organizer withdraws it
+			e.Access.Published = false // like an organizer who withdraws it
 			f.Replace(review)
 			f.Replace(run)
 			f.Replace(e)

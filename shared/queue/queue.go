@@ -2,16 +2,16 @@
 // and teams, retries with a delay, and the transition of each run from state to state. Built-in evaluators, workers behind
 // gRPC and operations of the REST API all call it, so that each transition has one implementation.
 //
-// The id of a lease is a fencing token: its holder changes the run only while the run has that lease, and every write is conditional
-// on the run being as it was read. So each transition happens once, however many workers race and however often a message is
-// delivered. An expired lease stays valid until ReclaimExpired ends it, since until then no other worker has the run.
+// The ID of a lease is a fencing token: its holder can change the run only while the run has that lease. Every write requires that
+// the run is unchanged since it was read. So each transition happens once, however many workers race and however often a message is
+// delivered. An expired lease stays valid until ReclaimExpired ends it, because no other worker has the run before.
 //
-// Runs are leased in turns, by payer, then by submitter, task and team (see FairOrder): those that used little lately come before those
-// that used much, however many runs these have waiting. An evaluation that uses up its budget continues in the slow lane, a queue of its
-// own.
+// Runs are leased in turns, by payer, then by submitter, task and team (see FairOrder). Names with little recent use come before
+// names with much, however many runs of the latter wait. An evaluation that uses up its budget continues in the slow lane, a
+// separate queue.
 //
-// A run that fails or is cancelled is refunded to its user's quota in the same transaction. One that is evaluated again
-// after a change of the truth, and completes, counts again.
+// A run that fails or is cancelled is refunded to its user's quota in the same transaction. If the run is evaluated again after a
+// change of the ground truth (qrels, labels) and completes, it counts again.
 package queue
 
 import (
@@ -32,17 +32,17 @@ var (
 	// ErrStaleLease means that the run no longer has the lease: it expired and was reclaimed, or the run was cancelled or
 	// deleted. Results of work under the lease must be discarded.
 	ErrStaleLease = errors.New("queue: the run no longer has this lease")
-	// ErrLinesMissing means that lines before those that were sent are missing: send from where the run's lease has them.
+	// ErrLinesMissing means that lines before the sent ones are missing. Send again from the position that the run's lease has reached.
 	ErrLinesMissing = errors.New("queue: lines of the log are missing before the first that was sent")
-	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written and
-	// the lease is still valid: evaluate again.
+	// ErrTruthChanged means that the ground truth has changed since the run was evaluated against it. Nothing was written and the lease
+	// is still valid: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
-	// ErrTruthFailures means that no more blinded runs of the user may fail today for what only the truth can reveal. Nothing
-	// was written and the lease is still valid: complete the run without values.
+	// ErrTruthFailures means that no more blinded runs of the user may fail today for reasons that only the ground truth reveals.
+	// Nothing was written and the lease is still valid: complete the run without values.
 	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can reveal")
 )
 
-// IgnoreStale returns nil for ErrStaleLease, and any other error as it is: for work that is needed only while the lease is valid.
+// IgnoreStale returns nil for ErrStaleLease, and other errors unchanged. It is for work that is needed only while the lease is valid.
 func IgnoreStale(err error) error {
 	if errors.Is(err, ErrStaleLease) {
 		return nil
@@ -50,16 +50,16 @@ func IgnoreStale(err error) error {
 	return err
 }
 
-// Queue is the queue of the runs in a store. It has no state of its own.
+// Queue is the queue of the runs in a store. It has no state.
 type Queue struct {
 	Store   store.Store
 	Now     func() time.Time
-	Metrics metrics.Recorder // of runs that end, and of leases that expire
-	Places  *Places          // bounds how many runs are evaluated at the same time; nil: the process does
+	Metrics metrics.Recorder // counts runs that end, and leases that expire
+	Places  *Places          // limits how many runs are evaluated at the same time; nil means that only the process limits them
 }
 
-// transition is a change of one run, in a transaction with all that goes with it. Its function is called again, with the run
-// as it is then, when another writer was faster.
+// transition is a change of one run and its related records, in one transaction. After a conflict, its function is called again with
+// the current run.
 type transition struct {
 	ctx   context.Context //nolint:containedctx // of the one call
 	store store.Store
@@ -68,7 +68,7 @@ type transition struct {
 	tx    *records.Tx
 }
 
-// update applies a transition to the run, if there is one and do reports that it changes. It reports whether it was written.
+// update applies a transition to the run, if the run exists and do returns true. It reports whether the run was written.
 func (q Queue) update(ctx context.Context, runID string, do func(*transition) (bool, error)) (bool, error) {
 	now := q.Now()
 	var after *record.RunItem
@@ -108,7 +108,7 @@ func changeState(run *record.RunItem, next record.RunState, now time.Time) error
 
 func (t *transition) changeState(next record.RunState) error { return changeState(t.run, next, t.now) }
 
-// assign is assign for the truth of the run's dataset as it is now.
+// assign assigns the run for the current ground truth of its dataset.
 func (t *transition) assign() error {
 	truth, err := records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
 	if err == nil {
@@ -117,8 +117,8 @@ func (t *transition) assign() error {
 	return err
 }
 
-// requeue puts the run back into the queue, with the evaluator and the pool that its dataset has now. They may differ from those
-// that it was leased for.
+// requeue returns the run to the queue, with its dataset's present evaluator and pool. They may differ from those at the time of the
+// lease.
 func (t *transition) requeue() error {
 	if err := t.assign(); err != nil {
 		return err
@@ -126,10 +126,10 @@ func (t *transition) requeue() error {
 	return t.changeState(record.Queued)
 }
 
-// refund adds to the transaction that the run no longer counts in its user's quota. A run that was evaluated, also against an earlier
-// truth, always counts: its measures stay.
+// refund adds to the transaction that the run no longer counts in its user's quota. A run with an evaluation, even against an earlier
+// ground truth, always counts, because its measures stay.
 //
-// Bytes that were announced for the run and never uploaded are refunded to the user too.
+// Bytes that were announced for the run and never uploaded are also refunded to the user.
 func (t *transition) refund() error {
 	run := t.run
 	if missing := min(run.Bytes, record.PendingUploads(run.Files).Bytes); missing > 0 {
@@ -155,8 +155,8 @@ func (t *transition) refund() error {
 	return nil
 }
 
-// refundTruthFailure is refund for a blinded run, whose files all came, that failed for what only the truth can reveal; it
-// counts that failure too.
+// refundTruthFailure is like refund, for a blinded run with all its files that failed for reasons that only the ground truth reveals.
+// It also counts the failure.
 func (t *transition) refundTruthFailure() error {
 	run := t.run
 	a, err := t.allowance()
@@ -174,8 +174,9 @@ func (t *transition) refundTruthFailure() error {
 	return nil
 }
 
-// recordTruthFailures notes on a blinded run that completes until when none of its user's fails for what only the truth can reveal. It is
-// the same whether the run would have failed, also when another one fails at the same time, as the transaction checks.
+// recordTruthFailures records on a completing blinded run until when no blinded run of the user can fail for reasons that only the
+// ground truth reveals. The value must not depend on whether the run would have failed. The transaction therefore checks that the
+// allowance is unchanged.
 func (t *transition) recordTruthFailures() error {
 	run := t.run
 	run.NextTruthFailure = nil
@@ -187,7 +188,7 @@ func (t *transition) recordTruthFailures() error {
 		return err
 	}
 	run.NextTruthFailure = a.NextTruthFailure(t.now)
-	if run.Counted || run.Uncounted() { // or else recharge writes it
+	if run.Counted || run.Uncounted() { // otherwise recharge writes the allowance
 		t.tx.Check(a)
 	}
 	return nil
@@ -209,7 +210,7 @@ func (t *transition) recharge() error {
 	return nil
 }
 
-// allowance returns the allowance of the run's team, a new one when there is none.
+// allowance returns the allowance of the run's team, or a new one if none exists.
 func (t *transition) allowance() (*record.Allowance, error) {
 	a, err := allowance.OfSubmitted(t.ctx, t.store, store.Strong, t.run)
 	if a == nil && err == nil {

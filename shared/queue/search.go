@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// looks is how many small reads a search makes to find payers that wait, and again to find turns of the chosen one. So a lease costs
-	// at most 2 * looks + 1 reads however many wait, besides one for each turn that others have served meanwhile. A new payer among 1,000
-	// others that used something is found within 1,000 / looks leases, and among up to eight others in the next one.
+	// looks is how many small reads a search makes to find waiting payers, and again to find turns of the chosen payer. So a lease costs
+	// at most 2 * looks + 1 reads, however many payers wait, and one more for each turn that others have served meanwhile. A new payer
+	// among 1,000 others with use is found within 1,000 / looks leases, and among up to eight others in the next lease.
 	looks = 8
-	// waitingPage is how many waiting runs are read at once: the first, and whether another follows.
+	// waitingPage is how many waiting runs are read at once: the first, and one more to know whether another follows.
 	waitingPage = 2
 )
 
-// Lease leases the next run of the subqueue in the order, for the duration; nil when none waits, or other processes leased every
-// waiting run.
-// The lease is a copy of the one given, which says who holds it.
-// The first of several runs costs one small read, each later one some more, at most 2 * looks + 1; finding the queue empty costs two reads
-// of an empty page, or one when it was empty the time before.
+// Lease leases the next run of the subqueue in the order, for the duration. The lease is a copy of the given one, which names the
+// holder. It returns nil if no run waits, or if other processes leased every waiting run.
+//
+// The first of several runs costs one small read, and each later run at most 2 * looks + 1. An empty queue costs two reads of an empty
+// page, or one if it was empty before.
 func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (*record.RunItem, error) {
 	return q.search(ctx, sub, o, nil, lease, d)
 }
 
-// LeaseBefore is Lease for a built-in evaluator that is about to evaluate the run: nil when no run is known to wait whose turn is before
-// the run's.
+// LeaseBefore is like Lease, for a built-in evaluator that is about to evaluate run. It returns nil if no run is known to wait whose
+// turn comes before run's.
 func (q Queue) LeaseBefore(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
 	d time.Duration) (*record.RunItem, error) {
 	return q.search(ctx, record.BuiltinSubqueue(), o, run, lease, d)
@@ -55,22 +55,22 @@ func (q Queue) search(ctx context.Context, sub record.Subqueue, o *FairOrder, be
 // search is one search of a subqueue for a run to lease.
 type search struct {
 	Queue
-	ctx        context.Context //nolint:containedctx // of the one call
+	ctx        context.Context //nolint:containedctx // lives for one call
 	now        time.Time
 	subqueue   record.Subqueue
 	order      *FairOrder
-	before     *record.Turn // which a turn must come before; nil: none must
+	before     *record.Turn // the leased turn must come before this one, unless nil
 	lease      record.Lease
 	duration   time.Duration
-	found      map[record.Turn]found // what was read of turns
-	payers     map[string]bool       // payers that were looked at
+	found      map[record.Turn]found // turns that were read
+	payers     map[string]bool       // payers that were read
 	skipped    map[record.Turn]bool  // turns without a run that can be leased
-	full       map[string]bool       // payers that have no place left
-	laneFull   bool                  // the slow lane, whose places all payers share, has no place left
-	unreadable error                 // runs that cannot be decoded, which keep no run after them from being leased
+	full       map[string]bool       // payers without a free place
+	laneFull   bool                  // the slow lane, whose places all payers share, has no free place
+	unreadable error                 // errors of runs that cannot be decoded; the search skips these runs
 }
 
-// found is the first run of a turn, and whether it is the only one of the turn and of the payer.
+// found is the first run of a turn. onlyTurn reports whether it is the turn's only run, onlyPayer whether it is the payer's only run.
 type found struct {
 	run                 store.Item
 	onlyTurn, onlyPayer bool
@@ -108,15 +108,15 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 		case all && s.before == nil:
 			return nil, s.unreadable
 		case all:
-			return nil, nil // a run that cannot be read has no turn
+			return nil, nil // LeaseBefore does not report unreadable runs, because they have no turn
 		}
 	}
 }
 
-// may reports whether a run of the turn may be leased in this search.
+// may reports whether this search may lease a run of the turn.
 func (s *search) may(t record.Turn) bool { return !s.skipped[t] && !s.full[t.Payer] }
 
-// findPayers looks for payers that wait until one used nothing. It reports whether this search has looked at all of them.
+// findPayers looks for waiting payers until it finds one without use. It reports whether this search has looked at all payers.
 func (s *search) findPayers() (all bool, err error) {
 	before := len(s.payers)
 	s.order.payers, all, err = s.look(s.subqueue.All(), s.order.payers,
@@ -125,11 +125,11 @@ func (s *search) findPayers() (all bool, err error) {
 			return s.subqueue.OfPayer(t).To
 		},
 		func(t record.Turn) bool { return s.order.unused(t.Payer, s.now) })
-	return all || len(s.payers) == before, err // without a payer that is new, it has come around
+	return all || len(s.payers) == before, err // without a new payer, the search has come around
 }
 
-// findTurns looks for turns of the payer of a turn that was chosen, and returns the one that comes first. Where the payer used nothing, or
-// has only one run, there is no need to look.
+// findTurns looks for turns of the chosen turn's payer, and returns the first in the order. It returns chosen at once if the payer has
+// no use or only one run.
 func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
 	if s.order.unused(chosen.Payer, s.now) || s.isOnlyTurn(chosen) {
 		return chosen, nil
@@ -139,7 +139,7 @@ func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
 	return first, err
 }
 
-// findBehind looks for turns of the payer of a turn that was skipped, which may hide them.
+// findBehind looks for turns of the skipped turn's payer. The skipped turn may have hidden them.
 func (s *search) findBehind(skipped record.Turn) error {
 	if s.full[skipped.Payer] || s.isOnlyTurn(skipped) {
 		return nil
@@ -147,7 +147,7 @@ func (s *search) findBehind(skipped record.Turn) error {
 	return s.findTurnsOf(skipped)
 }
 
-// findTurnsOf looks for turns of the payer of a turn until a submitter used nothing.
+// findTurnsOf looks for turns of t's payer until it finds a submitter without use.
 func (s *search) findTurnsOf(t record.Turn) error {
 	behind, _, err := s.look(s.subqueue.OfPayer(t), s.order.turns[t.Payer],
 		func(t record.Turn) string { return s.subqueue.OfTurn(t).To },
@@ -156,15 +156,20 @@ func (s *search) findTurnsOf(t record.Turn) error {
 	return err
 }
 
-// isOnlyTurn reports whether the turn is known to be the only one of its payer.
+// isOnlyTurn reports whether the turn's run is known to be the payer's only run.
 func (s *search) isOnlyTurn(t record.Turn) bool {
 	known, read := s.found[t]
 	return read && known.onlyPayer
 }
 
-// look reads runs of the range, one of each turn or payer: it begins behind a sort key, and goes on behind what next returns for the run
-// that it read. At the end of the range it goes on from the beginning, up to where it began. It ends after looks reads, and at a turn for
-// which isFirst reports that no other comes before. It returns the sort key to go on behind, and whether it has come around.
+// look reads runs of the range, one for each turn or payer. It starts at the sort key behind, and continues at next of the turn that it
+// read. At the end of the range it continues at the beginning, up to where it started. It ends when one of these holds:
+//
+//	looks reads were made
+//	isFirst reports that no other turn comes before the one that it read
+//	it has come around
+//
+// It returns the sort key at which to continue, and whether it has come around.
 func (s *search) look(all record.KeyRange, behind string, next func(record.Turn) string, isFirst func(record.Turn) bool) (
 	string, bool, error) {
 	r := all
@@ -194,7 +199,7 @@ func (s *search) look(all record.KeyRange, behind string, next func(record.Turn)
 	return at, false, nil
 }
 
-// read notes what the first run of a range tells about its turn.
+// read records the first run of the range, and its turn.
 func (s *search) read(r record.KeyRange) (turn record.Turn, ok bool, err error) {
 	page, err := s.page(s.query(r))
 	if err != nil || len(page) == 0 {
@@ -206,7 +211,7 @@ func (s *search) read(r record.KeyRange) (turn record.Turn, ok bool, err error) 
 		other := s.turn(page[1])
 		f.onlyTurn, f.onlyPayer = other != turn, other.Payer != turn.Payer
 	}
-	// A range may begin in the middle of a payer, whose other runs are then known from an earlier read.
+	// The range may begin within the payer's runs. An earlier read has then found other runs of the payer.
 	f.onlyPayer = f.onlyPayer && r.From <= s.subqueue.OfPayer(turn).From
 	s.found[turn] = f
 	s.order.wait(turn)
@@ -226,7 +231,8 @@ func (s *search) page(q store.Query) ([]store.Item, error) {
 	return items, records.Failed(err)
 }
 
-// leaseOf leases the first run of the turn that no other process takes. Without one, the turn is skipped from now on.
+// leaseOf leases the first run of the turn that no other process leases first. If the turn has none, the search skips the turn from now
+// on.
 func (s *search) leaseOf(turn record.Turn) (*record.RunItem, error) {
 	q := s.query(s.subqueue.OfTurn(turn))
 	first, read := s.found[turn]
@@ -267,7 +273,7 @@ func (s *search) leaseOf(turn record.Turn) (*record.RunItem, error) {
 	}
 }
 
-// leaseItem leases the run of an item; nil when it cannot be read, or does not wait any more.
+// leaseItem leases the run of the item. It returns nil if the run cannot be decoded or no longer waits.
 func (s *search) leaseItem(it store.Item) (*record.RunItem, error) {
 	run, err := records.Decode[record.RunItem](it)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"assay/shared/store"
 )
 
-// TeamBacklog is the runs of one team that wait for workers, for one task, one pool and one kind of work.
+// TeamBacklog holds one team's runs that wait for workers, for one task, pool and kind of work.
 type TeamBacklog struct {
-	Oldest store.Item      // the run that waits longest
-	Since  time.Time       // since when
-	Runs   record.KeyRange // all that wait
+	Oldest store.Item      // the run that has waited longest
+	Since  time.Time       // when Oldest was queued
+	Runs   record.KeyRange // all waiting runs
 }
 
-// TeamBacklogs yields the backlogs of all teams that wait for workers. Each costs one small read.
+// TeamBacklogs yields the backlogs of all teams with runs that wait for workers. Each costs one small read.
 func (q Queue) TeamBacklogs(ctx context.Context) iter.Seq2[TeamBacklog, error] {
 	return func(yield func(TeamBacklog, error) bool) {
 		query := store.Query{Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: 1}
@@ -44,8 +44,9 @@ func (q Queue) TeamBacklogs(ctx context.Context) iter.Seq2[TeamBacklog, error] {
 	}
 }
 
-// Unserved has a diagnostic for each kind of work that runs of the dataset's task wait for in its pool while no worker that does
-// it has been seen for a minute. Where all are served it costs one read, otherwise one more for the task and one for each kind that is not.
+// Unserved returns a diagnostic for each kind of work for which runs of the dataset's task wait in its pool, while no worker for it has
+// been seen for a minute. It costs one read if all kinds are served. Otherwise it costs one more for the task, and one for each
+// unserved kind.
 func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem) ([]measure.Diagnostic, error) {
 	now := q.Now()
 	serving, err := records.Get[record.Serving](ctx, q.Store, store.Eventual, record.ServingKey())

@@ -1,8 +1,8 @@
-// Package quota holds users, and all of them together, to the quotas of the platform (record.Quotas).
+// Package quota enforces the quotas of the platform (record.Quotas), for each user and for all users together.
 //
-// What a user has taken is written in the transaction that takes it, so that no race overshoots a quota of the user. What
-// all users have taken is approximate: each process adds up what its transactions took, writes the sum to a shard every few
-// seconds, and decides by the sum of the shards as it was some seconds ago.
+// The usage of a user is exact: the transaction that adds usage also writes it, so that concurrent requests cannot exceed a quota.
+// The usage of all users is approximate. Each process adds up the charges of its transactions, and writes the sum to a shard every
+// few seconds. It decides by the sum of the shards some seconds ago.
 package quota
 
 import (
@@ -26,14 +26,15 @@ import (
 )
 
 const (
-	// freshFor is how long the counters of the server are used as they were read, and how often a process writes to them.
+	// freshFor is how long a process uses the counters of the server before it reads them again, and how often it writes to them.
 	freshFor = 10 * time.Second
-	// verifyFrom is how many records of a user may wait for uploads until they are verified in any case, so that what the
-	// user has taken stays a small record.
+	// verifyFrom is the number of a user's records waiting for uploads from which they are always verified, so that Usage stays a small
+	// record.
 	verifyFrom = 16
 )
 
-// Parse returns the defaults with what the JSON sets of them, such as {"user":{"perDay":{"tasks":500}}}. Empty sets nothing.
+// Parse returns the defaults, overridden by settings in JSON such as {"user":{"perDay":{"tasks":500}}}. Empty settings override
+// nothing.
 func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
 	if err := config.ParseJSON(settings, &defaults); err != nil {
 		return defaults, fmt.Errorf("%w; limits.quotas of GET /info shows the members", err)
@@ -57,7 +58,7 @@ func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
 	return defaults, nil
 }
 
-// FromEnvironment returns the default quotas with what the deployment's variable sets of them.
+// FromEnvironment returns the default quotas, overridden by the deployment's environment variable.
 func FromEnvironment() (record.Quotas, error) {
 	q, err := Parse(record.DefaultQuotas(), os.Getenv(config.QuotasVariable))
 	if err != nil {
@@ -66,29 +67,29 @@ func FromEnvironment() (record.Quotas, error) {
 	return q, nil
 }
 
-// Ledger decides about charges, and counts what all users together take.
+// Ledger decides about charges, and counts the usage of all users together.
 type Ledger struct {
 	Quotas record.Quotas
-	// ResultTime is for how long a result of a tool that was stored for its caller is there at most.
+	// ResultTime is the longest time for which a tool's stored result exists.
 	ResultTime time.Duration
 
-	store store.Store // that counts nothing itself
+	store store.Store // without counting
 	now   func() time.Time
 
 	mu      sync.Mutex
-	total   record.ServerUsage // with what this process took since
+	total   record.ServerUsage // the shards, and the charges of this process since read
 	read    time.Time          // when total was read
-	taken   record.ServerUsage // that no shard has yet
+	taken   record.ServerUsage // charges that no shard has yet
 	written time.Time          // when a shard was last written
 }
 
-// New returns a Ledger over the store. Results of tools count for an hour.
+// New returns a Ledger for the store. Results of tools count for an hour.
 func New(q record.Quotas, s store.Store, now func() time.Time) *Ledger {
 	return &Ledger{Quotas: q, ResultTime: time.Hour, store: s, now: now}
 }
 
-// Take adds the charge of the caller to tx, or returns the problem that a quota does not allow it. usage is what the caller took
-// before, as the grants have it; nil: nothing.
+// Take adds the caller's charge to tx, or returns a problem if a quota does not allow it. usage is the caller's usage from the grants,
+// or nil.
 func (l *Ledger) Take(ctx context.Context, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
 	limits := usage.Limits(l.Quotas.User)
 	if caller.Admin {
@@ -104,21 +105,21 @@ func (l *Ledger) Take(ctx context.Context, tx *records.Tx, caller access.Caller,
 	return Account{Store: l.store, Tx: tx, Now: l.now(), UserID: caller.ID}.take(limits, usage, ch)
 }
 
-// Account is what a user has taken, as one transaction changes it.
+// Account is a user's usage within one transaction.
 type Account struct {
 	Store  store.Store
 	Tx     *records.Tx
 	Now    time.Time
-	UserID string // empty where files were never charged: nothing changes
+	UserID string // empty if the files were never charged; then nothing changes
 }
 
-// Credit adds to the transaction what deleted files of the user give back: a charge of negative bytes. No limit refuses it.
+// Credit adds to the transaction the bytes that deleted files of the user give back: a charge of negative bytes. No limit refuses it.
 func (a Account) Credit(ctx context.Context, ch record.Charge) error {
 	return a.charge(ctx, func(*record.Usage) record.UsageLimits { return record.UsageLimits{} }, ch)
 }
 
-// Charge adds to the transaction that a user who is not the caller takes the charge, or returns the problem that the limits of the user,
-// which are the defaults where the user has none, do not allow it.
+// Charge adds the charge of a user who is not the caller to the transaction. It returns a problem if the user's limits do not allow the
+// charge. The limits are the user's own, or the defaults.
 func (a Account) Charge(ctx context.Context, defaults record.UsageLimits, ch record.Charge) error {
 	return a.charge(ctx, func(u *record.Usage) record.UsageLimits { return u.Limits(defaults) }, ch)
 }
@@ -134,8 +135,7 @@ func (a Account) charge(ctx context.Context, limits func(*record.Usage) record.U
 	return a.take(limits(usage), usage, ch)
 }
 
-// take adds to the transaction that usage, which is nil when the user took nothing before, grows by the charge, and that the user is
-// listed by storage where that says.
+// take adds the charge to usage in the transaction, and updates the user's entry in the list by storage. A nil usage means none before.
 func (a Account) take(limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
 	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(a.UserID, a.Now)})
 	listed := usage.StorageKey()
@@ -156,8 +156,8 @@ func (a Account) take(limits record.UsageLimits, usage *record.Usage, ch record.
 	return nil
 }
 
-// verifyPending makes the pending uploads of the user what they are now. An upload that was announced arrives or ends, and is not
-// announced again without a charge, so what is read outside the transaction is never too little.
+// verifyPending updates the user's pending uploads from the stored records. It may read outside the transaction: announced uploads only
+// arrive or end, and new ones need a charge. So the result is never too small.
 func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 	var keys []store.Key
 	for partition := range u.Pending {
@@ -194,7 +194,7 @@ func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 	return nil
 }
 
-// checkServer decides whether all users together may take the charge.
+// checkServer returns a problem if the limits of all users together do not allow the charge.
 func (l *Ledger) checkServer(ctx context.Context, ch record.Charge) error {
 	server, now := l.Quotas.Server, l.now()
 	if len(server.PerDay) == 0 && server.PendingFiles == 0 && server.PendingBytes == 0 && server.StoredBytes == 0 {
@@ -216,7 +216,7 @@ func (l *Ledger) checkServer(ctx context.Context, ch record.Charge) error {
 	return l.total.Refuse(server, ch, now)
 }
 
-// Store returns the ledger's store, which adds up in the counters of the server what the changes of users' usage in it take.
+// Store returns the ledger's store. Writes of users' usage through it are added to the counters of the server.
 func (l *Ledger) Store() store.Store { return &countingStore{Store: l.store, ledger: l} }
 
 type countingStore struct {
@@ -224,8 +224,7 @@ type countingStore struct {
 	ledger *Ledger
 }
 
-// Write implements store.Store. Whether the counters can be written changes nothing for the caller: what could not, is
-// tried again with what comes next.
+// Write implements store.Store. A failure to write the counters does not affect the caller. It is tried again with the next charges.
 func (c *countingStore) Write(ctx context.Context, writes ...store.Write) error {
 	if err := c.Store.Write(ctx, writes...); err != nil {
 		return err
@@ -238,7 +237,7 @@ func (c *countingStore) Write(ctx context.Context, writes ...store.Write) error 
 	return nil
 }
 
-// count adds a charge to the counters of the process, and writes a shard when it is time.
+// count adds a charge to the counters of the process, and writes a shard every freshFor.
 func (l *Ledger) count(ctx context.Context, ch record.Charge) {
 	now := l.now()
 	l.mu.Lock()
@@ -254,7 +253,7 @@ func (l *Ledger) count(ctx context.Context, ch record.Charge) {
 	}
 }
 
-// Flush writes what this process has counted to a shard.
+// Flush writes the charges that this process has counted to a shard.
 func (l *Ledger) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	taken := l.taken

@@ -37,7 +37,7 @@ func at(now *time.Time) func() time.Time { return func() time.Time { return *now
 
 var oneTask = record.Charge{Kind: record.MadeTasks, Count: 1}
 
-// take reads what the user took and takes the charge in a transaction, again when another one was faster.
+// take reads the user's usage and takes the charge in a transaction, again after a conflict.
 func take(ctx context.Context, l *quota.Ledger, s store.Store, c access.Caller, ch record.Charge) error {
 	return records.Retry(ctx, func() error {
 		u, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(c.ID))
@@ -52,8 +52,8 @@ func take(ctx context.Context, l *quota.Ledger, s store.Store, c access.Caller, 
 	})
 }
 
-// In every span of 24 hours a user creates at most as many as the quota says, and when it is used up, more are possible at
-// the instant that the refusal names.
+// TestTake_LimitsEachSpanOf24Hours checks that a user never creates more in 24 hours than the quota allows, and that more are possible
+// at the instant that the refusal names.
 func TestTake_LimitsEachSpanOf24Hours(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		const most = 5
@@ -82,7 +82,7 @@ func TestTake_LimitsEachSpanOf24Hours(t *testing.T) {
 	})
 }
 
-// The refusal counts in words: one of each kind is no plural.
+// TestTake_SaysHowManyWereMade checks the singular and the plural in refusals.
 func TestTake_SaysHowManyWereMade(t *testing.T) {
 	for kind, want := range map[string]string{record.MadeOrganizers: "created 1 organizer in", record.MadeAudits: "created 1 audit entry in"} {
 		limits := record.UsageLimits{PerDay: map[string]int64{kind: 1}}
@@ -151,7 +151,8 @@ func TestTake_RefundsBytesAndExpiresLeavingOnes(t *testing.T) {
 	}
 }
 
-// Uploads that have arrived, or whose runs have ended, count no longer, though nothing was written when that happened.
+// TestTake_VerifiesPendingUploadsBeforeItRefuses checks that uploads no longer count once they have arrived or their runs have ended,
+// although nothing was written to the usage then.
 func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 	s := open(t)
 	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}}, s, at(&start))
@@ -185,7 +186,8 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 	}
 }
 
-// What one process takes, others refuse once they have read it; it is written seldom.
+// TestLedger_CountsForAllProcesses checks that processes refuse charges because of other processes' charges, once they have read these,
+// and that they write rarely.
 func TestLedger_CountsForAllProcesses(t *testing.T) {
 	plain := open(t)
 	q := record.Quotas{Server: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 5}, StoredBytes: 100, PendingFiles: 2}}
@@ -258,7 +260,7 @@ func TestParse_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What some shards have taken and others give back adds up to nothing: which shard counts a change is chosen at random.
+// TestLedger_CountsRefundsInOtherShards checks that charges and refunds cancel out, although they are counted in random shards.
 func TestLedger_CountsRefundsInOtherShards(t *testing.T) {
 	plain, now := open(t), start
 	l := quota.New(record.Quotas{Server: record.UsageLimits{StoredBytes: 100}}, plain, at(&now))
@@ -277,7 +279,7 @@ func TestLedger_CountsRefundsInOtherShards(t *testing.T) {
 	}
 }
 
-// TestDefaultQuotas_LeaveRoomForOthers compares what one user may take with what all may take together.
+// TestDefaultQuotas_LeaveRoomForOthers compares the quotas of one user with those of all users together.
 func TestDefaultQuotas_LeaveRoomForOthers(t *testing.T) {
 	q := record.DefaultQuotas()
 	limits := func(l record.UsageLimits) map[string]int64 {

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// own stores that the user has a quota, with what the user took.
+// own stores the user's quota, with the user's usage.
 func own(t *testing.T, s store.Store, id string, q record.UserQuota) {
 	t.Helper()
 	u := recordtest.Get[record.Usage](t, s, record.UsageKey(id))
@@ -67,7 +67,7 @@ func TestTake_HoldsToTheQuotaOfTheUser(t *testing.T) {
 	}
 }
 
-// The output of an image is charged to a user who is not the caller, and what comes back is never refused.
+// TestAccount_HoldsToTheQuotaOfTheUser charges the output of an image to a user who is not the caller. Refunds are never refused.
 func TestAccount_HoldsToTheQuotaOfTheUser(t *testing.T) {
 	s := open(t)
 	defaults := record.UsageLimits{StoredBytes: 100}
@@ -92,8 +92,8 @@ func TestAccount_HoldsToTheQuotaOfTheUser(t *testing.T) {
 	}
 }
 
-// TestTake_ListsByStorage: whatever users take and give back, each whose files count is listed once, where what is stored says, and the
-// list is written only when the power of two changes.
+// TestTake_ListsByStorage checks that each user with files is listed once, in the right place, after random charges and refunds. The
+// list is written only if the number of bits changes.
 func TestTake_ListsByStorage(t *testing.T) {
 	for name, s := range map[string]store.Store{"embedded": open(t), "DynamoDB": dynamotest.Open(t, dynamotest.Start(t))} {
 		t.Run(name, func(t *testing.T) { listsByStorage(t, s) })

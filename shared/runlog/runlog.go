@@ -1,6 +1,6 @@
-// Package runlog stores the logs of runs. While a run is worked on, its lines are chunks in the table, written in the transaction that
-// checks the worker's lease, so that only its holder appends lines, each once. When the run has ended its logs are sealed: they
-// become text files, and the chunks are deleted.
+// Package runlog stores the logs of runs. While a run is worked on, its lines are chunks in the table. The transaction that writes a
+// chunk checks the worker's lease, so that only the holder appends lines, each once. After the run has ended, its logs are sealed:
+// they become text files, and the chunks are deleted.
 //
 // record.RunItem.ReadsLog decides who may read a log.
 package runlog
@@ -27,8 +27,8 @@ import (
 	"assay/shared/wait"
 )
 
-// Append adds to tx lines at the end of a log, and counts them in the run, which the transaction has to replace. Lines get the instant
-// now. A line that is too long is cut; lines beyond the limit of a log are only counted, and shown by its tail.
+// Append adds lines to the end of a log in tx, and counts them in the run. The transaction must also replace the run. Lines get the
+// instant now. Too long lines are cut. Lines beyond the limit of a log are only counted, and shown in its tail.
 func Append(tx *records.Tx, run *record.RunItem, k record.LogKind, lines []record.LogLine, now time.Time) {
 	if len(lines) == 0 {
 		return
@@ -59,7 +59,7 @@ func Append(tx *records.Tx, run *record.RunItem, k record.LogKind, lines []recor
 	state.Lines += int64(len(kept))
 }
 
-// line returns a text as one line of valid UTF-8 that is not too long.
+// line converts a text to one line of valid UTF-8 with at most record.MaxLineBytes.
 func line(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\n", " ")
@@ -176,14 +176,14 @@ func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, 
 			return next, err
 		}
 		c, err := records.Decode[record.LogChunk](it)
-		if err != nil || c.First > next || !take(c) { // those in between may have been deleted just now
+		if err != nil || c.First > next || !take(c) { // chunks in between may have been deleted meanwhile
 			return next, err
 		}
 	}
 	return next, nil
 }
 
-// chunkWith returns the chunk that has the line of the number; nil when there is none.
+// chunkWith returns the chunk with the line of the number, or nil if none exists.
 func (l log) chunkWith(ctx context.Context, line int64) (*record.LogChunk, error) {
 	found, err := records.Query[record.LogChunk](ctx, l.Store, store.Query{
 		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
@@ -196,13 +196,13 @@ func (l log) chunkWith(ctx context.Context, line int64) (*record.LogChunk, error
 	return found[0], nil
 }
 
-// sealed yields the lines that are in the file of the log. It returns what chunks does.
+// sealed yields the lines in the file of the log. It returns the same as chunks.
 func (l log) sealed(ctx context.Context, number int64, yield func(record.LogLine, error) bool) (int64, error) {
 	f, err := l.open(ctx)
 	if err != nil || f == nil {
 		return number, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // f was only read
 	lines := bufio.NewReader(f)
 	for n := int64(0); ; n++ {
 		text, err := lines.ReadString('\n')
@@ -222,7 +222,7 @@ func (l log) sealed(ctx context.Context, number int64, yield func(record.LogLine
 	}
 }
 
-// open opens the file of the log that the run has now; nil when it has none, or was deleted. When the log was sealed again
+// open opens the present file of the run's log. It returns nil if the run has no such file, or was deleted. If the log was sealed again
 // meanwhile, which replaces the file, open reads the run again.
 func (l log) open(ctx context.Context) (io.ReadCloser, error) {
 	var version int64
@@ -243,10 +243,10 @@ func (l log) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 }
 
-// format returns a line as it is in the file: time, stream and text.
+// format returns a line's text in the file: time, stream and text.
 func format(l record.LogLine) string { return fmt.Sprintf("%s %s %s\n", l.At, l.Stream, l.Text) }
 
-// parse reads what format wrote.
+// parse is the inverse of format.
 func parse(text string) (record.LogLine, error) {
 	parts := strings.SplitN(text, " ", 3)
 	if len(parts) < 3 {
@@ -256,11 +256,11 @@ func parse(text string) (record.LogLine, error) {
 	return record.LogLine{At: record.At(at), Stream: parts[1], Text: parts[2]}, err
 }
 
-// mediaType is that of the file of a log.
+// mediaType is the media type of log files.
 const mediaType = "text/plain; charset=utf-8"
 
-// Seal writes the logs of a run that has ended to files, and then deletes the chunks. It may be called again at any time; a run that
-// has not ended, or was deleted, stays as it is.
+// Seal writes the logs of a run that has ended to files, and then deletes the chunks. It may be called repeatedly. It does nothing for
+// a run that has not ended, or was deleted.
 func (s Logs) Seal(ctx context.Context, now time.Time, runID string) error {
 	var run *record.RunItem
 	var replaced []string // keys of files
@@ -308,7 +308,7 @@ func (s Logs) Seal(ctx context.Context, now time.Time, runID string) error {
 	return nil
 }
 
-// seal stores the file of the log: its earlier file, and the chunks that follow.
+// seal stores the new file of the log: its earlier file followed by the chunks.
 func (l log) seal(ctx context.Context) (*record.File, error) {
 	state, _, file := l.run.Log(l.kind)
 	var all bytes.Buffer

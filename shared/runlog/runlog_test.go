@@ -23,7 +23,7 @@ import (
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// fixture is a run that is executed.
+// fixture is a run in execution.
 type fixture struct {
 	*recordtest.Builder
 	t    rapid.TB
@@ -96,8 +96,8 @@ func (f *fixture) chunks() int {
 	return len(all)
 }
 
-// TestLogs_ReadTheSameAfterAnySequence appends to both logs, ends, restarts and seals the run at any time, and reads from anywhere, also
-// by an earlier version of the run.
+// TestLogs_ReadTheSameAfterAnySequence appends to both logs, and ends, restarts and seals the run at random times. It reads from random
+// lines, also with an earlier version of the run.
 func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 	st := recordtest.OpenStore(t, embedded.Options{Now: func() time.Time { return now }})
 	files := recordtest.OpenFiles(t)

@@ -8,8 +8,8 @@ import (
 	"assay/shared/records"
 )
 
-// Release is that of scores of the dataset, by the closes as they are stored. It reads them once until Forget drops them. Of a dataset
-// that is being deleted it is not known.
+// Release returns when the scores of the dataset are released, according to the stored closes. It reads them once until Forget drops
+// them. For a missing dataset, or one that is being deleted, the release is unknown.
 func (v *Viewer) Release(ctx context.Context, taskID, datasetID string) (record.Release, error) {
 	if r, read := v.releases[datasetID]; read {
 		return r, nil
@@ -33,8 +33,8 @@ func (v *Viewer) Release(ctx context.Context, taskID, datasetID string) (record.
 	return r, nil
 }
 
-// ApplyEmbargo has the attributes of a run or an evaluation on the dataset say whether scores are withheld at now, because what is stored
-// of that follows a change of the last close later. It reads nothing where the dataset never withholds them.
+// ApplyEmbargo sets in the attributes of a run or evaluation on the dataset whether scores are withheld at now. The stored attributes
+// follow a change of the last close only later. It reads nothing if the dataset never withholds scores.
 func (v *Viewer) ApplyEmbargo(ctx context.Context, a *record.AccessAttributes, taskID, datasetID string, now time.Time) error {
 	if !a.AfterClose && !a.Embargoed {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"assay/shared/store"
 )
 
-// The methods below return the partitions that hold the resources of a kind that the caller may see, and no others: a list
-// reads nothing that its caller may not see. A resource may be in several partitions; records.List shows it once.
+// The methods below return partitions with resources of a kind that the caller may see. No other partitions are read, so a list
+// reads only resources that its caller may see. A resource may be in several partitions; records.List shows it once.
 
-// AllPartitions returns the sources of all records of the kind, in all tasks, that the caller may see.
+// AllPartitions returns the sources of all records of the kind that the caller may see, in all tasks.
 func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil {
@@ -31,7 +31,8 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 	return append(all, granted(g, k, record.AudiencesOf(k)[1:])...), nil
 }
 
-// granted returns the sources that grants open to a user: those of the user's organizers with the audiences, and of private tasks.
+// granted returns the sources that the grants give access to: records of the user's organizers with the audiences, and records of
+// private tasks.
 func granted(g record.Grants, k record.Kind, audiences []access.Audience) []records.Source {
 	var all []records.Source
 	for _, m := range g.Memberships {
@@ -43,8 +44,8 @@ func granted(g record.Grants, k record.Kind, audiences []access.Audience) []reco
 	return all
 }
 
-// VisibleIn returns the sources of the kind's records in one task or dataset, whose kind is of and which has the scope, that the caller may
-// see. The caller's own records come from all datasets of the task, and the list keeps those that it is of.
+// VisibleIn returns the sources of records of kind k that the caller may see in the task or dataset with the ID. of is its kind, and
+// scope its scope. For a dataset, the caller's own records come from all datasets of the task, so the list must filter them.
 func (v *Viewer) VisibleIn(ctx context.Context, k, of record.Kind, id string, scope access.Scope) ([]records.Source, error) {
 	roles, err := v.Roles(ctx, scope)
 	if err != nil {
@@ -58,8 +59,8 @@ func (v *Viewer) VisibleIn(ctx context.Context, k, of record.Kind, id string, sc
 	return append(all, own...), err
 }
 
-// VisibleOfUser returns the sources of the kind's records that a user made under the user's own name; for the user and for admins also
-// those of the user's teams that not everyone sees by name, and for admins those that are blinded.
+// VisibleOfUser returns the sources of the kind's records that the user made under the user's own name. For the user and for admins it
+// adds records of the user's teams that not everyone sees by name. For admins it also adds blinded records.
 func (v *Viewer) VisibleOfUser(ctx context.Context, k record.Kind, userID string) (all []records.Source, err error) {
 	all = records.OfAudiences(record.KindUser, userID, k, access.Everyone)
 	switch {
@@ -78,15 +79,15 @@ func (v *Viewer) VisibleOfUser(ctx context.Context, k record.Kind, userID string
 	return all, err
 }
 
-// Own returns the sources of the kind's records that the caller owns and not everyone sees: those of the caller's team in the task, or
-// without a task of all teams, and those without a team.
+// Own returns the sources of the kind's records that the caller owns and that not everyone sees: records of the caller's team in the
+// task, and records without a team. An empty taskID means the caller's teams in all tasks.
 func (v *Viewer) Own(ctx context.Context, k record.Kind, taskID string) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	return sourcesOwned(k, v.Caller.ID, g, taskID, access.Owners), err
 }
 
-// sourcesOwned returns the sources of the kind's records with the audience of a user who was given the grants, as Own does. Nobody owns a
-// dataset, and an anonymous caller owns nothing.
+// sourcesOwned is like Own, for the records with the audience of a user with the grants. Datasets have no owner, and anonymous callers
+// own nothing.
 func sourcesOwned(k record.Kind, userID string, g record.Grants, taskID string, a access.Audience) []records.Source {
 	if k == record.KindDataset || userID == "" {
 		return nil
@@ -100,12 +101,12 @@ func sourcesOwned(k record.Kind, userID string, g record.Grants, taskID string, 
 	return all
 }
 
-// Filter has the ids of datasets, tasks or users to whose resources a list is restricted; empty members restrict nothing.
+// Filter restricts a list to resources of the datasets, tasks or users with the IDs. Empty members restrict nothing.
 type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
 
-// PartitionsFor returns the partitions that hold all resources of the kind that the caller may see and that pass the filter,
-// by the member that restricts most. They also hold others, which the list filters. For a dataset or task that the caller does
-// not see they are the same as for one that is missing.
+// PartitionsFor returns partitions with all resources of the kind that the caller may see and that pass the filter. It uses the member
+// of the filter that restricts most. The partitions also hold other resources, which the list must filter. They do not reveal whether a
+// dataset or task that the caller does not see exists.
 func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) (all []records.Source, err error) {
 	switch {
 	case len(f.DatasetIDs) > 0:
@@ -125,7 +126,7 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) (al
 			all = append(all, more...)
 		}
 		var g record.Grants
-		if g, err = v.Grants(ctx); err == nil && !v.Caller.Admin { // and what the caller was granted of others who are not named to everyone
+		if g, err = v.Grants(ctx); err == nil && !v.Caller.Admin { // also records of others whose names only the caller's grants show
 			all = append(all, granted(g, k, record.AudiencesOf(k))...)
 		}
 	default:
@@ -141,8 +142,8 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) (al
 	return distinct, err
 }
 
-// sourcesUnder returns what under returns for each of the records that the caller sees, and the caller's own sources for each that is
-// hidden or missing. It costs one call of the store and the caller's grants.
+// sourcesUnder returns the sources that under returns for each record that the caller sees. For hidden and missing records it returns
+// the caller's own sources. It costs one call of the store and the caller's grants.
 func sourcesUnder[R any, P scoped[R]](ctx context.Context, v *Viewer, k record.Kind, ids []string, key func(string) store.Key,
 	under func(P) ([]records.Source, error)) (all []records.Source, err error) {
 	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)

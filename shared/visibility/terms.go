@@ -8,8 +8,9 @@ import (
 	"assay/shared/records"
 )
 
-// InputRoles returns the roles for the dataset, which the caller sees: without that of a registrant, and with the reason, when only that
-// would give the inputs and the caller's team has not accepted the present terms of the task. Where inputs are for anyone it reads nothing.
+// InputRoles returns the caller's roles for the inputs of a dataset that the caller sees. If only the role of a registrant gives
+// access, and the caller's team has not accepted the present terms of the task, it removes that role and returns the reason. If the
+// inputs are for anyone, it reads no terms.
 func (v *Viewer) InputRoles(ctx context.Context, d *record.DatasetItem) (roles access.Role, unaccepted, err error) {
 	roles, err = v.Roles(ctx, d.Scope())
 	others := roles &^ access.Registrant

@@ -1,5 +1,4 @@
-// Package visibility answers what one caller may see. Every edge asks it, so that HTTP and gRPC hide the same things; how a
-// request comes in and what an answer looks like are the edge's own.
+// Package visibility decides what one caller may see. HTTP and gRPC both use it, so that they hide the same resources.
 //
 // A Viewer applies the rights of shared/access to the caller's grants in the store. Hidden resources get the same answer as
 // missing ones, after the same work.
@@ -18,36 +17,36 @@ import (
 	"assay/shared/store"
 )
 
-// Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until Forget drops
-// them, and serves one request, or one goroutine of a longer exchange.
+// Viewer is a caller who reads resources. It reads the caller's grants at most once until Forget drops them. It serves one request, or
+// one goroutine of a longer exchange.
 type Viewer struct {
 	Store  store.Store
 	Caller access.Caller
-	// Consistency is how fresh reads must be: those for display may be eventually consistent, those that decide or
-	// precede a write are strong.
+	// Consistency is the consistency of reads. It must be strong for reads that decide about a write or precede it, and may be eventual
+	// for display.
 	Consistency store.Consistency
-	// Public limits the roles of the caller to those that everyone has who sees a task.
+	// Public limits the roles of the caller to those of every caller who sees the task.
 	Public bool
 
 	grants   *record.Grants
-	people   map[store.Key]store.Item  // what Name has read; the zero Item where there is nothing
+	people   map[store.Key]store.Item  // items that ResolvePeople has read; zero for missing ones
 	releases map[string]record.Release // by dataset
 }
 
-// Missing is the answer for what does not exist, and for what the caller may not know of.
+// Missing is the answer for resources that do not exist, and for resources whose existence the caller may not know.
 var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log " +
 	"in as somebody who may see it.")
 
-// NotAccepted is the answer about a private task and its datasets to a user whose registration waits or was rejected. They
-// are not missing for that user, whose registration and submissions belong to them.
+// NotAccepted is the answer about a private task and its datasets to a user with a pending or rejected registration. These are not
+// missing for that user, whose registration and submissions belong to them.
 var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers " +
 	"about it; GET /v1/user names your registration and its state.")
 
-// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user can have about 1,250
+// grantsPage is how many grants one call of the store returns. Nearly every user has fewer. A user can have about 1,250
 // (record.GrantKind).
 const grantsPage = 1000
 
-// Grants returns what the caller was given: one read of the store, made when first asked for.
+// Grants returns the caller's grants. The first call reads them from the store, once.
 func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	switch {
 	case v.grants != nil:
@@ -67,7 +66,7 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	return g, err
 }
 
-// GrantsOf returns what a user was given, with the profile.
+// GrantsOf returns the grants of a user, with the profile.
 func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
 	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: c}) {
@@ -79,14 +78,14 @@ func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID st
 	return record.DecodeGrants(all)
 }
 
-// Forget lets what was read be read again when it is next asked for.
+// Forget drops everything that was read, so that later calls read it again.
 func (v *Viewer) Forget() {
 	v.grants = nil
 	v.people = nil
 	v.releases = nil
 }
 
-// Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
+// Roles returns the caller's roles for resources of the scope. It reads the grants of callers who are signed in.
 func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {
 	of, err := v.RolesOf(ctx)
 	if err != nil {
@@ -95,7 +94,7 @@ func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error)
 	return of(s), nil
 }
 
-// RolesOf is Roles for many scopes: it reads the grants before the first.
+// RolesOf is like Roles, for many scopes. It reads the grants at once.
 func (v *Viewer) RolesOf(ctx context.Context) (func(access.Scope) access.Role, error) {
 	g, err := v.Grants(ctx)
 	return func(s access.Scope) access.Role {
@@ -107,8 +106,8 @@ func (v *Viewer) RolesOf(ctx context.Context) (func(access.Scope) access.Role, e
 	}, err
 }
 
-// Require decides whether the caller has one of the allowed roles for something in the scope. It reads the caller's grants only
-// when the decision depends on them.
+// Require returns nil if the caller has one of the allowed roles for resources of the scope, and the problem otherwise. It reads the
+// caller's grants only if the decision depends on them.
 func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scope) error {
 	decision := access.Decide(allowed, access.Roles(v.Caller, access.Grants{}, s), s)
 	var roles access.Role
@@ -140,7 +139,7 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 	}
 }
 
-// Sees reports whether the caller may know of something in the scope.
+// Sees reports whether the caller may know of a resource of the scope.
 func (v *Viewer) Sees(ctx context.Context, s access.Scope) (bool, error) {
 	if access.Sees(access.Anyone, s.Audience) {
 		return true, nil
@@ -149,13 +148,13 @@ func (v *Viewer) Sees(ctx context.Context, s access.Scope) (bool, error) {
 	return access.Sees(roles, s.Audience), err
 }
 
-// scoped is a record with a place in the order of rights.
+// scoped is a record with a scope.
 type scoped[R any] interface {
 	records.Pointer[R]
 	Scope() access.Scope
 }
 
-// Find reads the record with the id, or returns Missing. Whether the caller may see it is still to be decided.
+// Find reads the record with the ID, or returns Missing. It does not decide whether the caller may see the record.
 func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, error) {
 	if !record.IsID(id) {
 		return nil, Missing
@@ -163,7 +162,7 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 	return records.Require[R, P](ctx, v.Store, v.Consistency, key(id), Missing)
 }
 
-// FindIn is Find for a record with an id below that of its parent.
+// FindIn is like Find, for a record below the parent with the ID.
 func FindIn[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, parentID, id string,
 	key func(parentID, id string) store.Key) (P, error) {
 	if !record.IsID(parentID) {
@@ -172,8 +171,8 @@ func FindIn[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, parentI
 	return Find[R, P](ctx, v, id, func(id string) store.Key { return key(parentID, id) })
 }
 
-// Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always
-// reads the grants, so that the time it takes does not tell what is missing from what is hidden.
+// Get reads the record with the ID, and returns it with the caller's roles for it. It returns Missing also if the caller may not see
+// the record. It always reads the grants, so that its duration does not distinguish hidden records from missing ones.
 func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, access.Role, error) {
 	r, err := Find[R, P](ctx, v, id, key)
 	if err != nil && !problem.NotFound.Is(err) {
@@ -191,13 +190,13 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 	return r, roles, nil
 }
 
-// maxNamingKeys bounds what one answer reads for the names of people: profiles and grants of an organizer with all its members.
-// People beyond it are shown with their ids.
+// maxNamingKeys limits the records that one answer reads for the names of people: enough for profiles and grants of all members of an
+// organizer. Further people are shown with their IDs only.
 const maxNamingKeys = 2 * record.MaxMembers
 
-// ResolvePeople fills in names and addresses of the people, with one call for each store.MaxKeys of their records. A record that was
-// read before for the same request is not read again, so a page costs half a unit for each user whom it names: profiles are
-// small, and a copy of names elsewhere would have to go with the person.
+// ResolvePeople fills in names and addresses of the people, with one call for each store.MaxKeys of their records. Each record is read
+// once for a request, so a page costs half a unit for each user on it. Names are not copied elsewhere, because every copy would have to
+// be deleted with the user.
 func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) error {
 	if v.people == nil {
 		v.people = map[store.Key]store.Item{}

@@ -21,24 +21,24 @@ import (
 	"assay/shared/store"
 )
 
-// Export writes a store, or what belongs to an organizer or a task, to a folder.
+// Export writes a store, or the records of an organizer or a task, to a folder.
 type Export struct {
 	Store  store.Scanner
 	Files  blob.Store
 	Now    func() time.Time
 	Scope  Scope
-	Origin string // what the manifest says of the store
+	Origin string // description of the store in the manifest
 
 	folder   string
 	manifest Manifest
 	lines    *json.Encoder
-	err      error           // the first, after which nothing more is read
-	objects  map[string]bool // keys of truths that were written: a dataset and its truth name the same
-	named    map[string]bool // ids that the records of a part of a store name, also those of others than users
+	err      error           // the first error, which ends reading
+	objects  map[string]bool // keys of written ground truths, because a dataset and its Truth name the same
+	named    map[string]bool // IDs that the exported records name, of users and of other resources
 }
 
-// WriteTo writes the export to the folder, which is made when it is missing. One that was interrupted goes on: files that are there
-// are not read again.
+// WriteTo writes the export to the folder, and creates the folder if it does not exist. It completes an interrupted export, and does
+// not read files again that the folder has.
 func (e *Export) WriteTo(ctx context.Context, folder string) (*Manifest, error) {
 	if _, err := os.Stat(filepath.Join(folder, manifestName)); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has an export already: choose another folder, or remove that one", folder)
@@ -58,7 +58,7 @@ func (e *Export) WriteTo(ctx context.Context, folder string) (*Manifest, error) 
 	err := durable.Write(folder, filepath.Join(folder, itemsName), func(f *os.File) error {
 		sum, buffer := sha256.New(), bufio.NewWriter(f)
 		e.lines = json.NewEncoder(io.MultiWriter(buffer, sum))
-		e.lines.SetEscapeHTML(false) // data stays as it is stored
+		e.lines.SetEscapeHTML(false) // keeps the stored data unchanged
 		if e.Scope.whole() {
 			e.readWhole(ctx)
 		} else {
@@ -81,7 +81,7 @@ func (m *Manifest) writeTo(folder string) error {
 	})
 }
 
-// failed reports whether there was an error, now or before.
+// failed records the first error, and reports whether there was one.
 func (e *Export) failed(err error) bool {
 	e.err = cmp.Or(e.err, err)
 	return e.err != nil
@@ -103,7 +103,7 @@ func (e *Export) readWhole(ctx context.Context) {
 	}
 }
 
-// add writes one item, with the objects that it names, and returns the record; nil when it is not moved.
+// add writes the item and the objects that it names, and returns the record. It returns nil if the record is not moved.
 func (e *Export) add(ctx context.Context, it store.Item) record.Record {
 	k, err := kindOf(it.Key)
 	if e.failed(err) || k.new == nil || k.fate == personal && !e.Scope.whole() {

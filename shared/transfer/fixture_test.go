@@ -17,7 +17,7 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// now is the clock of all tests. DynamoDB lets items expire by the time as it is.
+// now is the clock of all tests. It is the real time, because DynamoDB lets items expire by the real time.
 var now = time.Now()
 
 func clock() time.Time { return now }
@@ -92,7 +92,7 @@ func newOrigin(t testing.TB) *origin {
 	return o
 }
 
-// export exports the scope, or fails.
+// export exports the scope, and fails the test on an error.
 func (s *server) export(t testing.TB, scope Scope) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "export")
@@ -103,7 +103,7 @@ func (s *server) export(t testing.TB, scope Scope) string {
 	return folder
 }
 
-// into returns the import of the folder into the server.
+// from returns the import of the folder into the server.
 func (s *server) from(t testing.TB, folder string) *Import {
 	t.Helper()
 	f, err := OpenFolder(folder)
@@ -123,7 +123,7 @@ func (m *Import) mustApply(t testing.TB) *Report {
 	return r
 }
 
-// items are all of a store.
+// items returns all items of a store.
 func items(t testing.TB, s store.Scanner) map[store.Key]store.Item {
 	t.Helper()
 	all := map[store.Key]store.Item{}
@@ -143,7 +143,7 @@ func items(t testing.TB, s store.Scanner) map[store.Key]store.Item {
 	}
 }
 
-// wantEqual compares the items that are not rebuilt or dropped.
+// wantEqual compares the items, except those that are rebuilt or dropped.
 func wantEqual(t testing.TB, got, want map[store.Key]store.Item) {
 	t.Helper()
 	moved := func(all map[store.Key]store.Item) (list []store.Item) {

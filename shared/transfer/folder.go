@@ -1,26 +1,26 @@
-// Package transfer moves a whole store, an organizer or a task, with files, ground truth, logs and audit, from one server to another by
-// way of a folder, whatever the drivers of the two. Ids stay as they are, save those of users, which follow from the sign-in issuer.
+// Package transfer moves a whole store, an organizer or a task from one server to another through a folder, with files, ground truth
+// (qrels, labels), logs and audit entries. The servers can use different stores. IDs stay the same, except those of users, which
+// depend on the sign-in issuer.
 //
 // # The folder
 //
-//	items.jsonl      a line for each record, with key and data as they are stored, and for each object that it names
+//	items.jsonl      a line for each record, with the stored key and data, and for each object that it names
 //	files/<sha256>   the content of the objects, each once
-//	manifest.json    what was exported, and the SHA-256 of items.jsonl; written last
+//	manifest.json    the description of the export, with the SHA-256 of items.jsonl; written last
 //
-// So a folder without a manifest is of an export that was interrupted, which goes on when it is repeated. The folder has hidden
-// ground truth and the names of people: keep it as safe as the store. What becomes of each kind of records is the table in
-// kinds.go.
+// A folder without a manifest belongs to an interrupted export. Repeating the export completes the folder. The folder contains hidden
+// ground truth and the names of people: protect it like the store. The table in kinds.go says what happens to each kind of records.
 //
-// # What stays
+// # Records that are not moved
 //
-// Invitations stay, since their links lead to the origin, and so does what lies in the trash. Daily counts of quotas begin again; stored
-// bytes are counted again, with each record that names files.
+// Invitations are not moved, because their links lead to the origin. Deleted resources in the trash are not moved either. Daily counts
+// of quotas start again. Stored bytes are counted again, with each record that names files.
 //
 // # Consistency
 //
-// An export reads while others could write, so nothing may write to the origin meanwhile. The index entries of
-// records are not in the folder: an import decodes each record and writes it as a request would, so that a store with other
-// indexes can have them. The manifest names the form of the records; a build refuses folders of another form than its own.
+// Nothing may write to the origin during an export. The folder does not contain index entries: an import decodes each record and writes
+// it like a request, so that the target can have other indexes. The manifest names the form of the records. A build refuses folders of
+// another form than its own.
 package transfer
 
 import (
@@ -49,30 +49,30 @@ const (
 	filesName    = "files"
 )
 
-// Bounds of what is read of a folder.
+// The format of folders, and limits of reading them.
 const (
 	format           = 1
-	maxManifestBytes = 64 << 20 // it names what is missing
+	maxManifestBytes = 64 << 20 // the manifest lists missing objects
 	maxLineBytes     = store.MaxItemBytes + 16<<10
 )
 
-// Manifest says what an export has.
+// Manifest describes an export.
 type Manifest struct {
 	Format     int            `json:"format"`
-	Schema     int            `json:"schema"` // of the records, as Digest
+	Schema     int            `json:"schema"` // Schema and Digest name the form of the records
 	Digest     string         `json:"digest"`
 	Scope      Scope          `json:"scope,omitzero"`
-	Origin     string         `json:"origin"` // in words
+	Origin     string         `json:"origin"` // description of the store
 	ExportedAt record.Instant `json:"exportedAt"`
-	Counts     map[string]int `json:"counts"` // of records, by kind
+	Counts     map[string]int `json:"counts"` // number of records by kind
 	Objects    int            `json:"objects"`
-	Bytes      int64          `json:"bytes"` // of the objects
+	Bytes      int64          `json:"bytes"` // total size of the objects
 	SHA256     string         `json:"sha256"`
-	// Missing are keys of objects that records name and the origin does not have, such as those whose upload was announced.
+	// Missing lists keys of objects that records name and the origin does not have, such as announced uploads.
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Scope is what an export is of: a whole store, or one organizer or task by its id.
+// Scope is the exported part of a store: the organizer or the task with the ID. The zero Scope is the whole store.
 type Scope struct {
 	Organizer string `json:"organizer,omitempty"`
 	Task      string `json:"task,omitempty"`
@@ -80,7 +80,7 @@ type Scope struct {
 
 func (s Scope) whole() bool { return s == Scope{} }
 
-// line is a record or an object.
+// line is a line of items.jsonl: a record or an object.
 type line struct {
 	Partition string          `json:"partition,omitempty"`
 	Sort      string          `json:"sort,omitempty"`
@@ -88,7 +88,7 @@ type line struct {
 	Object    *blob.Object    `json:"object,omitempty"`
 }
 
-// Folder is an export that is complete.
+// Folder is a complete export.
 type Folder struct {
 	Manifest
 
@@ -96,7 +96,7 @@ type Folder struct {
 	path string
 }
 
-// OpenFolder opens the export in the folder. Nothing is verified yet.
+// OpenFolder opens the export in the folder. It does not verify the content.
 func OpenFolder(folder string) (*Folder, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *Folder) damaged(name string, err error) error {
 	return fmt.Errorf("%s is not as it was exported: %w; copy the folder again", filepath.Join(f.path, name), err)
 }
 
-// open opens a regular file of the folder; os.Root refuses every name that leads out of it.
+// open opens a regular file of the folder. os.Root refuses names outside the folder.
 func (f *Folder) open(name string) (*os.File, error) {
 	info, err := f.root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -152,7 +152,7 @@ func (f *Folder) openObject(o *blob.Object) (*os.File, error) {
 	return f.open(path.Join(filesName, o.SHA256))
 }
 
-// verify reads the whole folder and returns an error that names the first file that is not as it was exported.
+// verify reads the whole folder. It returns an error that names the first file that differs from the export.
 func (f *Folder) verify(ctx context.Context) error {
 	items, err := f.open(itemsName)
 	if err != nil {
@@ -211,7 +211,7 @@ func (f *Folder) each(ctx context.Context, do func(*line) error) error {
 	return nil
 }
 
-// checkObject returns an error unless the object is one that records name by its content.
+// checkObject returns an error unless the object's key is one of a record's file and contains the object's digest.
 func checkObject(o *blob.Object) error {
 	if _, _, digest, ok := record.ParseObjectKey(o.Key); !ok || digest != o.SHA256 {
 		return fmt.Errorf("%.80q with the SHA-256 %.80q is no object of a record", o.Key, o.SHA256)

@@ -13,7 +13,7 @@ import (
 	"assay/shared/record"
 )
 
-// TestImport_RefusesWhatIsNotAsItWasExported changes one byte in the middle of each file of a folder, and leaves each out.
+// TestImport_RefusesWhatIsNotAsItWasExported changes one byte in the middle of each file of a folder, and removes each file.
 func TestImport_RefusesWhatIsNotAsItWasExported(t *testing.T) {
 	folder := newOrigin(t).export(t, Scope{})
 	tried := 0
@@ -63,7 +63,7 @@ func TestImport_RefusesWhatIsNotAsItWasExported(t *testing.T) {
 	openServer(t).from(t, folder).mustApply(t)
 }
 
-// TestImport_RefusesForgedFolders has folders whose digests are right and whose content no export has.
+// TestImport_RefusesForgedFolders imports folders with correct digests, and content that no export has.
 func TestImport_RefusesForgedFolders(t *testing.T) {
 	user := `{"schema":1,"id":"01KQHPHXG0DENQ6P9129APQXGX","createdAt":"2026-05-01T12:00:00.000Z","updatedAt":"2026-05-01T12:00:00.000Z","version":1}`
 	item := func(partition, sort, data string) string {

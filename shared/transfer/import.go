@@ -19,8 +19,8 @@ import (
 	"assay/shared/store"
 )
 
-// Import reads a folder into a store, which need not be empty. Nothing that is there is ever overwritten, so that an import which was
-// interrupted is repeated.
+// Import reads a folder into a store, which need not be empty. It never overwrites existing records, so an interrupted import can be
+// repeated.
 type Import struct {
 	Store  store.Store
 	Files  blob.Store
@@ -32,36 +32,36 @@ type Import struct {
 	apply  bool
 }
 
-// Report says what an import found, or did.
+// Report says what an import found or did.
 type Report struct {
-	Found map[string]map[Outcome]int // how many records of a kind, and objects, had each outcome
+	Found map[string]map[Outcome]int // number of records by kind and outcome, and of objects
 	Users Mapping
-	// Conflicts are the keys of the first records that conflict.
+	// Conflicts lists the keys of the first conflicting records.
 	Conflicts []string
 }
 
-// Outcome is what becomes of a record or an object.
+// Outcome is the result for a record or an object.
 type Outcome string
 
 // The outcomes.
 const (
 	New      Outcome = "new"      // the target has nothing under the key
-	Same     Outcome = "same"     // the target has it as it is
-	Stays    Outcome = "stays"    // the target has another, which stays
-	Left     Outcome = "left"     // it is not for the target: memberships and tokens that nobody has there
-	Conflict Outcome = "conflict" // the target has another, and nothing can be written
+	Same     Outcome = "same"     // the target has an equal record
+	Stays    Outcome = "stays"    // the target has a different record, which stays
+	Left     Outcome = "left"     // not moved: memberships and tokens that nobody has in the target
+	Conflict Outcome = "conflict" // the target has a different record, so nothing is written
 )
 
-// maxConflicts bounds those that a report names.
+// maxConflicts limits the conflicts that a report names.
 const maxConflicts = 20
 
-// ErrConflict says that the target has other records under keys of the folder.
+// ErrConflict means that the target has different records under keys of the folder.
 var ErrConflict = errors.New("the target has other records with the same keys, which stay")
 
-// objectKind is what reports call objects.
+// objectKind is the name of objects in reports.
 const objectKind = "objects"
 
-// Plan verifies the folder, and says what Apply would do. It writes nothing.
+// Plan verifies the folder, and reports what Apply would do. It writes nothing.
 func (m *Import) Plan(ctx context.Context) (*Report, error) {
 	if err := m.Folder.verify(ctx); err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func (m *Import) Plan(ctx context.Context) (*Report, error) {
 	return m.run(ctx, *users, false, func(*entry) bool { return true })
 }
 
-// Apply plans, and then writes. Objects come first, then the quotas of users, for whom nothing is counted yet, and the records that
-// something is due for last: an evaluator that watches the target starts with them when everything else is there.
+// Apply calls Plan, and then writes. Objects come first, then quotas of users, whose usage is not counted yet. Records with due work
+// come last, so that an evaluator that watches the target starts this work when everything else exists.
 func (m *Import) Apply(ctx context.Context) (*Report, error) {
 	r, err := m.Plan(ctx)
 	if err == nil && len(r.Conflicts) == 0 {
@@ -83,13 +83,13 @@ func (m *Import) Apply(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Conflicts) > 0 { // perhaps written meanwhile
+	if len(r.Conflicts) > 0 { // others may have written them meanwhile
 		return r, ErrConflict
 	}
 	return r, nil
 }
 
-// run puts the objects, and then the records in turns, of those that each of wanted wants; it writes them to apply the import.
+// run puts the objects, and then the records in several passes, one for each function of wanted. It writes only if apply is set.
 func (m *Import) run(ctx context.Context, users Mapping, apply bool, wanted ...func(*entry) bool) (*Report, error) {
 	m.report = &Report{Found: map[string]map[Outcome]int{}, Users: users}
 	m.apply = apply
@@ -111,7 +111,7 @@ func (r *Report) count(kind string, o Outcome) {
 	r.Found[kind][o]++
 }
 
-// putObjects stores the objects that the target does not have. blob.Store verifies their content once more.
+// putObjects stores the objects that the target does not have. blob.Store verifies their content again.
 func (m *Import) putObjects(ctx context.Context) error {
 	return m.Folder.each(ctx, func(l *line) error {
 		if l.Object == nil {
@@ -137,22 +137,22 @@ func (m *Import) putObjects(ctx context.Context) error {
 	})
 }
 
-// entry is a record of the folder as the target would have it.
+// entry is a record of the folder in its form for the target.
 type entry struct {
 	kind
 	record    record.Record
 	item      store.Item
-	leave     bool      // it is not for the target
-	organizer store.Key // that a membership is of
+	leave     bool      // do not move it
+	organizer store.Key // of a membership
 }
 
-// due reports whether a process that watches the table takes the record up.
+// due reports whether a process that watches the table would start work on the record.
 func (e *entry) due() bool {
 	partition := e.item.Entry(record.ByWork).Partition
 	return partition == record.DuePartition || strings.HasPrefix(partition, record.QueuePartition(""))
 }
 
-// quota reports whether the record is the quota of a user.
+// quota reports whether the record holds the quota of a user.
 func (e *entry) quota() bool {
 	_, ok := e.record.(*record.Usage)
 	return ok
@@ -176,10 +176,10 @@ func (m *Import) entry(l *line) (*entry, error) {
 	switch r := e.record.(type) {
 	case *record.User:
 		if foreign {
-			r.AdminSeenAt = nil // which the issuer of the target has not said
+			r.AdminSeenAt = nil // only the target's issuer can say this
 		}
 	case *record.Usage:
-		if r.Quota.IsZero() || !m.Folder.Scope.whole() { // as no export has it
+		if r.Quota.IsZero() || !m.Folder.Scope.whole() { // no export has such a record
 			return nil, fmt.Errorf("%s is not moved between stores", k.name())
 		}
 		e.record = &record.Usage{Meta: r.Meta, Quota: r.Quota}
@@ -197,14 +197,14 @@ func (m *Import) entry(l *line) (*entry, error) {
 	return e, nil
 }
 
-// Bounds of what is written at once: each record adds at most three others to the transaction, what its organizer has, or what its user
-// has with the place in the list by storage, as it was and as it is.
+// Limits of one transaction. Each record adds at most three others: the count of its organizer's tasks, or its user's usage with the
+// old and the new entry in the list by storage.
 const (
 	maxEntries    = store.MaxWrites / 4
 	maxEntryBytes = store.MaxWriteBytes / 2
 )
 
-// putRecords puts the records of the folder that are wanted.
+// putRecords puts the records of the folder that wanted accepts.
 func (m *Import) putRecords(ctx context.Context, wanted func(*entry) bool) error {
 	var some []*entry
 	size := 0
@@ -230,8 +230,8 @@ func (m *Import) putRecords(ctx context.Context, wanted func(*entry) bool) error
 	return m.put(ctx, some)
 }
 
-// put compares the entries with what the target has, and creates those that are new, in one transaction with what users and organizers
-// have more.
+// put compares the entries with the target, and creates the new ones. The same transaction updates the usage of users and the task
+// counts of organizers.
 func (m *Import) put(ctx context.Context, some []*entry) error {
 	outcomes := make([]Outcome, len(some))
 	err := records.Retry(ctx, func() error {
@@ -285,7 +285,7 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 	return nil
 }
 
-// there returns what the target has under the keys of the entries, and the organizers that memberships are of.
+// there returns the target's items under the keys of the entries, their items in the trash, and the organizers of memberships.
 func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.Item, error) {
 	there := map[store.Key]store.Item{}
 	for _, e := range some {
@@ -302,7 +302,7 @@ func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.
 	return there, err
 }
 
-// compare decides what becomes of the entry. A record that was moved before, and was changed in the target since, stays.
+// compare decides the outcome of the entry. A record that was moved before and changed in the target since then stays.
 func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 	it := there[e.item.Key]
 	deleted := there[record.TrashKey(e.item.Key)]
@@ -311,7 +311,7 @@ func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 		return e.compareQuota(u.Quota, it)
 	}
 	switch {
-	case deleted.Exists(): // it would be restored over what is moved, or purged with the files of both
+	case deleted.Exists(): // restoring it would overwrite the moved record, and purging it would delete the files of both
 		return Conflict, nil
 	case it.Exists() && bytes.Equal(it.Data, e.item.Data) && it.Indexes == e.item.Indexes:
 		return Same, nil
@@ -337,24 +337,24 @@ func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 	}
 }
 
-// compareQuota decides what becomes of the quota of a user for whom the target counts already.
-func (e *entry) compareQuota(quota record.UserQuota, it store.Item) (Outcome, error) {
+// compareQuota decides the outcome of the quota of a user with usage in the target.
+func (e *entry) compareQuota(exported record.UserQuota, it store.Item) (Outcome, error) {
 	counted, err := records.Decode[record.Usage](it)
 	switch {
 	case err != nil:
 		return New, err
-	case reflect.DeepEqual(counted.Quota, quota):
+	case reflect.DeepEqual(counted.Quota, exported):
 		return Same, nil
 	case !counted.Quota.IsZero():
 		return Stays, nil
 	}
-	counted.Quota, e.record = quota, counted
+	counted.Quota, e.record = exported, counted
 	return New, nil
 }
 
-// createdAt is when the record was created that has the data.
+// createdAt returns when the record with the data was created.
 func createdAt(data []byte) string {
 	var m struct{ CreatedAt string }
-	_ = json.Unmarshal(data, &m) // empty when there is none
+	_ = json.Unmarshal(data, &m) // empty without createdAt
 	return m.CreatedAt
 }

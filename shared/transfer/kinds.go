@@ -10,33 +10,33 @@ import (
 	"assay/shared/store"
 )
 
-// fate says what becomes of records of a kind.
+// fate says what an import does with the records of a kind.
 type fate int
 
 const (
-	// kept: moved as they are; where the target has another under the key, that is a conflict.
+	// kept records are moved unchanged. A different record with the key in the target is a conflict.
 	kept fate = iota
-	// shared: moved where the target has none, since they can belong to more than what is moved; an existing one stays as it is.
+	// shared records can belong to more than the moved part. They are moved if the target has none, and an existing one stays.
 	shared
-	// granted: a membership, moved where the organizer, as the target has it then, names the member.
+	// granted records are memberships. They are moved if the organizer in the target names the member.
 	granted
-	// personal: moved with a whole store alone, of users who keep their ids.
+	// personal records are moved only with a whole store, and only for users who keep their IDs.
 	personal
-	// rebuilt: the import counts again, together with what the target has.
+	// rebuilt records are counted again by the import, together with the target's records.
 	rebuilt
-	// dropped: of no use in another store.
+	// dropped records are useless in another store.
 	dropped
 )
 
-// kind is one of the kinds of records, by what their keys begin with: the partition up to its first #, and the sort part, or, where
-// that ends in # or is empty, the beginning of it.
+// kind is a kind of records. partition is the part of the partition key before its first #. sort is the sort key, or its beginning if
+// sort is empty or ends in #.
 type kind struct {
 	partition, sort string
 	fate            fate
 	new             func(store.Key) record.Record
 }
 
-// kinds are all that a table has, as the first comment of record/keys.go lists them.
+// kinds lists all kinds of a table, like the first comment of record/keys.go.
 var kinds = []kind{
 	{"ORGANIZER", "ORGANIZER", shared, empty[record.Organizer]},
 	{"ORGANIZER", "WEBHOOK#", personal, empty[record.WebhookItem]}, // with its secret
@@ -51,34 +51,34 @@ var kinds = []kind{
 	{"AUDIT", "", kept, empty[record.AuditEntry]},
 	{"DATASET", "DATASET", kept, empty[record.DatasetItem]},
 	{"DATASET", "TRUTH", kept, empty[record.Truth]},
-	{"DATASET", "SECRET", kept, empty[record.TruthSecret]}, // so that digests of a truth stay equal; the folder has the truth itself
+	{"DATASET", "SECRET", kept, empty[record.TruthSecret]}, // so that digests of ground truths stay equal; the folder has the ground truth itself
 	{"SUBMISSION", "SUBMISSION", kept, empty[record.SubmissionItem]},
-	{"RUN", "RUN", kept, empty[record.RunItem]}, // with its place in the queue, and its lease, which ends by itself
+	{"RUN", "RUN", kept, empty[record.RunItem]}, // with its place in the queue, and its lease, which will expire
 	{"RUN", "REVIEW", kept, empty[record.ReviewItem]},
-	{"RUN", "LEASE#", dropped, nil}, // the lease ends as the run has it
+	{"RUN", "LEASE#", dropped, nil}, // the lease ends when the run says
 	{"RUN", "LOG#", kept, empty[record.LogChunk]},
 	{"EVALUATION", "EVALUATION", kept, empty[record.EvaluationItem]},
 	{"EVALUATION", "TOPICS", kept, empty[record.Topics]},
-	{"DELETION", "DELETION", dropped, nil}, // what was deleted moves nowhere
+	{"DELETION", "DELETION", dropped, nil}, // deleted resources are not moved
 	{"TRASH", "", dropped, nil},
 	{"USER", "PROFILE", shared, empty[record.User]},
-	// bytes, with each run and dataset that is created; what was made in the last day is forgotten, and the user's quota is moved
+	// bytes are counted with each created run and dataset; counts of the last day are dropped; the user's quota is moved
 	{"USER", "USAGE", rebuilt, empty[record.Usage]},
 	{"USER", "MEMBER#", granted, reservation},
 	{"USER", "REGISTERED#", kept, empty[record.Registered]},
-	{"TOKENS", "", personal, empty[record.AccessTokenItem]}, // digests; the secret has the user's id in it
-	{"INVITATIONS", "", dropped, nil},                       // links lead to the origin
+	{"TOKENS", "", personal, empty[record.AccessTokenItem]}, // digests; the secret contains the user's ID
+	{"INVITATIONS", "", dropped, nil},                       // their links lead to the origin
 	{"EVENT", "EVENT", personal, empty[record.Event]},
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
-	{"LASTMAIL", "SENT", dropped, nil}, // of ten minutes
+	{"LASTMAIL", "SENT", dropped, nil}, // kept for ten minutes
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
-	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
+	{"ADDRESSED", "ADDRESSED", dropped, nil}, // kept for a day
 	{"STORED", "", rebuilt, nil},             // with USAGE
 	{"SERVER", "", rebuilt, nil},             // by the quota.Ledger of the import's store
 	{"PLACES", "PLACES", dropped, nil},       // runs move without their leases
 	{"WORKERS", "SERVING", dropped, nil},     // workers are seen again
 	{"TABLE", "IDENTITY", dropped, nil},      // the target has its own
-	{"IDEMPOTENCY", "KEY", dropped, nil},     // for a day, whole answers with the links of the origin
+	{"IDEMPOTENCY", "KEY", dropped, nil},     // answers with links to the origin, kept for a day
 }
 
 func empty[R any, P records.Pointer[R]](store.Key) record.Record { return P(new(R)) }
@@ -98,7 +98,7 @@ func kindOf(k store.Key) (kind, error) {
 	return kinds[i], nil
 }
 
-// name is what reports call the kind.
+// name returns the name of the kind in reports.
 func (k kind) name() string {
 	if k.sort == "" {
 		return k.partition

@@ -14,8 +14,8 @@ import (
 // page is how many records are read at once.
 const page = 100
 
-// readPart adds the organizer of the scope, or that of the task, with its members, the tasks, their audit entries, and the profiles of
-// all users whom these name.
+// readPart adds the organizer of the scope, or of its task, with members, tasks and audit entries. Then it adds the profiles of all
+// users that these records name.
 func (e *Export) readPart(ctx context.Context) {
 	id := e.Scope.Organizer
 	tasks := []string{e.Scope.Task}
@@ -50,7 +50,7 @@ func (e *Export) tasksOf(ctx context.Context, organizerID string) (ids []string)
 	return ids
 }
 
-// task adds a task and everything below it, save audit entries.
+// task adds a task and everything below it, except audit entries.
 func (e *Export) task(ctx context.Context, id string) {
 	e.each(ctx, []records.Source{{Partition: record.TaskKey(id).Partition}}, func(it store.Item) {
 		if r, ok := e.add(ctx, it).(*record.RegistrationItem); ok {
@@ -61,7 +61,7 @@ func (e *Export) task(ctx context.Context, id string) {
 	below = slices.Concat(below, records.Of(record.KindTask, id, record.KindSubmission), records.Of(record.KindTask, id, record.KindRun))
 	e.each(ctx, below, func(it store.Item) {
 		e.each(ctx, []records.Source{{Partition: it.Partition}}, func(it store.Item) {
-			if r, ok := e.add(ctx, it).(*record.RunItem); ok { // lists do not have all of its evaluations
+			if r, ok := e.add(ctx, it).(*record.RunItem); ok { // lists do not have all evaluations of a run
 				for _, id := range r.Evaluations {
 					e.each(ctx, []records.Source{{Partition: record.EvaluationKey(id).Partition}}, func(it store.Item) { e.add(ctx, it) })
 				}
@@ -70,7 +70,7 @@ func (e *Export) task(ctx context.Context, id string) {
 	})
 }
 
-// get adds the items of the keys that are there.
+// get adds the items with the keys that exist.
 func (e *Export) get(ctx context.Context, keys ...store.Key) {
 	for some := range slices.Chunk(keys, store.MaxKeys) {
 		items, err := e.Store.Get(ctx, store.Strong, some...)

@@ -21,7 +21,7 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// TestKinds_AreThoseOfTheTable takes the keys from the comment that documents them.
+// TestKinds_AreThoseOfTheTable compares kinds with the keys in the comment that documents them.
 func TestKinds_AreThoseOfTheTable(t *testing.T) {
 	source, err := os.ReadFile("../record/keys.go")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestImport_OfATaskMovesWhatBelongsToIt(t *testing.T) {
 	}
 }
 
-// idsOf are the ids of a task and what is below it.
+// idsOf returns the IDs of a task and everything below it.
 func idsOf(t *testing.T, s *server, task *record.TaskItem) []string {
 	t.Helper()
 	ids := []string{task.ID}
@@ -169,7 +169,7 @@ func TestImport_OfAnOrganizerMovesItsTasks(t *testing.T) {
 	}
 }
 
-// TestImport_GoesOnAfterEachInterruption lets each call of the target's store fail once.
+// TestImport_GoesOnAfterEachInterruption lets each call of the target's store fail once, and repeats the import.
 func TestImport_GoesOnAfterEachInterruption(t *testing.T) {
 	o := newOrigin(t)
 	folder, want := o.export(t, Scope{}), items(t, o.store)
@@ -203,7 +203,7 @@ func TestImport_GoesOnAfterEachInterruption(t *testing.T) {
 	})
 }
 
-// TestImport_AddsQuotasToWhatIsCounted imports into a store whose users took something already: one has another quota there.
+// TestImport_AddsQuotasToWhatIsCounted imports into a store whose users have usage. One of them has another quota there.
 func TestImport_AddsQuotasToWhatIsCounted(t *testing.T) {
 	o, to := newOrigin(t), openServer(t)
 	ann, ben := recordtest.UserID("ann"), recordtest.UserID("ben")
@@ -223,7 +223,8 @@ func TestImport_AddsQuotasToWhatIsCounted(t *testing.T) {
 	}
 }
 
-// A quota is the platform's: what one organizer exports says nothing of it, and has it imported as little.
+// TestExport_OfAPartHasNoQuotas checks that exports of an organizer contain no quotas, and that imports of such exports accept none.
+// Quotas are the platform's.
 func TestExport_OfAPartHasNoQuotas(t *testing.T) {
 	o := newOrigin(t)
 	content, err := os.ReadFile(filepath.Join(o.export(t, Scope{Organizer: o.organizer.ID}), itemsName))
@@ -237,7 +238,7 @@ func TestExport_OfAPartHasNoQuotas(t *testing.T) {
 	}
 }
 
-// TestImport_WritesLastWhatIsDue lets a process that watches the target find all that the records need which it takes up.
+// TestImport_WritesLastWhatIsDue checks that records with due work are written after all records that the work needs.
 func TestImport_WritesLastWhatIsDue(t *testing.T) {
 	o, to := newOrigin(t), openServer(t)
 	folder, want := o.export(t, Scope{}), len(items(t, o.store))
@@ -264,7 +265,7 @@ func TestImport_WritesLastWhatIsDue(t *testing.T) {
 	}
 }
 
-// interrupted lets so many files be opened.
+// interrupted is a store of files that lets a number of files be opened.
 type interrupted struct {
 	blob.Store
 	files int
@@ -322,7 +323,8 @@ func TestExport_NamesMissingFiles(t *testing.T) {
 	}
 }
 
-// What belongs to an organizer goes to others, and its texts can name any user of the server.
+// TestExport_OfAPartHasNobodyWhomItsTextsName checks that an organizer's export has no profiles of users that only its texts name.
+// Exports go to others, and texts can name any user of the server.
 func TestExport_OfAPartHasNobodyWhomItsTextsName(t *testing.T) {
 	o := newOrigin(t)
 	named := recordtest.UserID("eva")

@@ -13,34 +13,34 @@ import (
 	"assay/shared/store"
 )
 
-// UserMap says who the users of an export are in the target, whose issuer may be another, so that they have other ids there. Users who
-// are not in it keep their ids.
+// UserMap maps the users of an export to users of the target. Users have other IDs there if the target has another issuer. Users
+// without an entry keep their IDs.
 type UserMap struct {
 	Rows []UserRow
-	// ByEmail takes users who are in no row for those of the target with the same address, where one user alone has it on each side.
+	// ByEmail maps users without a row to users of the target with the same address, if only one user has the address on each side.
 	ByEmail bool
-	// ID is the id of the user whom the issuer of the target calls by the subject.
+	// ID returns the ID of the user with the subject at the target's issuer.
 	ID func(subject string) (string, error)
 }
 
-// UserRow maps one user: by the id, or the address in a profile of the export, to the id or the subject in the target.
+// UserRow maps one user. From is an ID, or an address in a profile of the export. To is an ID or a subject in the target.
 type UserRow struct{ From, To string }
 
-// Mapping is what a UserMap means for an export.
+// Mapping is the result of a UserMap for an export.
 type Mapping struct {
-	IDs              map[string]string // by the ids in the export
+	IDs              map[string]string // the IDs in the target, by the IDs in the export
 	Mapped, Unmapped []*record.User
-	Unused           int // rows whose address nobody in the export has, or several have
+	Unused           int // rows whose address no user of the export has, or more than one
 }
 
 var (
 	anyID = regexp.MustCompile(`\b` + strings.Trim(record.IDPattern, "^$") + `\b`)
-	// wholeID finds ids that are whole values: what a text says of others takes none of them along.
+	// wholeID matches IDs that are whole JSON strings. It does not match IDs within texts, which can name any user.
 	wholeID = regexp.MustCompile(`"` + strings.Trim(record.IDPattern, "^$") + `"`)
 )
 
-// replace returns the text with the ids of users that they have in the target. Ids are unique, so that wherever one stands it means
-// the user: in the members of records, in what audit entries keep of them, and in keys.
+// replace replaces the IDs of users in the text with their IDs in the target. IDs are unique, so that each occurrence means the user:
+// in members of records, in audit entries, and in keys.
 func (m *Mapping) replace(text string) string {
 	if len(m.IDs) == 0 {
 		return text
@@ -48,7 +48,7 @@ func (m *Mapping) replace(text string) string {
 	return anyID.ReplaceAllStringFunc(text, func(id string) string { return cmp.Or(m.IDs[id], id) })
 }
 
-// addresses are the ids of users by their e-mail addresses; empty of an address that several have.
+// addresses maps e-mail addresses to IDs of users, or to "" if several users have the address.
 type addresses map[string]string
 
 func (a addresses) add(u *record.User) {
@@ -60,7 +60,7 @@ func (a addresses) add(u *record.User) {
 	}
 }
 
-// resolve finds the users of the folder. Two users never become one.
+// resolve maps the users of the folder. It fails rather than merge two users.
 func (u *UserMap) resolve(ctx context.Context, f *Folder, target store.Store) (*Mapping, error) {
 	m := &Mapping{IDs: map[string]string{}}
 	if len(u.Rows) == 0 && !u.ByEmail {

@@ -11,14 +11,14 @@ import (
 	"assay/shared/store"
 )
 
-// subjectID is the id of a user of the target's issuer.
+// subjectID returns the ID of a user of the target's issuer.
 func subjectID(subject string) string {
 	return auth.Identity{Issuer: "https://target", Subject: subject}.UserID()
 }
 
 func idOfSubject(subject string) (string, error) { return subjectID(subject), nil }
 
-// TestImport_MapsUsers moves users by rows and by address. What is stored then is what the target would have stored for them.
+// TestImport_MapsUsers maps users by rows and by address. The target must have the same records as if its own users had created them.
 func TestImport_MapsUsers(t *testing.T) {
 	o, to := newOrigin(t), openServer(t)
 	ann := recordtest.UserID("ann")
@@ -99,7 +99,7 @@ func TestImport_RefusesToJoinUsers(t *testing.T) {
 		}
 	}
 	to := openServer(t)
-	m := to.from(t, folder) // two that change places stay two
+	m := to.from(t, folder) // two users that exchange IDs
 	m.Users = UserMap{Rows: []UserRow{{ann, ben}, {ben, ann}}}
 	m.mustApply(t)
 	if u := recordtest.Get[record.User](t, to.store, record.UserKey(ann)); u.Name != "ben" {
@@ -136,7 +136,7 @@ func TestImport_NamesConflicts(t *testing.T) {
 		t.Errorf("the store has %d records", n)
 	}
 
-	// One that was moved, and was changed in the target since, is no conflict, and stays.
+	// A record that was moved and then changed in the target is no conflict, and stays.
 	to = openServer(t)
 	to.from(t, folder).mustApply(t)
 	moved := recordtest.Get[record.TaskItem](t, to.store, other.Key())

@@ -14,15 +14,15 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// state is what the entries follow from that partitions of a board have, and others of the caller's own: of one state they are the same.
+// state identifies a version of a board as one caller sees it. Two reads with equal states return the same entries.
 type state struct {
 	dataset                      store.Key
 	datasetVersion, truthVersion int64
-	revisions                    [access.Everyone + 1]uint64 // of all partitions of the board, by audience
+	revisions                    [access.Everyone + 1]uint64 // of the board's partitions, by audience
 	visible
 }
 
-// visible is what a caller sees of a board: partitions, and entries in others.
+// visible identifies the entries that a caller sees: whole partitions, and own entries in other partitions.
 type visible struct{ parts, own string }
 
 func visibleTo(parts []string, own []store.Item) visible {
@@ -33,7 +33,7 @@ func visibleTo(parts []string, own []store.Item) visible {
 	return visible{parts: strings.Join(parts, " "), own: entries.String()}
 }
 
-// state is that of the board now; it is false where the store does not tell whether the board has changed.
+// state returns the board's present state, without visible. known is false if the store does not tell whether the board has changed.
 func (b *Leaderboard) state() (s state, known bool) {
 	s = state{dataset: b.Dataset.Key(), datasetVersion: b.Dataset.Stored(), truthVersion: b.TruthVersion}
 	for _, a := range record.Audiences {
@@ -45,28 +45,27 @@ func (b *Leaderboard) state() (s state, known bool) {
 	return s, true
 }
 
-// order is how the entries of a board are shown: which of them, as the last ones that the caller sees of each team where they are final
-// runs, and by what.
+// order identifies a selection and an order of a board's entries.
 type order struct {
 	measure            string
 	best, final, count bool
-	seen               visible // with final
+	seen               visible // only with final: final runs depend on what the caller sees
 }
 
-// board is what a state has, by rank, and in the orders that were asked for.
+// board holds the entries of one state by rank, and in the orders that were asked for.
 type board struct {
 	ranked []*Entry
-	orders map[order][]*Entry // of the same evaluations
+	orders map[order][]*Entry // with the same evaluations
 }
 
 const (
-	// maxKept is how many entries are kept of all boards together. One takes about 4 KB.
+	// maxKept is the greatest number of cached entries of all boards together. An entry takes about 4 KB.
 	maxKept = 30_000
-	// maxOrders is how many orders of one board are kept. An entry of one takes less than 100 bytes.
+	// maxOrders is the greatest number of cached orders of one board. An entry of an order takes less than 100 bytes.
 	maxOrders = 32
 )
 
-// boards keeps the boards that were read last, for as long as they do not change.
+// boards caches the boards that were read last.
 type boards struct {
 	mu      sync.Mutex
 	kept    *simplelru.LRU[state, *board]
@@ -81,7 +80,7 @@ func newBoards() *boards {
 	return b
 }
 
-// get returns the board of the state by rank, and in the order; nil for what is not kept.
+// get returns the board of the state by rank, and in the order. It returns nil for entries that are not cached.
 func (b *boards) get(s state, o order) (ranked, ordered []*Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +91,7 @@ func (b *boards) get(s state, o order) (ranked, ordered []*Entry) {
 	return of.ranked, of.orders[o]
 }
 
-// put keeps a board by rank, whose entries do not change from now on, unless one cannot be decoded.
+// put caches a board by rank. It returns an error if an entry cannot be decoded. The entries must not change afterwards.
 func (b *boards) put(s state, ranked []*Entry) error {
 	for _, e := range ranked {
 		if _, err := e.Item(); err != nil {
@@ -110,7 +109,7 @@ func (b *boards) put(s state, ranked []*Entry) error {
 	return nil
 }
 
-// putOrder keeps the entries of a board in an order, if the board is still kept.
+// putOrder caches the entries of a board in an order, if the board is still cached.
 func (b *boards) putOrder(s state, o order, ordered []*Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +121,7 @@ func (b *boards) putOrder(s state, o order, ordered []*Entry) {
 	}
 }
 
-// whenRead returns the entries, and keeps them by rank if they are read to their end.
+// whenRead returns the entries, and caches the board once they have been read to their end.
 func (b *boards) whenRead(s state, entries iter.Seq2[*Entry, error]) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		var all []*Entry
@@ -135,7 +134,7 @@ func (b *boards) whenRead(s state, entries iter.Seq2[*Entry, error]) iter.Seq2[*
 			}
 		}
 		if len(all) <= maxKept {
-			_ = b.put(s, all) // it fails where an entry that nobody wanted cannot be decoded
+			_ = b.put(s, all) // fails only if an entry that was not asked for cannot be decoded
 		}
 	}
 }

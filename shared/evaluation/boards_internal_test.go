@@ -7,7 +7,8 @@ import (
 	"assay/shared/record"
 )
 
-// What is kept of boards is bounded, by the board that was asked for longest ago and by the orders of one.
+// TestBoards_AreKeptWithinTheirBound checks that the cache evicts the board that was used least recently, and limits the orders of a
+// board.
 func TestBoards_AreKeptWithinTheirBound(t *testing.T) {
 	b := newBoards()
 	entries := func(n int) []*Entry {
@@ -26,7 +27,7 @@ func TestBoards_AreKeptWithinTheirBound(t *testing.T) {
 		if err := b.put(of(version), entries(maxKept/2)); err != nil {
 			t.Fatal(err)
 		}
-		keeps(0) // it is asked for again and again
+		keeps(0) // used repeatedly
 	}
 	if !keeps(0) || keeps(1) || !keeps(2) {
 		t.Errorf("keeps %v, %v, %v", keeps(0), keeps(1), keeps(2))

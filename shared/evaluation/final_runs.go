@@ -11,9 +11,9 @@ import (
 	"assay/shared/record"
 )
 
-// finals returns the entries of runs that their teams marked as final, of the last if there are more than the dataset now takes, and, where
-// a team has marked none that is on the board, of the last ones that the caller sees. A mark counts also where the caller does not see the
-// run, or another would be taken for the final one.
+// finals returns the entries of each team's final runs: the newest marked ones, up to the number that the dataset takes. If a team has
+// marked none on the board, its newest runs that the caller sees count as final. Marks count even if the caller does not see the marked
+// run. Otherwise another run would take its place.
 func (b *Leaderboard) finals(ctx context.Context, entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
 	rolesOf, err := b.Viewer.RolesOf(ctx)
 	if err != nil {

@@ -1,26 +1,26 @@
-// Package evaluation writes and reads evaluations in the store: Writer writes the results of evaluators, Leaderboard ranks them as one
-// caller may see them, and ReadTopics reads the values per topic. No other package writes or reads these formats.
+// Package evaluation writes and reads evaluations in the store: Writer writes the results of evaluators, Leaderboard ranks the results
+// that one caller may see, and ReadTopics reads the values per topic. No other package writes or reads these formats.
 //
-// # Values that tell the truth
+// # Values that reveal the ground truth
 //
-// Who sees an evaluation sees its measures. Of kinds of evaluators that say so (measure.EvaluatorKind.SafePerTopic) the same callers see
-// the values per topic: these tell which topics are hard, but not which documents are relevant. Of other kinds, such as classification and
-// regression, values are of single examples, and say which predictions are right or how far off they are: with the run at hand that is
-// the truth, and a few runs give all of it. So they, and the confusion matrix, are for the organizers of the task and administrators;
-// Hides decides that for all that reads them.
+// Callers who see an evaluation see its measures. If the kind of evaluator allows it (measure.EvaluatorKind.SafePerTopic), they also see
+// the values per topic: these show which topics are hard, but not which documents are relevant. For other kinds, such as classification
+// and regression, each value belongs to one example. It shows whether a prediction is right or how far off it is. Together with the run,
+// this is the ground truth (qrels, labels) of the example, and a few runs reveal all of it. So only the organizers of the task and
+// administrators see these values and the confusion matrix. Hides decides this for every reader.
 //
-// For others the server computes from them what tells about as little as the measures do:
+// For other callers the server computes statistics from the values that reveal about as little as the measures:
 //
-//   - The interval of a mean by the normal distribution, with ends of few digits. Of values 0 and 1 it follows from the mean
-//     and their number. Of errors it adds their spread, with too few digits to carry many numbers at once. A bootstrap would
-//     reveal by many seeds which examples have which values, because what each seed draws is known. Of a measure of all examples together,
-//     such as macro F1, the spread is that over samples which depend on nothing but how many examples there are.
-//   - For a pair of runs, p of one test, rounded up to one of seven levels before it is corrected. McNemar's counts, the statistic of a
-//     t-test, Cohen's d and exact p give the number of examples on which two runs differ: for crafted runs as much as the score of another
-//     run, so that n runs of a team would tell as much as n²/2, and no quota of runs would bound that. A level is at most 2.8 bits, and
-//     mostly less than one; the score of a run on 1,000 examples is up to ten. There is one test, without a seed, because the thresholds
-//     of several tests or many draws would tell where between two levels p is.
-//   - How many examples there are, which all know who submit. Every run has all of them, so that none is left out.
+//   - The interval of a mean by the normal distribution, with ends of few digits. For values 0 and 1 it follows from the mean and the
+//     number of examples. For errors it also shows their spread, with too few digits to encode many numbers. A bootstrap with many
+//     seeds would reveal which examples have which values, because the samples of each seed are known. For a measure of all examples
+//     together, such as macro F1, the spread comes from samples that depend only on the number of examples.
+//   - For a pair of runs, p of one test, rounded up to one of seven levels before its correction. McNemar's counts, the statistic of a
+//     t-test, Cohen's d and exact p reveal the number of examples on which two runs differ. For crafted runs, this is as much as the
+//     score of another run: n runs of a team would reveal as much as n²/2 runs, whatever the quota. A level is at most 2.8 bits, and
+//     mostly less than one; the score of a run on 1,000 examples is up to ten. There is one test, without a seed. The thresholds of
+//     several tests, or many draws, would show where between two levels p is.
+//   - The number of examples, which everyone who submits knows. Every run has all examples, so that none is left out.
 package evaluation
 
 import (
@@ -36,19 +36,19 @@ import (
 	"assay/shared/visibility"
 )
 
-// Leaderboard is the ranking against one version of a dataset's truth; values against different versions are not comparable.
+// Leaderboard is the ranking against one version of a dataset's ground truth. Values against different versions are not comparable.
 type Leaderboard struct {
 	Viewer       *visibility.Viewer
 	Dataset      *record.DatasetItem
 	TruthVersion int64
 	// AtOnce is how many entries the first read of a partition asks for: as many as the reader is likely to need. Each further read
-	// doubles it.
+	// doubles the number.
 	AtOnce int
-	// Count has Entries set Runs on the best run of each team, for which it reads the whole board.
+	// Count makes Entries set Runs on the best run of each team. Entries then reads the whole board.
 	Count bool
-	// Final has Entries yield the final runs of each team alone, for which it reads the whole board.
+	// Final makes Entries yield only the final runs of each team. Entries then reads the whole board.
 	Final bool
-	// Now is when the caller looks, who is shown nothing of a dataset that withholds scores then.
+	// Now is the time of the read. If the dataset withholds scores then, only organizers see entries.
 	Now time.Time
 }
 
@@ -56,14 +56,14 @@ type Leaderboard struct {
 type Entry struct {
 	// Rank is one more than the number of better entries.
 	Rank     int
-	Runs     int         // of the team on the board; 0 unless they were counted
-	stored   *store.Item // nil once it is decoded and kept
-	scoreKey string      // the same for entries that share a rank
+	Runs     int         // number of the team's runs on the board; 0 unless counted
+	stored   *store.Item // nil once the entry is decoded and cached
+	scoreKey string      // equal for entries with equal ranks
 	entrant  string      // EvaluationItem.Entrant
 	item     *record.EvaluationItem
 }
 
-// Item decodes the evaluation when it is first needed; entries that an offset skips are never decoded.
+// Item returns the evaluation, which the first call decodes. Entries that an offset skips are never decoded.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
 		e.item, _, err = records.Shared[record.EvaluationItem](*e.stored)
@@ -71,11 +71,11 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	return e.item, err
 }
 
-// Kept reports whether the evaluation that Item returns is kept with the board, and never changes.
+// Kept reports whether the evaluation of Item is cached with the board, and never changes.
 func (e *Entry) Kept() bool { return e.stored == nil }
 
-// Entries yields what the caller sees of the board in the order of the measure; empty is the primary one. Of equal values the earlier
-// submission comes first; undefined values come last. With best it yields, and ranks, only the best run of each team.
+// Entries yields the entries that the caller sees, in the order of the measure; "" means the primary measure. Equal values are in the
+// order of submission, and undefined values come last. With best, Entries yields and ranks only the best run of each team.
 func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
 	if withheld, err := b.withheld(ctx); err != nil || withheld {
 		return entrySeq(nil), err
@@ -99,7 +99,7 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 	switch {
 	case ordered != nil:
 		return entrySeq(ordered), nil
-	case ranked == nil && first: // no more is read than is asked for
+	case ranked == nil && first: // reads only the entries that are asked for
 		return b.inOrder(ctx, kept.whenRead(state, b.byRank(ctx, parts, own)), measure, best)
 	case ranked == nil:
 		for e, err := range b.byRank(ctx, parts, own) {
@@ -125,16 +125,16 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 	return entrySeq(ordered), err
 }
 
-// maxFirst is up to which place the beginning of a board is read without the rest.
+// maxFirst is the greatest AtOnce with which the beginning of a board is read without the rest.
 const maxFirst = 500
 
-// ranked reports whether the partitions of the board are in the order of the measure.
+// ranked reports whether the partitions of the board have the order of the measure.
 func (b *Leaderboard) ranked(measure string) bool {
 	shown := b.Dataset.Board()
 	return measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion
 }
 
-// inOrder yields the entries, which are by rank, as they were asked for.
+// inOrder selects and orders the entries, which must be by rank.
 func (b *Leaderboard) inOrder(ctx context.Context, entries iter.Seq2[*Entry, error], measure string, best bool) (
 	_ iter.Seq2[*Entry, error], err error) {
 	if !b.ranked(measure) {
@@ -155,7 +155,7 @@ func (b *Leaderboard) inOrder(ctx context.Context, entries iter.Seq2[*Entry, err
 	return withRanks(entries, best), nil
 }
 
-// withheld reports whether the caller is shown no scores yet.
+// withheld reports whether the caller must not see scores yet.
 func (b *Leaderboard) withheld(ctx context.Context) (bool, error) {
 	if b.Dataset.Scores != record.ScoresAfterClose {
 		return false, nil

@@ -23,14 +23,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fixture is a dataset in a store, whose truth has its second version.
+// fixture is a dataset in a store, with the second version of its ground truth.
 type fixture struct {
 	*recordtest.Builder
 	t       rapid.TB
 	dataset *recordtest.Dataset
 	entries []*record.EvaluationItem
-	names   map[string]string // of evaluations, by id
-	suffix  string            // of users' names, which are of this fixture alone
+	names   map[string]string // names of evaluations, by ID
+	suffix  string            // of users' names, so that fixtures share no users
 }
 
 func newFixture(t rapid.TB, s store.Store, private bool) *fixture {
@@ -49,7 +49,7 @@ func newFixture(t rapid.TB, s store.Store, private bool) *fixture {
 	return f
 }
 
-// user is a caller of this fixture alone.
+// user returns a caller of this fixture.
 func (f *fixture) user(name string) access.Caller {
 	if name == "" {
 		return access.Caller{}
@@ -57,7 +57,7 @@ func (f *fixture) user(name string) access.Caller {
 	return access.Caller{ID: recordtest.UserID(name + f.suffix), Name: name, Admin: name == "admin", Worker: name == "worker"}
 }
 
-// entry is a run with its values against the two versions of the truth; nil for one that it was not evaluated against.
+// entry is a run with its values against the two versions of the ground truth; nil if it was not evaluated against a version.
 type entry struct {
 	name, user string
 	values     [2]map[string]*float64
@@ -100,7 +100,7 @@ func (f *fixture) enter(e entry) {
 	f.Replace(run)
 }
 
-// query is how a board is read.
+// query holds the parameters of reading a board.
 type query struct {
 	user, measure string
 	best, count   bool
@@ -115,7 +115,7 @@ func place(rank int, name string, runs int) string {
 	return fmt.Sprint(rank, name, "/", runs)
 }
 
-// read returns the ranks and names of the entries that the board in the store has.
+// read returns the ranks and names of the board's entries.
 func (f *fixture) read(s store.Store, a query) string {
 	f.t.Helper()
 	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: s, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
@@ -138,7 +138,7 @@ func (f *fixture) read(s store.Store, a query) string {
 	return strings.Join(list, " ")
 }
 
-// expected computes what read must return from all entries, by the rules of package access.
+// expected computes the result of read from all entries, by the rules of package access.
 func (f *fixture) expected(a query) string {
 	grants := access.Grants{}
 	switch a.user {
@@ -189,7 +189,7 @@ func (f *fixture) expected(a query) string {
 	return strings.Join(list, " ")
 }
 
-// Which run of a team is the last one depends on who looks, and on what the one who looks is meanwhile.
+// Which run of a team is the last one depends on the caller and on the caller's present roles.
 func TestLeaderboard_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
 	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
 	task := b.Task()
@@ -260,7 +260,7 @@ func (f *fixture) change(t *rapid.T) {
 	}
 }
 
-// team is the team of the entry; each baseline of the organizers is one of its own.
+// team returns the team of the entry. Each baseline of the organizers is its own team.
 func team(e *record.EvaluationItem) string {
 	if e.Baseline {
 		return e.SubmissionID
@@ -278,8 +278,8 @@ var (
 	blinded = record.AccessAttributes{Published: true, Blinded: true}
 )
 
-// ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was; b and c are
-// baselines of the organizers.
+// ada's runs are x and y, and bob's is z. v has no value. u and s are not published. w is blinded, and s was. b and c are baselines of
+// the organizers.
 func TestLeaderboard_Examples(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), false)
 	for _, e := range []entry{
@@ -314,7 +314,7 @@ func TestLeaderboard_Examples(t *testing.T) {
 		{query{version: 1, user: "organizer", best: true}, "1y 1z 3u 4s"},
 	} {
 		for tt.atOnce = range 4 {
-			tt.atOnce++ // fewer than there are, so that more than one read is needed
+			tt.atOnce++ // fewer than the entries, so that several reads are needed
 			for _, s := range []store.Store{f.Store, storetest.Unknowing{Store: f.Store}} {
 				if got := f.read(s, tt.query); got != tt.want {
 					t.Errorf("%T, %+v: %s, want %s", s, tt.query, got, tt.want)
@@ -352,7 +352,7 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.SampledFrom([]int{1, 2, 3, 4, 1000}).Draw(t, "at once"),
 			})
 		}
-		for range 3 { // boards are kept until something changes
+		for range 3 { // boards are cached until something changes
 			for _, a := range queries {
 				for _, s := range []store.Store{s, storetest.Unknowing{Store: s}} {
 					if got, want := f.read(s, a), f.expected(a); got != want {

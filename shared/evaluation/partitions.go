@@ -13,10 +13,10 @@ import (
 	"assay/shared/store"
 )
 
-// key is the entry's place in the order of the ranking.
+// key returns the item's key in the ranking.
 func key(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
-// byRank yields the board by the primary measure, which orders the partitions that it merges.
+// byRank yields the board in the order of the primary measure, by merging partitions, which have this order.
 func (b *Leaderboard) byRank(ctx context.Context, parts []string, own []store.Item) iter.Seq2[*Entry, error] {
 	sources := lists.Map(parts, func(p string) records.Source { return records.Partition(record.ByWork, p) })
 	if len(own) > 0 {
@@ -36,7 +36,7 @@ func (b *Leaderboard) byRank(ctx context.Context, parts []string, own []store.It
 	}
 }
 
-// partitions returns the partitions of the ranking that the caller may read, and the entries of the caller's own in others.
+// partitions returns the partitions of the ranking that the caller may read, and the caller's own entries in other partitions.
 func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own []store.Item, err error) {
 	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *Leaderboard) partition(a access.Audience) string {
 	return record.RankPartition(b.Dataset.ID, b.TruthVersion, a)
 }
 
-// contains reports whether the item is an entry of the leaderboard that its owner sees.
+// contains reports whether the item is an entry of the leaderboard that its owner may see.
 func (b *Leaderboard) contains(it *store.Item) bool {
 	partition := it.Entry(record.ByWork).Partition
 	return slices.ContainsFunc(record.Audiences, func(a access.Audience) bool {
@@ -77,7 +77,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 		return records.EachItem(ctx, b.Viewer.Store, q, func(it store.Item) error {
 			e, _, err := records.Shared[record.EvaluationItem](it)
 			if err == nil {
-				it.Indexes = e.Indexes() // of which the list that it was read from has one
+				it.Indexes = e.Indexes() // the query returned only one of the entries
 				found[i] = append(found[i], it)
 			}
 			return err
@@ -98,7 +98,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	return mine, nil
 }
 
-// older returns all evaluations of the dataset's runs whose listed ones are given, since a user's list has no others.
+// older returns all evaluations of the dataset's runs whose listed evaluations are given. Lists of users have no other evaluations.
 func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
 	var runs []string
 	var evaluations []store.Key
@@ -121,5 +121,5 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 	return records.GetItems(ctx, b.Viewer.Store, b.Viewer.Consistency, evaluations...)
 }
 
-// ownPage is the page size of a team's evaluations.
+// ownPage is the page size for a team's evaluations.
 const ownPage = 200

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// withRuns sets the number of runs of each entry's team.
+// withRuns sets Runs of each entry to the number of its team's entries.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
 	runs := map[string]int{}
 	all, err := collect(entries, func(e *Entry) error {
@@ -21,7 +21,7 @@ func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error
 	return entrySeq(all), err
 }
 
-// collect reads all entries.
+// collect reads all entries and calls each with them.
 func collect(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*Entry, err error) {
 	for e, err := range entries {
 		if err == nil {
@@ -45,7 +45,7 @@ func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 	}
 }
 
-// withRanks sets the ranks of entries.
+// withRanks sets the ranks of the entries. With best, it yields only the first entry of each team.
 func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		teams := map[string]bool{}
@@ -73,7 +73,7 @@ func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, er
 	}
 }
 
-// byMeasure yields the entries by a measure that no index orders.
+// byMeasure sorts the entries by a measure that no index sorts by.
 func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
 	shown := b.Dataset.Board()
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
@@ -92,7 +92,7 @@ func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (i
 	return entrySeq(all), err
 }
 
-// compare orders values from best to worst, undefined ones last.
+// compare orders values from best to worst, and undefined values last.
 func compare(x, y *float64, lowerIsBetter bool) int {
 	switch {
 	case x == nil && y == nil:

@@ -16,30 +16,31 @@ import (
 	"assay/shared/record"
 )
 
-// Topics are values per topic or by example, and classes of labels, as they may be used for one caller.
+// Topics holds values per topic or example, and classes of labels, with the rights of one caller.
 type Topics struct {
 	all     map[string]map[string]float64
 	classes *measure.Classes
 	hidden  bool
 }
 
-// Hides reports whether values per topic of an evaluator of the kind are hidden from a caller with the roles, who sees the evaluation.
+// Hides reports whether a caller with the roles, who sees the evaluation, must not see the values per topic of an evaluator of the
+// kind.
 func Hides(kind string, roles access.Role) bool {
-	if kind == record.EvaluatorWorker || roles&(access.Organizer|access.Admin) != 0 { // an image reports what its organizers want shown
+	if kind == record.EvaluatorWorker || roles&(access.Organizer|access.Admin) != 0 { // organizers decide which values their own image reports
 		return false
 	}
 	e := measure.EvaluatorOf(measure.Kind(kind))
 	return e == nil || !e.SafePerTopic
 }
 
-// Computed are the values per topic of a result that was computed for a caller, from whom they are hidden unless the caller may read the
-// truth, or brought it along.
+// Computed returns the values per topic of a result that was computed for a caller. hidden must be set unless the caller may read the
+// ground truth or brought it along.
 func Computed(r measure.Result, hidden bool) Topics { return Topics{r.PerTopic, r.Classes, hidden} }
 
-// Hidden reports whether the caller is shown none of them, so that what is computed of them must not tell single ones.
+// Hidden reports whether the caller must not see the values. Statistics of them must then not reveal single values.
 func (t Topics) Hidden() bool { return t.hidden }
 
-// Shown returns the values by topic and measure; nil where they are hidden.
+// Shown returns the values by topic and measure, or nil if they are hidden.
 func (t Topics) Shown() map[string]map[string]float64 {
 	if t.hidden {
 		return nil
@@ -47,7 +48,7 @@ func (t Topics) Shown() map[string]map[string]float64 {
 	return t.all
 }
 
-// Classes returns what was predicted for each label; nil where that is hidden, or not there.
+// Classes returns the counts of predictions for each label. It returns nil if these are hidden or do not exist.
 func (t Topics) Classes() *measure.Classes {
 	if t.hidden {
 		return nil
@@ -55,25 +56,25 @@ func (t Topics) Classes() *measure.Classes {
 	return t.classes
 }
 
-// Of returns the values of a measure by topic, to compute with also where they are hidden.
-func (t Topics) Of(measure string) map[string]float64 {
+// Of returns the values of a measure by topic, even if they are hidden. Use them only to compute statistics.
+func (t Topics) Of(name string) map[string]float64 {
 	values := map[string]float64{}
 	for topic, measures := range t.all {
-		if x, ok := measures[measure]; ok {
+		if x, ok := measures[name]; ok {
 			values[topic] = x
 		}
 	}
 	return values
 }
 
-// Keep drops the values of all but the measures.
+// Keep removes the values of all other measures.
 func (t Topics) Keep(measures []string) {
 	for _, values := range t.all {
 		maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(measures, name) })
 	}
 }
 
-// Count returns how many values there are.
+// Count returns the number of values.
 func (t Topics) Count() (n int) {
 	for _, values := range t.all {
 		n += len(values)
@@ -81,8 +82,8 @@ func (t Topics) Count() (n int) {
 	return n
 }
 
-// ReadTopics returns the values that newTopics made a record of, for a caller with the roles who sees their evaluation, of an evaluator
-// of the kind; none when t is nil.
+// ReadTopics returns the stored values per topic, with the rights of a caller with the roles who sees the evaluation. kind is the kind
+// of its evaluator. It returns no values if t is nil.
 func ReadTopics(ctx context.Context, files blob.Store, kind string, roles access.Role, t *record.Topics) (Topics, error) {
 	values := Topics{hidden: Hides(kind, roles)}
 	if t == nil {
@@ -96,13 +97,13 @@ func ReadTopics(ctx context.Context, files blob.Store, kind string, roles access
 	if err != nil {
 		return Topics{}, problem.Unavailable.Wrap(err, "The values per topic cannot be read at the moment. Try again in a few seconds.")
 	}
-	defer func() { _ = f.Close() }() // decoding has read all of it
+	defer func() { _ = f.Close() }() // decoding has read the whole file
 	err = json.NewDecoder(f).Decode(&values.all)
 	return values, err
 }
 
-// newTopics returns the record of the values per topic of e, or nil when there are none. Values that are too large for a
-// record it writes to the object store.
+// newTopics returns the record of the values per topic of e, or nil if there are none. It writes values that are too large for a record
+// to the object store.
 func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem, result measure.Result) (*record.Topics, error) {
 	if len(result.PerTopic) == 0 && result.Classes == nil {
 		return nil, nil

@@ -26,8 +26,8 @@ type Writer struct {
 	Log   *slog.Logger
 }
 
-// Complete writes the result that an evaluator of the version has computed for a leased run, and returns the run; the errors
-// are those of queue.Queue.CompleteEvaluation.
+// Complete writes the result of an evaluator for a leased run, and returns the run. version is the evaluator's. The errors are the same
+// as for queue.Queue.CompleteEvaluation.
 func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result,
 	version string) (*record.RunItem, error) {
 	outcome, err := w.outcome(ctx, run, truth, result, version)
@@ -44,9 +44,9 @@ func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record
 	return done, err
 }
 
-// Fail fails a leased run that was compared with the ground truth, for the reasons. Once a user has had as many such failures
-// as queue.ErrTruthFailures allows, the run completes without values instead, and only the organizers read the reasons: until
-// it is unblinded, its owner cannot tell it from a run that was evaluated.
+// Fail fails a leased run that was compared with the ground truth (qrels, labels), for the reasons. If the queue returns
+// queue.ErrTruthFailures, the run completes without values instead, and only organizers read the reasons. Until the run is unblinded,
+// its owner cannot distinguish it from an evaluated run.
 func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic,
 	version string) (*record.RunItem, error) {
 	failed, err := w.Queue.FailAgainst(ctx, lease, truth, reasons)
@@ -60,7 +60,7 @@ func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.Run
 	return w.Complete(ctx, lease, run, truth, result, version)
 }
 
-// outcome makes the records of a result. The measures of a truth have the names that results use.
+// outcome builds the records for a result. The measures of the truth must have the names that results use.
 func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result,
 	version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
@@ -85,7 +85,7 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 	if err != nil {
 		return queue.Outcome{}, err
 	}
-	if secret == nil { // it was deleted together with the dataset
+	if secret == nil { // deleted together with the dataset
 		return queue.Outcome{}, queue.ErrTruthChanged
 	}
 	plain := Digest(truth.Files)
@@ -94,7 +94,8 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
 }
 
-// Digest identifies a list of files: it is the SHA-256, in hexadecimal, of their SHA-256 digests, one a line in the list's order.
+// Digest identifies a list of files. It is the hexadecimal SHA-256 of their SHA-256 digests, one digest for each line, in the list's
+// order.
 func Digest(files []record.File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -111,8 +112,8 @@ const (
 	maxRunTag = 200 // characters
 )
 
-// RunTag returns the tag that the author of a run in TREC's format gave it, in the first line of its file. It is empty when
-// there is no tag, or none that pages can show; faults of the file are left to the evaluation.
+// RunTag returns the tag in the first line of a run file in TREC's format. It returns "" if there is no tag, or if pages cannot show
+// the tag. The evaluation reports errors of the file.
 func RunTag(format record.RunFormat, file io.Reader) string {
 	if format.Kind != measure.TRECRun {
 		return ""

@@ -1,6 +1,5 @@
-// Package truth has what a dataset's ground truth (qrels, labels) goes through before runs are evaluated with it: its files
-// are checked, and it is activated, at once by the request that stores it or, once files that are uploaded later are complete,
-// by the evaluator.
+// Package truth checks and activates the ground truth (qrels, labels) of a dataset before runs are evaluated with it. The request that
+// stores the files does this at once. If files are uploaded later, the evaluator does it once all have arrived.
 package truth
 
 import (
@@ -22,21 +21,21 @@ import (
 	"assay/shared/store"
 )
 
-// Settings are a dataset's settings for the built-in evaluators.
+// Settings returns a dataset's settings for the built-in evaluators.
 func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
 	return evaluator.Settings{
 		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
 	}
 }
 
-// Canonical gives the measures of a built-in evaluator the names under which results have them.
+// Canonical replaces the measures' names of a built-in evaluator with the names that results use.
 func Canonical(e *record.Evaluator) error {
 	if e.Kind == record.EvaluatorWorker {
 		return nil
 	}
 	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
 	for i, name := range names {
-		if name == "" { // the primary measure, which is the first unless given
+		if name == "" { // an omitted primary measure
 			continue
 		}
 		m, err := measure.Parse(measure.Kind(e.Kind), name)
@@ -50,14 +49,14 @@ func Canonical(e *record.Evaluator) error {
 	return nil
 }
 
-// Checked is what Check finds.
+// Checked is the result of Check.
 type Checked struct {
 	Shape       measure.Shape
 	Diagnostics []measure.Diagnostic // if one is an error, the ground truth cannot be used
 }
 
-// Check reads the ground truth of a dataset, whose files open opens. Nobody here knows what an organizer's own evaluator accepts, so for
-// one it finds nothing.
+// Check reads the ground truth of a dataset. open opens its files. For an organizer's own evaluator the result is empty, because only
+// the evaluator knows which files it accepts.
 func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (checked Checked, err error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return checked, nil
@@ -71,8 +70,8 @@ func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (
 	return checked, err
 }
 
-// Memory returns about how much memory Check takes. It counts the text of the files, up to the most bytes, and returns more than these if
-// there is more.
+// Memory returns about how much memory Check takes. It counts the text of the files up to most bytes. If there is more text, it returns
+// more than most.
 func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error), most int64) (int64, error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return 0, nil
@@ -87,9 +86,9 @@ func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, erro
 	})
 }
 
-// Activate adds to a change of a dataset, all of whose truth files are stored and checked, that runs are evaluated with them from
-// now on. old is the ground truth until now, or nil. Leaderboards go on to show the evaluations against old until the runs have been
-// evaluated again. Organizers are shown the warnings of the check.
+// Activate adds to a change of a dataset that runs are evaluated with its ground truth files from now on. All files must be stored and
+// checked. old is the previous ground truth, or nil. Leaderboards show the evaluations against old until the runs have been evaluated
+// again. Organizers see the warnings of the check.
 func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, checked Checked, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
@@ -101,7 +100,7 @@ func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, checked 
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
 		Pool: d.Pool,
 	}
-	// with the first truth too: runs that came before it have failed for want of one
+	// Also for the first ground truth, because earlier runs have failed without one.
 	d.PendingWork = record.NewPendingWork(record.Reevaluate, now)
 	if old == nil {
 		d.Show(truth)
@@ -123,15 +122,15 @@ type Acceptor struct {
 }
 
 const (
-	// maxBegun is how many times an acceptance may begin without an end.
+	// maxBegun is how many times an acceptance may begin without ending.
 	maxBegun = 3
-	// littleMemory is how many bytes a truth may take that surely does not end a process.
+	// littleMemory is the memory, in bytes, up to which checking a ground truth surely does not end a process.
 	littleMemory = 8 << 20
 )
 
-// Accept checks the truth files of a dataset whose acceptance is pending, and activates them. When they have errors, the
-// dataset keeps its ground truth and has the diagnostics. A panic of the evaluator is a diagnostic, because the acceptance
-// would be tried for ever otherwise, and also the error. Without an error the same is said of files that take much memory, if the process
+// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they have errors, the dataset
+// keeps its ground truth and gets the diagnostics. A panic of the evaluator becomes a diagnostic and the returned error, because the
+// acceptance would otherwise be tried forever. Files that take much memory get the same diagnostic, without an error, if the process
 // has died in each of several attempts.
 func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
@@ -143,7 +142,7 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 		memory, err = Memory(ctx, &d.DatasetDraft, a.filesOf(ctx, d), littleMemory)
 		return err
 	})
-	_, panicked := errors.AsType[*panics.Error](err) // which it will do again when it is read
+	_, panicked := errors.AsType[*panics.Error](err) // accept will meet the same panic and report it
 	if err != nil && !panicked {
 		return err
 	}
@@ -160,14 +159,14 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	return nil
 }
 
-// filesOf opens the stored truth files of the dataset.
+// filesOf returns a function that opens the stored ground truth files of the dataset.
 func (a Acceptor) filesOf(ctx context.Context, d *record.DatasetItem) func(record.File) (io.ReadCloser, error) {
 	return func(f record.File) (io.ReadCloser, error) {
 		return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
 	}
 }
 
-// begin counts an attempt, and reports whether there is one to make. It ends an acceptance that has begun too many times.
+// begin counts an attempt, and reports whether to make it. It ends an acceptance that has begun too many times.
 func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, err error) {
 	err = records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
 		pending = d.PendingWork.Is(record.AcceptTruth)
@@ -190,7 +189,7 @@ func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, er
 	return pending, err
 }
 
-// giveBack takes back that an attempt has begun, whose end was an error.
+// giveBack stops counting an attempt that ended with an error.
 func (a Acceptor) giveBack(ctx context.Context, datasetID string) error {
 	return records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
 		if d.PendingWork.Is(record.AcceptTruth) && d.PendingWork.Begun > 0 {
@@ -201,7 +200,7 @@ func (a Acceptor) giveBack(ctx context.Context, datasetID string) error {
 	})
 }
 
-// accept is one attempt of Accept. It begins again when the files or their settings change meanwhile.
+// accept makes one attempt of Accept. It starts again if the files or their settings change meanwhile.
 func (a Acceptor) accept(ctx context.Context, datasetID string) error {
 	for {
 		d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
@@ -230,8 +229,8 @@ func (a Acceptor) accept(ctx context.Context, datasetID string) error {
 	}
 }
 
-// end activates the truth of the dataset that was checked, or tells what is wrong with it. It reports false when the dataset has other
-// files or settings by now.
+// end activates the checked ground truth of the dataset, or stores its errors. It returns false if the dataset has other files or
+// settings now.
 func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Checked) (ended bool, err error) {
 	err = records.Change(ctx, a.Store, was.Key(), func(d *record.DatasetItem, tx *records.Tx) error {
 		ended = !d.PendingWork.Is(record.AcceptTruth) || sameTruth(d, was)
@@ -254,7 +253,7 @@ func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Chec
 	return ended, err
 }
 
-// sameTruth reports whether the datasets have the same truth files, and read them alike.
+// sameTruth reports whether the datasets have the same ground truth files, and the same settings for reading them.
 func sameTruth(d, other *record.DatasetItem) bool {
 	return reflect.DeepEqual(d.Truths, other.Truths) && d.RunFormat == other.RunFormat && reflect.DeepEqual(d.Evaluator, other.Evaluator)
 }

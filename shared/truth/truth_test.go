@@ -31,7 +31,7 @@ type fixture struct {
 	dataset *record.DatasetItem
 }
 
-// newFixture returns a dataset that accepts the content as its first ground truth.
+// newFixture returns a dataset that has accepted the content as its first ground truth.
 func newFixture(t *testing.T, content string) *fixture {
 	t.Helper()
 	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
@@ -50,7 +50,7 @@ func digest(content string) string {
 	return recordtest.File("qrels", content, record.FileStored).SHA256
 }
 
-// upload stores the content as the dataset's only truth file, whose acceptance is pending then.
+// upload stores the content as the dataset's only ground truth file, and makes its acceptance pending.
 func (f *fixture) upload(content string) {
 	f.t.Helper()
 	f.dataset.Truths = []record.File{f.File(record.HolderTruths, f.dataset.ID, "qrels", content)}
@@ -58,7 +58,7 @@ func (f *fixture) upload(content string) {
 	f.Replace(f.dataset)
 }
 
-// accept does the pending work and returns the truth; f.dataset is as it is then.
+// accept does the pending work, reads f.dataset again, and returns the ground truth.
 func (f *fixture) accept() *record.Truth {
 	f.t.Helper()
 	if err := f.Accept(f.t.Context(), f.dataset.ID); err != nil {
@@ -168,7 +168,7 @@ func TestAccept_KeepsTruthInUseUntilAnotherIsAccepted(t *testing.T) {
 	}
 }
 
-// large has judgments that take more memory than is small.
+// large returns judgments that take more than littleMemory.
 func large() string {
 	var b strings.Builder
 	for i := range 100_000 {
@@ -177,7 +177,7 @@ func large() string {
 	return b.String()
 }
 
-// TestAccept_EndsWhenTheProcessDiedInIt has attempts that began and did not end, as the death of a process leaves them.
+// TestAccept_EndsWhenTheProcessDiedInIt has attempts that began and did not end, because the process died.
 func TestAccept_EndsWhenTheProcessDiedInIt(t *testing.T) {
 	for begun, accepted := range map[int]bool{0: true, 2: true, 3: false} {
 		f := newFixture(t, large())
@@ -190,7 +190,7 @@ func TestAccept_EndsWhenTheProcessDiedInIt(t *testing.T) {
 	}
 }
 
-// TestAccept_DoesNotCountWhatEnds cannot open the second file for a while.
+// TestAccept_DoesNotCountWhatEnds checks that attempts that end with an error, such as a file that cannot be opened, are not counted.
 func TestAccept_DoesNotCountWhatEnds(t *testing.T) {
 	f := newFixture(t, large())
 	lost := recordtest.File("more", qrels, record.FileStored)

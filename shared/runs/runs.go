@@ -1,5 +1,5 @@
-// Package runs is the read model of runs: it returns them as one caller may see them. It knows no protocol, so HTTP and gRPC
-// show the same.
+// Package runs is the read model of runs: it returns the runs that one caller may see, with the members that the caller may see. It is
+// independent of protocols, so that HTTP and gRPC show the same.
 package runs
 
 import (
@@ -16,8 +16,8 @@ import (
 	"assay/shared/visibility"
 )
 
-// Reader returns runs as the viewer sees them at one instant. It reads which workers are connected at most once, and only when
-// a run waits for one.
+// Reader returns the runs that the viewer sees at one instant. It reads which workers are connected at most once, and only if a run
+// waits for one.
 type Reader struct {
 	Viewer *visibility.Viewer
 	Now    time.Time
@@ -26,7 +26,7 @@ type Reader struct {
 	serving     *record.Serving
 }
 
-// Show returns the run as a caller with the roles sees it, without links, and with a diagnostic when no worker serves it.
+// Show returns the run that a caller with the roles sees, without links. It adds a diagnostic if no worker serves the run.
 func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Role) (record.Run, error) {
 	run, err := r.current(ctx, run)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Rol
 	return shown, err
 }
 
-// ShowWithLinks is Show with links to the files and logs that a caller with the roles may read or upload.
+// ShowWithLinks is like Show, with links to the files and logs that a caller with the roles may read or upload.
 func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem,
 	roles access.Role) (shown record.Run, err error) {
 	if run, err = r.current(ctx, run); err != nil {
@@ -65,13 +65,14 @@ func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *rec
 	return shown, err
 }
 
-// current is the run with its embargo as it is now.
+// current returns a copy of the run with its present embargo.
 func (r *Reader) current(ctx context.Context, run *record.RunItem) (*record.RunItem, error) {
 	current := *run
 	return &current, r.Viewer.ApplyEmbargo(ctx, &current.Access, run.TaskID, run.DatasetID, r.Now)
 }
 
-// Unserved reports whether no worker that serves the run's queue has called within a minute, and the roles allow to know that.
+// Unserved reports whether the run waits for a worker and none that serves its queue has been seen for a minute. It returns false for
+// callers whose roles do not allow them to know this.
 func (r *Reader) Unserved(ctx context.Context, run *record.RunItem, roles access.Role) (_ bool, err error) {
 	if !run.AwaitsWorker() || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
 		return false, nil
@@ -83,14 +84,14 @@ func (r *Reader) Unserved(ctx context.Context, run *record.RunItem, roles access
 	return err == nil && !r.serving.Serves(run.Subqueue(), r.Now), err
 }
 
-// Filter selects runs: those that have one of the values of every member that is not empty.
+// Filter selects runs. For every member that is not empty, a run must have one of its values.
 type Filter struct {
 	TaskIDs, DatasetIDs, UserIDs, SubmissionIDs []string
 	States                                      []record.RunState
 }
 
-// List calls add with up to limit runs that the viewer sees and the filter keeps, as the viewer sees them, the newest first,
-// until it reports that there is no more room. It returns the id of the one after them. The cursor is such an id, or empty.
+// List calls add with up to limit runs that the viewer sees and the filter accepts, newest first, until add returns true. It returns
+// the ID of the following run. cursor is such an ID, or "".
 func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int,
 	add func(record.Run) (full bool, err error)) (next string, err error) {
 	v := r.Viewer
@@ -120,7 +121,8 @@ func (f *Filter) empty() bool {
 	return len(f.TaskIDs)+len(f.DatasetIDs)+len(f.UserIDs)+len(f.SubmissionIDs)+len(f.States) == 0
 }
 
-// keeps applies the filter to a run as one who has the roles sees it: nobody finds an anonymous team by its user.
+// keeps reports whether a caller with the roles sees the run and the visible members pass the filter. So nobody finds an anonymous team
+// by its user.
 func (f *Filter) keeps(r *record.RunItem, roles access.Role) bool {
 	shown := r.For(roles)
 	return access.Sees(roles, r.Scope().Audience) &&
@@ -132,7 +134,7 @@ func among[T comparable](wanted []T, value T) bool {
 	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
-// sources names what the list is read from: the runs of submissions by their keys, or else the narrowest partitions.
+// sources returns the sources of the list: the runs of the submissions by their keys, or the narrowest partitions.
 func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.Source, error) {
 	if len(f.SubmissionIDs) == 0 {
 		return v.PartitionsFor(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})

@@ -1,5 +1,4 @@
-// Package wait has the ways in which goroutines wait: for a time, from interval to interval, and for a signal. All of them end
-// with the context.
+// Package wait makes goroutines wait: for a time, between repetitions, and for a signal. A wait ends with its context.
 package wait
 
 import (
@@ -12,7 +11,7 @@ import (
 	"assay/shared/panics"
 )
 
-// Sleep waits, and reports whether the context still goes on.
+// Sleep waits for the duration. It returns false if the context ends before.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -22,10 +21,10 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Every calls do now, and then in the interval until the context ends.
+// Every calls do at once, and then at every interval until the context ends.
 func Every(ctx context.Context, interval time.Duration, do func()) { every(ctx, interval, nil, do) }
 
-// every is Every, for which wake begins the next interval early.
+// every is like Every. A receive from wake starts the next interval early.
 func every(ctx context.Context, interval time.Duration, wake <-chan struct{}, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -39,28 +38,29 @@ func every(ctx context.Context, interval time.Duration, wake <-chan struct{}, do
 	}
 }
 
-// Repeat does a job as Every does, also when wake, which may be nil, delivers. It logs failures of the job, also panics, and goes on.
+// Repeat does a job at every interval, like Every, and also when wake delivers. wake may be nil. It logs errors and panics of the job,
+// and continues.
 func Repeat(ctx context.Context, interval time.Duration, wake <-chan struct{}, log *slog.Logger, failed string,
 	job func(context.Context) error) {
 	every(ctx, interval, wake, func() {
 		if err := panics.Catch(func() error { return job(ctx) }); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, failed, "error", err) //nolint:sloglint // a constant of the caller's
+			log.ErrorContext(ctx, failed, "error", err) //nolint:sloglint // callers pass a constant
 		}
 	})
 }
 
-// Jitter returns how long to wait after the attempt, counted from 0: any time up to a bound that doubles from the first to the longest
-// (full jitter), so that callers that conflicted once do not conflict again.
+// Jitter returns a random wait after the attempt, counted from 0 (full jitter). Its upper bound doubles with each attempt from first to
+// longest. So callers that conflicted once are unlikely to conflict again.
 func Jitter(attempt int, first, longest time.Duration) time.Duration {
-	return rand.N(doubled(attempt, first, longest)) //nolint:gosec // chance spreads the calls here, it guards nothing
+	return rand.N(doubled(attempt, first, longest)) //nolint:gosec // spreads calls, guards nothing
 }
 
-// doubled returns the first duration, doubled as often as said, up to the longest.
+// doubled returns first, doubled times times, up to longest.
 func doubled(times int, first, longest time.Duration) time.Duration {
 	return min(first<<min(times, 20), longest)
 }
 
-// Signal wakes one goroutine that waits for it, or the next that will; several sends before that count as one. The zero Signal is
+// Signal wakes one goroutine that waits for it, or the next one. Several sends before the receive count as one. The zero Signal is
 // ready for use.
 type Signal struct {
 	once    sync.Once
@@ -79,15 +79,16 @@ func (s *Signal) c() chan struct{} {
 func (s *Signal) Send() {
 	select {
 	case s.c() <- struct{}{}:
-	default: // it is sent already
+	default: // already sent
 	}
 }
 
 const firstDelay = 250 * time.Millisecond
 
-// Backoff returns how long to wait after so many failures in a row: between half and all of a time that doubles with each, up
-// to the longest. Chance keeps callers that failed at the same moment apart, so that a server that comes back is not flooded.
+// Backoff returns how long to wait after the number of consecutive failures: a random time between half and all of a duration that
+// doubles with each failure, up to longest. So callers that failed together return at different times, and do not flood a server that
+// recovers.
 func Backoff(failures int, longest time.Duration) time.Duration {
 	d := doubled(max(failures, 1)-1, firstDelay, longest)
-	return d/2 + rand.N(d/2+1) //nolint:gosec // chance spreads the calls here, it guards nothing
+	return d/2 + rand.N(d/2+1) //nolint:gosec // spreads calls, guards nothing
 }

@@ -14,7 +14,7 @@ import (
 	"assay/shared/wait"
 )
 
-// jobs records when a job is done, from the start of the test on, and its result by count.
+// jobs records when a job runs, counted from the start of the test, and returns its result by count.
 type jobs struct {
 	began   time.Time
 	at      []time.Duration
@@ -29,7 +29,7 @@ func (j *jobs) do(ctx context.Context) error {
 	return nil
 }
 
-// repeat runs Repeat in virtual time with an interval of an hour until the end, and returns what it logged.
+// repeat runs Repeat in virtual time with an interval of an hour until end, and returns the log.
 func (j *jobs) repeat(t *testing.T, wake *wait.Signal, end time.Duration) string {
 	t.Helper()
 	var log bytes.Buffer
@@ -69,7 +69,7 @@ func TestRepeat_DoesTheJobWhenWoken(t *testing.T) {
 	})
 }
 
-// A signal during the job says that there may be more to do than the job has seen.
+// A signal during the job means that there may be work that the job has not seen.
 func TestRepeat_DoesTheJobAgainWhenWokenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wake wait.Signal
@@ -98,7 +98,7 @@ func TestRepeat_GoesOnAfterFailures(t *testing.T) {
 	})
 }
 
-// A job that fails because its context ended has not failed.
+// A job that ends because its context ended has not failed.
 func TestRepeat_LogsNothingAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jobs{results: map[int]func(context.Context) error{1: func(ctx context.Context) error {

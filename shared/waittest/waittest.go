@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// patience is how long a wait lasts without a change. It says that something is stuck, not how fast it has to be.
+	// patience is how long a wait lasts without a change. It detects waits that are stuck. It is no requirement on speed.
 	patience = 3 * time.Minute
-	// margin is left of the time of the test binary, so that the message appears instead of the stacks of all goroutines.
+	// margin is reserved at the end of the test binary's time, so that the failure appears instead of the stacks of all goroutines.
 	margin       = 10 * time.Second
 	firstPause   = time.Millisecond
 	longestPause = 50 * time.Millisecond
 )
 
-// Until waits until holds returns true. The statement is what becomes true, such as "the run has ended".
+// Until waits until holds returns true. The statement says what becomes true, such as "the run has ended".
 func Until(t testing.TB, statement string, holds func() bool) {
 	t.Helper()
 	wait(t, statement, func() (progress, shown any, ends bool) {
@@ -39,7 +39,8 @@ func Value[T any](t testing.TB, statement string, observe func() (value T, expec
 	return last
 }
 
-// Succeed waits until try returns no error. A failure prints its last error. Another error is no progress: errors name requests.
+// Succeed waits until try returns no error. A failure prints the last error. A different error is no progress, because errors can
+// contain the names of requests.
 func Succeed(t testing.TB, statement string, try func() error) {
 	t.Helper()
 	wait(t, statement, func() (progress, shown any, ends bool) {
@@ -54,7 +55,7 @@ func wait(t testing.TB, statement string, observe func() (progress, shown any, e
 	b := startBound(t)
 	var last any
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		over := b.over() // before observe, which gets a last call even if this process was suspended
+		over := b.over() // before observe, so that observe gets a last call after a suspension
 		progress, shown, ends := observe()
 		if ends {
 			return
@@ -78,14 +79,14 @@ func Receive[T any](t testing.TB, statement string, from <-chan T) T {
 		select {
 		case received = <-from:
 			return true
-		case <-time.After(longestPause): // so that a value that comes is received at once
+		case <-time.After(longestPause): // a select, so that a value is received at once
 			return false
 		}
 	})
 	return received
 }
 
-// bound is how long a test waits.
+// bound limits how long a test waits.
 type bound struct {
 	began    time.Time
 	deadline time.Time // of the test binary; zero if it has none

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// atEnd holds what AtEnd was given.
+// atEnd holds the functions that AtEnd received.
 var atEnd struct {
 	sync.Mutex
 	running bool
 	calls   []func() error
 }
 
-// Run runs the tests of a package, and then calls what AtEnd was given, the last first. It returns the status with which TestMain exits.
+// Run runs the tests of a package, and then the functions that AtEnd received, last first. It returns the exit status for TestMain.
 func Run(m *testing.M) int {
 	atEnd.running = true
 	code := m.Run()

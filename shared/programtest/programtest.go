@@ -12,14 +12,14 @@ import (
 	"assay/shared/waittest"
 )
 
-// Installed is the path of a file of an npm package, whether or not it is installed. The elements are the package's name and the
+// Installed returns the path of a file of an npm package, whether or not it is installed. The elements are the package's name and the
 // path within it.
 func Installed(t testing.TB, elements ...string) string {
 	t.Helper()
 	return filepath.Join(append([]string{Root(t), "infra", "node_modules"}, elements...)...)
 }
 
-// Root is the folder of the module.
+// Root returns the folder of the module.
 func Root(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()
@@ -35,7 +35,7 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// FreeAddress is an unused loopback address.
+// FreeAddress returns an unused loopback address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -48,8 +48,8 @@ func FreeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// Serve starts a server and waits until it takes connections at the address. It ends with the test, which logs what the
-// server wrote if it fails.
+// Serve starts a server, and waits until it accepts connections at the address. The server ends with the test. If the test fails, it
+// logs the server's output.
 func Serve(t testing.TB, server *exec.Cmd, address string) {
 	t.Helper()
 	var output strings.Builder
@@ -59,7 +59,7 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = server.Wait() // it is killed, which is an error
+		_ = server.Wait() // always an error, because the server is killed
 		close(ended)
 	}()
 	t.Cleanup(func() {

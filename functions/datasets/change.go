@@ -15,95 +15,105 @@ import (
 	"assay/shared/truth"
 )
 
-// DatasetPatch has the members of a dataset that can change.
+// DatasetPatch holds the members of a dataset that clients can change.
 type DatasetPatch struct {
 	record.DatasetDraft
 	BoardVersion int64 `json:"boardVersion" minimum:"0" doc:"can be set to truthVersion, so that leaderboards show it before every run has been evaluated against it"`
 }
 
+// change applies a patch to a dataset. A patch of boardVersion changes nothing else.
 func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
 	if old.Deleting() {
 		return nil, problem.Conflict.New("The dataset is being deleted.")
 	}
-	d := p.DatasetDraft
-	if d.TaskID != old.TaskID {
+	draft := p.DatasetDraft
+	if draft.TaskID != old.TaskID {
 		return nil, problem.InvalidMember("/taskId", "never changes")
 	}
-	inline, err := checkFiles(&d, old)
+	inline, err := checkFiles(&draft, old)
 	if err != nil {
 		return nil, err
 	}
 	if p.BoardVersion != old.Board().TruthVersion {
-		p.DatasetDraft = d
+		p.DatasetDraft = draft
 		return release(ctx, c, old, p)
 	}
-	for h, files := range map[record.Holder][]record.File{record.HolderInputs: d.Inputs, record.HolderTruths: d.Truths} {
-		markStored(ctx, c, h, old.ID, files)
+	markStored(ctx, c, record.HolderInputs, old.ID, draft.Inputs)
+	markStored(ctx, c, record.HolderTruths, old.ID, draft.Truths)
+	if reflect.DeepEqual(draft, old.DatasetDraft) {
+		return old, nil // The patch changes only members that the service sets, such as links.
 	}
-	if reflect.DeepEqual(d, old.DatasetDraft) {
-		return old, nil // what was patched is the service's, such as a link
-	}
-	if err := problem.Check(slices.Concat(d.CheckPublic(old), d.CheckPool(old.OrganizerID, old.Pool))); err != nil {
+	if err := problem.Check(slices.Concat(draft.CheckPublic(old), draft.CheckPool(old.OrganizerID, old.Pool))); err != nil {
 		return nil, err
 	}
 	changed := *old
-	changed.DatasetDraft = d
-	if !reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
+	changed.DatasetDraft = draft
+	if !sameEvaluation(old, &changed) {
 		board := old.Board()
-		changed.BoardTruth = &board // until the change is accepted
+		changed.BoardTruth = &board // Leaderboards show these results until the new truth is accepted.
 	}
-	audited, err := audit(ctx, c, old, &changed)
-	if err != nil {
-		return nil, err
-	}
-	if err := chargeFiles(ctx, c, old, &changed, audited); err != nil {
-		return nil, err
-	}
-	if err := newTruth(ctx, c, old, &changed, inline); err != nil {
-		return nil, err
-	}
-	// What has the same bytes may be in use already, so a change that fails takes nothing back.
-	if err := putFiles(ctx, &changed, inline, c.ShareFile); err != nil {
-		return nil, err
-	}
-	c.Tx.Save(&changed, c.Now())
-	if err := renewWindow(ctx, c, old, &changed); err != nil {
-		return nil, err
-	}
-	return &changed, noteEffects(ctx, c, old, &changed)
+	return &changed, save(ctx, c, old, &changed, inline)
 }
 
-// released has the members of an audit entry about a release.
+// sameEvaluation reports whether a change leaves the ground truth, the evaluator and the run format unchanged.
+func sameEvaluation(old, changed *record.DatasetItem) bool {
+	return reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)
+}
+
+// save adds the changed dataset to c.Tx, with its audit entries, charges, events and pending work. It stores inline files at once. If the
+// change fails, these files stay, because another file of the dataset with the same bytes may be in use.
+func save(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
+	audited, err := audit(ctx, c, old, changed)
+	if err != nil {
+		return err
+	}
+	if err := chargeFiles(ctx, c, old, changed, audited); err != nil {
+		return err
+	}
+	if err := replaceTruth(ctx, c, old, changed, inline); err != nil {
+		return err
+	}
+	if err := putFiles(ctx, changed, inline, c.ShareFile); err != nil {
+		return err
+	}
+	c.Tx.Save(changed, c.Now())
+	if err := renewWindow(ctx, c, old, changed); err != nil {
+		return err
+	}
+	return noteEffects(ctx, c, old, changed)
+}
+
+// released holds the members of an audit entry about a release.
 type released struct {
 	BoardVersion int64 `json:"boardVersion"`
 }
 
-// release has leaderboards show the newest truth before every run has been evaluated against it.
+// release makes leaderboards show results against the newest truth, although some runs have not been evaluated against it yet.
 func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
-	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return nil, err
 	}
 	wrong := ""
 	switch {
-	case truth == nil || p.BoardVersion != old.TruthVersion:
+	case inUse == nil || p.BoardVersion != old.TruthVersion:
 		wrong = fmt.Sprintf("can only be set to truthVersion, which is %d", old.TruthVersion)
 	case !reflect.DeepEqual(p.DatasetDraft, old.DatasetDraft):
-		wrong = "changes in a patch of its own: leave the other members as they are"
+		wrong = "must be the only member that a patch changes"
 	}
 	if wrong != "" {
 		return nil, problem.InvalidMember("/boardVersion", "%s", wrong)
 	}
 	now, changed := c.Now(), *old
-	changed.Show(truth)
+	changed.Show(inUse)
 	changed.Reevaluate(now)
-	c.Tx.Save(&changed, now).Replace(truth)
-	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{
-		p.BoardVersion})
+	c.Tx.Save(&changed, now).Replace(inUse)
+	before, after := released{old.Board().TruthVersion}, released{p.BoardVersion}
+	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, before, after)
 }
 
-// markStored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.
-// Uploading them again is refused, so no notification would come.
+// markStored marks announced files as stored if the object store already holds their bytes, from an earlier version of the dataset or from
+// its truth in use. The object store refuses a second upload of such a file, so no notification of an upload would arrive.
 func markStored(ctx context.Context, c *api.Call, h record.Holder, id string, files []record.File) {
 	for i, f := range files {
 		if f.State != record.FilePending {
@@ -115,18 +125,19 @@ func markStored(ctx context.Context, c *api.Call, h record.Holder, id string, fi
 	}
 }
 
-// replacedTime is how long a replaced file is stored at most: abandoned files are deleted at least once a day.
+// replacedTime is the longest time for which a replaced file stays stored. Abandoned files are deleted at least once a day.
 const replacedTime = record.AbandonedAfter + record.Day
 
-// chargeFiles adds to c.Tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
-// added the last one, so a member who only removes some is never refused.
+// chargeFiles adds to c.Tx the given charge and the charge for the files of a changed dataset. All files of a dataset count for its payer,
+// who is the user who added a file last. So no quota refuses a member who only removes files.
+//
+//	the caller adds files              the caller becomes the payer of all files; the former payer gets all bytes back
+//	the caller was the payer already   the caller pays the difference in bytes
+//	another user stays the payer       that user gets the removed bytes back; the caller pays only the given charge
 func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, charge record.Charge) error {
 	before, after := old.ObjectKeys(), changed.ObjectKeys()
-	for i, f := range old.Files() {
-		if f.State == record.FileStored && !slices.Contains(after, before[i]) {
-			charge.Leaving += f.Size
-			charge.Until = record.At(c.Now().Add(replacedTime))
-		}
+	if charge.Leaving = replacedBytes(old, after); charge.Leaving > 0 {
+		charge.Until = record.At(c.Now().Add(replacedTime))
 	}
 	if slices.ContainsFunc(after, func(key string) bool { return !slices.Contains(before, key) }) {
 		changed.Payer = c.Caller.ID
@@ -154,14 +165,23 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	return c.Charge(ctx, charge)
 }
 
-// maxAtOnce is how large a stored truth may be for a request to wait until it has been read.
-const maxAtOnce = 64 << 20
+// replacedBytes returns the size of the stored files of a dataset whose keys a change does not keep.
+func replacedBytes(old *record.DatasetItem, kept []string) (size int64) {
+	keys := old.ObjectKeys()
+	for i, f := range old.Files() {
+		if f.State == record.FileStored && !slices.Contains(kept, keys[i]) {
+			size += f.Size
+		}
+	}
+	return size
+}
 
 // audit adds to c.Tx the audit entries of a change, and returns the charge for them.
 func audit(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) (ch record.Charge, err error) {
 	was, is := old.Audited(), changed.Audited()
 	add := func(action string, before, after any) {
-		ch.Kind, ch.Count = record.MadeAudits, ch.Count+1
+		ch.Kind = record.MadeAudits
+		ch.Count++
 		err = errors.Join(err, c.AuditFree(ctx, old.Scope(), action, "/v1/datasets/"+old.ID, before, after))
 	}
 	if !reflect.DeepEqual(was.DatasetRules, is.DatasetRules) {
@@ -176,12 +196,20 @@ func audit(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) (
 	return ch, err
 }
 
-// newTruth has runs evaluated again when a change concerns what they are evaluated with: at once if all truth files are
-// there and can be read within the request, else once they are and have been.
-func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
-	same := reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)
+// maxAtOnce is the largest stored truth, in bytes, that a request reads. Larger truths are read after the request.
+const maxAtOnce = 64 << 20
+
+// replaceTruth decides when runs are evaluated with the truth files, evaluator and run format of a changed dataset:
+//
+//	unchanged, and no announced file arrived   never: the truth in use stays
+//	some truth files are still missing         later: the upload of the last file makes the acceptance pending
+//	too large to be read within the request    later: the acceptance is pending from now on
+//	all others                                 at once: the request reads the truth and puts it in use
+//
+// Unless the request puts a truth in use, queued runs only move to the pool that the dataset names now.
+func replaceTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	stored := record.AllStored(changed.Truths)
-	if same && stored == record.AllStored(old.Truths) {
+	if sameEvaluation(old, changed) && stored == record.AllStored(old.Truths) {
 		return changePool(ctx, c, old, changed)
 	}
 	changed.Diagnostics = nil
@@ -191,15 +219,20 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		}
 		return changePool(ctx, c, old, changed)
 	}
-	if record.SizeOf(changed.Truths) > maxAtOnce {
-		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
-		return changePool(ctx, c, old, changed)
+	if record.SizeOf(changed.Truths) <= maxAtOnce {
+		err := activateTruth(ctx, c, old, changed, inline)
+		if !problem.TooLarge.Is(err) {
+			return err
+		}
 	}
+	changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
+	return changePool(ctx, c, old, changed)
+}
+
+// activateTruth reads the truth files and adds to c.Tx that they are in use. The problem is TooLarge if reading them takes more memory than
+// a request may use.
+func activateTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	checked, err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline)
-	if problem.TooLarge.Is(err) {
-		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
-		return changePool(ctx, c, old, changed)
-	}
 	if err != nil {
 		return err
 	}
@@ -216,12 +249,12 @@ func changePool(ctx context.Context, c *api.Call, old, changed *record.DatasetIt
 	if changed.Pool == old.Pool {
 		return nil
 	}
-	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
-	if err != nil || truth == nil {
+	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	if err != nil || inUse == nil {
 		return err
 	}
-	truth.Pool = changed.Pool
-	c.Tx.Save(truth, c.Now())
+	inUse.Pool = changed.Pool
+	c.Tx.Save(inUse, c.Now())
 	changed.Reevaluate(c.Now())
 	return nil
 }

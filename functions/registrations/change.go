@@ -15,54 +15,110 @@ import (
 	"assay/shared/visibility"
 )
 
-// RegistrationPatch has the members of a registration that can change.
+// RegistrationPatch holds the members of a registration that clients can change.
 type RegistrationPatch struct {
 	record.TeamDraft
 	UserID string                   `json:"userId" maxLength:"26"`
 	State  record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
-func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, error) {
-	if !slices.Contains(r.Members, d.UserID) {
-		return nil, problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: "+
+// change applies a patch to the registration of a team, and copies the result to the grant of each member.
+func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p RegistrationPatch) (*record.RegistrationItem, error) {
+	if err := checkPatch(c, old, p); err != nil {
+		return nil, err
+	}
+	changed := *old
+	changed.TeamDraft = p.TeamDraft
+	changed.State = p.State
+	changed.HandOver(p.UserID)
+	if err := acceptTerms(ctx, c, old, &changed); err != nil {
+		return nil, err
+	}
+	if changed.Team != old.Team || changed.Anonymous != old.Anonymous || changed.Affiliation != old.Affiliation {
+		rename(c, old, &changed)
+	}
+	if err := updateGrants(ctx, c, old, &changed); err != nil {
+		return nil, err
+	}
+	changeOf(c).ReserveName(old, &changed)
+	c.Tx.Save(&changed, c.Now())
+	return &changed, audit(ctx, c, old, &changed)
+}
+
+// checkPatch refuses changes that the caller may not make. The owner of the team changes every member except the state, which only
+// organizers change. Organizers also hand the team over to another member. Members only accept terms.
+func checkPatch(c *api.Call, r *record.RegistrationItem, p RegistrationPatch) error {
+	if !slices.Contains(r.Members, p.UserID) {
+		return problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: "+
 			"POST %s/invitations", team.Path(r))
 	}
-	if d.State != r.State && !c.Organizes() {
-		return nil, problem.InvalidMember("/state", "is decided by the organizers of the task")
+	if p.State != r.State && !c.Organizes() {
+		return problem.InvalidMember("/state", "is decided by the organizers of the task")
 	}
-	if err := problem.Check(checkOwnersMembers(c, r, d)); err != nil {
-		return nil, err
+	if ownsTeam(c, r) {
+		return nil
 	}
-	grants, err := records.GetAll[record.Registered](ctx, c.Store, store.Strong, r.GrantKeys()...)
+	const reserved = "can only be changed by the owner of the team"
+	var fields problem.Fields
+	fields.AddIf(p.AcceptedTerms != r.AcceptedTerms && c.TargetRoles&access.Owner == 0, "/acceptedTerms",
+		"can only be set by members of the team")
+	fields.AddIf(p.UserID != r.UserID && !c.Organizes(), "/userId", reserved)
+	fields.AddIf(p.Affiliation != r.Affiliation, "/affiliation", reserved)
+	fields.AddIf(p.Anonymous != r.Anonymous, "/anonymous", reserved)
+	fields.AddIf(p.Contact != r.Contact, "/contact", reserved)
+	fields.AddIf(p.Country != r.Country, "/country", reserved)
+	fields.AddIf(p.Team != r.Team, "/team", reserved)
+	return problem.Check(fields)
+}
+
+// ownsTeam reports whether the caller is the owner of the team. The role access.Owner does not tell, because every member has it.
+func ownsTeam(c *api.Call, r *record.RegistrationItem) bool {
+	return c.TargetRoles&access.Owner != 0 && c.Caller.ID == r.UserID
+}
+
+// acceptTerms records that the team accepts the terms of the task. It adds to c.Tx the condition that the task has not changed since.
+func acceptTerms(ctx context.Context, c *api.Call, old, changed *record.RegistrationItem) error {
+	version := changed.AcceptedTerms
+	if version == old.AcceptedTerms {
+		return nil
+	}
+	t, err := visibility.Find[record.TaskItem](ctx, &c.Viewer, old.TaskID, record.TaskKey)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	changed := *r
-	changed.TeamDraft, changed.State = d.TeamDraft, d.State
-	changed.HandOver(d.UserID)
-	if d.AcceptedTerms != r.AcceptedTerms {
-		t, err := visibility.Find[record.TaskItem](ctx, &c.Viewer, r.TaskID, record.TaskKey)
-		if err != nil {
-			return nil, err
-		}
-		if err := changed.Accept(t, d.AcceptedTerms, record.At(c.Now())); err != nil {
-			return nil, err
-		}
-		c.Tx.Check(t)
+	if err := changed.Accept(t, version, record.At(c.Now())); err != nil {
+		return err
 	}
-	if changed.Team != r.Team || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation {
-		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Registration, r.Key())
-		changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(record.RequestTime))
-		shown := changed.Team
-		if changed.Anonymous {
-			shown = changed.Alias
-		}
-		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: team.Path(r),
-			Detail: "Others see all that was submitted under the name " + shown + "."})
+	c.Tx.Check(t)
+	return nil
+}
+
+// rename propagates the name, anonymity and affiliation of a team to its submissions, runs and evaluations, after the transaction. The work
+// is pending in the registration, so that it is resumed if the request ends before.
+func rename(c *api.Call, old, changed *record.RegistrationItem) {
+	c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Registration, old.Key())
+	changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(record.RequestTime))
+	shown := changed.Team
+	if changed.Anonymous {
+		shown = changed.Alias
+	}
+	c.Effect(api.Effect{
+		Kind:    api.EffectAudience,
+		Subject: team.Path(old),
+		Detail:  "Others see all submissions of the team under the name " + shown + ".",
+	})
+}
+
+// updateGrants copies the changed registration to the grants of all members in c.Tx. A missing grant means that the registration is being
+// withdrawn.
+func updateGrants(ctx context.Context, c *api.Call, old, changed *record.RegistrationItem) error {
+	grants, err := records.GetAll[record.Registered](ctx, c.Store, store.Strong, old.GrantKeys()...)
+	if err != nil {
+		return err
 	}
 	for _, g := range grants {
 		if g == nil {
-			return nil, visibility.Missing // the registration is being withdrawn
+			return visibility.Missing
 		}
 		g.Team = changed.Team
 		g.Anonymous = changed.Anonymous
@@ -70,22 +126,10 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		g.State = changed.State
 		c.Tx.Replace(g)
 	}
-	changeOf(c).ReserveName(r, &changed)
-	c.Tx.Save(&changed, c.Now())
-	if was, is := auditedOf(r), auditedOf(&changed); was != is {
-		if err := c.Audit(ctx, r.Scope(), record.RegistrationChanged, team.Path(r), was, is); err != nil {
-			return nil, err
-		}
-	}
-	if changed.State == r.State {
-		return &changed, nil
-	}
-	c.Tx.Create(record.NewEvent(c.Now(), record.EventRegistrationDecided, r.Scope(), team.Path(r)))
-	return &changed, c.Audit(ctx, r.Scope(), record.RegistrationDecided, team.Path(r), team.Decided{State: r.State},
-		team.Decided{State: changed.State})
+	return nil
 }
 
-// audited has the members of an audit entry about a registration that its owner changes.
+// audited holds the members of an audit entry about a registration that its owner changes.
 type audited struct {
 	UserID      string `json:"userId"`
 	Team        string `json:"team"`
@@ -105,24 +149,17 @@ func auditedOf(r *record.RegistrationItem) audited {
 	}
 }
 
-// checkOwnersMembers refuses what is for the owner of the team to change. Organizers can hand it over.
-func checkOwnersMembers(c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (fields problem.Fields) {
-	if ownsTeam(c, r) {
+// audit adds to c.Tx an audit entry for a change by the team, an entry for a decision of the organizers, and the event of the decision.
+func audit(ctx context.Context, c *api.Call, old, changed *record.RegistrationItem) error {
+	if was, is := auditedOf(old), auditedOf(changed); was != is {
+		if err := c.Audit(ctx, old.Scope(), record.RegistrationChanged, team.Path(old), was, is); err != nil {
+			return err
+		}
+	}
+	if changed.State == old.State {
 		return nil
 	}
-	fields.AddIf(d.AcceptedTerms != r.AcceptedTerms && c.TargetRoles&access.Owner == 0, "/acceptedTerms",
-		"is for the members of the team alone to set")
-	const theirs = "is for the owner of the team alone to change"
-	fields.AddIf(d.UserID != r.UserID && !c.Organizes(), "/userId", theirs)
-	fields.AddIf(d.Affiliation != r.Affiliation, "/affiliation", theirs)
-	fields.AddIf(d.Anonymous != r.Anonymous, "/anonymous", theirs)
-	fields.AddIf(d.Contact != r.Contact, "/contact", theirs)
-	fields.AddIf(d.Country != r.Country, "/country", theirs)
-	fields.AddIf(d.Team != r.Team, "/team", theirs)
-	return fields
-}
-
-// ownsTeam reports whether the caller, who changes the team, is the owner of the team. Every member has the role of an owner.
-func ownsTeam(c *api.Call, r *record.RegistrationItem) bool {
-	return c.TargetRoles&access.Owner != 0 && c.Caller.ID == r.UserID
+	c.Tx.Create(record.NewEvent(c.Now(), record.EventRegistrationDecided, old.Scope(), team.Path(old)))
+	return c.Audit(ctx, old.Scope(), record.RegistrationDecided, team.Path(old), team.Decided{State: old.State},
+		team.Decided{State: changed.State})
 }

@@ -12,7 +12,8 @@ import (
 	"assay/shared/visibility"
 )
 
-// task is that of a draft. What it has no part in is refused first, so that a preview checks a draft whose task is not there yet.
+// task finds the task that a draft names. It checks the evaluator first, so that a preview reports its faults although the task does not
+// exist yet.
 func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.TaskItem, error) {
 	if err := problem.Check(checkEvaluator(&d)); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	return path, shown, err
 }
 
-// checkDatasetCount refuses a dataset beyond the bound of a task.
+// checkDatasetCount refuses another dataset for a task that has the most datasets that a task can have.
 func checkDatasetCount(ctx context.Context, c *api.Call, taskID string) error {
 	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID),
 		Limit: record.MaxTaskDatasets}

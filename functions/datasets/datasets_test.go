@@ -66,7 +66,7 @@ func TestCreate_NamesEachFault(t *testing.T) {
 	damaged["sha256"], damaged["size"] = servertest.Digest("else"), 1
 	for name, tt := range map[string]struct {
 		draft map[string]any
-		want  []string // pointers, with the beginning of what is said there
+		want  []string // pointers, each with the beginning of its detail
 	}{
 		"truth": {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{
 			"/truths/1 line 3: ", "/truths/1 line 4: "}},
@@ -183,7 +183,7 @@ func TestRemove_DeletesUnlessRunsUseIt(t *testing.T) {
 	s.Want(http.StatusForbidden, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
-	if s.truth(d.ID) != nil || s.FileCount() == 0 { // which stay while it can be restored
+	if s.truth(d.ID) != nil || s.FileCount() == 0 { // Files stay while the dataset can be restored.
 		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.FileCount())
 	}
 	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != recordtest.UserID("olga") {
@@ -191,7 +191,7 @@ func TestRemove_DeletesUnlessRunsUseIt(t *testing.T) {
 	}
 }
 
-// What is public of a truth is shown to all, makes no new version of it, and is audited; only classification has labels.
+// Making ids and labels public shows this to everyone, makes no new version of the truth, and is audited. Only classification has labels.
 func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	s, path, d := serveDataset(t)
 	got := s.patch(http.StatusOK, path, map[string]any{"idsPublic": true, "labelsPublic": true})
@@ -207,7 +207,7 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	}
 }
 
-// A merge patch keeps members that only the old kind has, and the problem says how to remove them.
+// A merge patch keeps members that only the old kind of evaluator has, and the problem says how to remove them.
 func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	s := serve(t)
 	own := s.draft(servertest.Inline("truth.csv", goodTruth))

@@ -12,7 +12,7 @@ import (
 	"assay/shared/store"
 )
 
-// noteEffects says, in a preview, what a change of a dataset means for participants and runs.
+// noteEffects adds to a preview how a change of a dataset affects participants and runs.
 func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if !c.Previewing() {
 		return nil
@@ -29,11 +29,11 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		}
 	}
 	note(!old.ReadsInputs(access.Anyone), !changed.ReadsInputs(access.Anyone), all, record.AudienceName(access.Registrants),
-		"Who gets the input files; links that were given out work for some minutes more.")
+		"Users who get the input files. Links that they have received already work for some more minutes.")
 	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
-		"Who gets the truth files, as far as they get the inputs.")
+		"Users who get the truth files, if they also get the inputs.")
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
-		"Who is shown scores of runs before the window of the last team has closed, as far as reviews show them.")
+		"Users who see scores of published runs before the window of the last team closes.")
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,
@@ -47,17 +47,17 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
 		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path,
-			Detail: "From then on, the review of a run that completes for the first time is published; other runs stay as they are."})
+			Detail: "From now on, the review of each run is published when the run completes for the first time. Other reviews stay unchanged."})
 	}
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
-	again := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
+	again := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "All runs are evaluated again once the truth files are read."}
 	return api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
 }
 
-// noteRelease says when scores that wait for the last close would be shown, where the change moves that close.
+// noteRelease adds to a preview when withheld scores will be shown, if the change moves the close of the last window.
 func noteRelease(c *api.Call, t *record.TaskItem, e *record.Embargo, old, changed *record.DatasetItem) {
 	was, is := old.Release(t, e), changed.Release(t, e)
 	if old.Scores != changed.Scores || was == is {
@@ -65,9 +65,9 @@ func noteRelease(c *api.Call, t *record.TaskItem, e *record.Embargo, old, change
 	}
 	seen := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(old.Scope().Audience)}
 	effect := api.Effect{Kind: api.EffectAudience, Subject: "/v1/datasets/" + old.ID, Before: seen[was.Withholds(c.Now())],
-		After: seen[is.Withholds(c.Now())], Detail: "Who is shown scores of runs, as far as reviews show them: no window closes."}
+		After: seen[is.Withholds(c.Now())], Detail: "Users who see scores of published runs. No window closes."}
 	if !is.Unknown {
-		effect.Detail = fmt.Sprintf("Who is shown scores of runs, as far as reviews show them: from %s on, when the last window closes.", is.At)
+		effect.Detail = fmt.Sprintf("Users who see scores of published runs from %s on, when the last window closes.", is.At)
 	}
 	c.Effect(effect)
 }

@@ -15,11 +15,11 @@ import (
 	"assay/shared/truth"
 )
 
-// contents are the bytes of inline files, at the positions of the files.
+// contents holds the bytes of inline files, parallel to the lists of files. It holds nil for files that are not inline.
 type contents struct{ inputs, truths [][]byte }
 
-// checkFiles checks the files of a draft, of which those of old, an empty one before the first, are kept, and the settings of the
-// evaluator. It changes the draft, but not the lists that it came with.
+// checkFiles checks the files and the evaluator of a draft, and returns the bytes of inline files. Files that old has already are kept; old
+// is empty for a new dataset. checkFiles completes the files of the draft in new lists, and leaves the lists that it got unchanged.
 func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline contents, err error) {
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	var fields, more problem.Fields
@@ -34,7 +34,7 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline content
 	return inline, record.CheckInline(inline.inputs, inline.truths)
 }
 
-// checkEvaluator checks what the built-in evaluators ask of a draft.
+// checkEvaluator checks the settings of a built-in evaluator. It accepts everything for evaluators that run on workers.
 func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	if d.Evaluator.Kind != record.EvaluatorWorker {
 		fields = evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))
@@ -43,8 +43,8 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	return fields
 }
 
-// checkTruth reads a truth whose files are all there, inline or stored, in a slot of its caller, and refuses one that cannot be used. The
-// problem is TooLarge for a truth that takes more memory than a request may have.
+// checkTruth reads the truth files, inline or stored, in a compute slot of the caller, and refuses a truth that the evaluator cannot use.
+// All files must be inline or stored. The problem is TooLarge for a truth that takes more memory than a request may use.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (checked truth.Checked, err error) {
 	open := func(f record.File) (io.ReadCloser, error) {
 		for i, other := range d.Truths {
@@ -73,7 +73,7 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	}))
 }
 
-// putFiles stores the inline files of the dataset by put.
+// putFiles stores the inline files of the dataset with put.
 func putFiles(ctx context.Context, d *record.DatasetItem, inline contents,
 	put func(context.Context, string, record.File, []byte) error) error {
 	files, keys := d.Files(), d.ObjectKeys()

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// fixture serves the datasets, for a task that olga organizes and reg is registered for.
+// fixture serves the datasets of a task. The user olga organizes the task, and reg is registered for it.
 type fixture struct {
 	*servertest.Server
 	t    *testing.T
@@ -24,7 +24,7 @@ func serve(t *testing.T) *fixture {
 	return newFixture(t, servertest.New(t, datasets.Operations...))
 }
 
-// serveDataset is serve with a dataset, whose truth is there, at the path.
+// serveDataset serves a task with a dataset at the path. The truth of the dataset is in use.
 func serveDataset(t *testing.T) (f *fixture, path string, d record.Dataset) {
 	t.Helper()
 	f = serve(t)
@@ -45,7 +45,7 @@ const (
 	badTruth  = "id,label\n1,cat\n1,dog\nonly-an-id\n"
 )
 
-// draft is a dataset of the task with the truth files, as a client sends it.
+// draft returns the body that creates a dataset with the truth files.
 func (f *fixture) draft(truths ...any) map[string]any {
 	return map[string]any{
 		"taskId": f.task.ID, "name": "Cats and dogs", "split": "test", "inputs": []any{servertest.Inline("input.txt", "1\n2\n")},
@@ -55,7 +55,7 @@ func (f *fixture) draft(truths ...any) map[string]any {
 	}
 }
 
-// create makes a dataset and returns its path and what was answered.
+// create creates a dataset, and returns its path and the answer.
 func (f *fixture) create(draft map[string]any) (string, record.Dataset) {
 	f.t.Helper()
 	var d record.Dataset
@@ -68,14 +68,14 @@ func (f *fixture) get(user, path string) record.Dataset {
 	return servertest.Get[record.Dataset](f.Server, user, path)
 }
 
-// patch changes a dataset as olga, which must be answered with the status.
+// patch changes a dataset as olga, and requires the status.
 func (f *fixture) patch(status int, path string, body any) (d record.Dataset) {
 	f.t.Helper()
 	f.Want(status, &d, "olga", http.MethodPatch, path, body)
 	return d
 }
 
-// pointers does what must be refused as invalid, and returns what is wrong by pointer.
+// pointers sends a request that must be refused as invalid, and returns the details of its faults by pointer.
 func (f *fixture) pointers(method, path string, body any) map[string][]string {
 	f.t.Helper()
 	var p struct {
@@ -94,13 +94,13 @@ func (f *fixture) item(id string) *record.DatasetItem {
 	return recordtest.Get[record.DatasetItem](f.t, f.Store, record.DatasetKey(id))
 }
 
-// truth is that in use; nil when there is none.
+// truth returns the truth in use, or nil.
 func (f *fixture) truth(id string) *record.Truth {
 	f.t.Helper()
 	return recordtest.Get[record.Truth](f.t, f.Store, record.TruthKey(id))
 }
 
-// hasTruth reports whether the file of a truth is stored, under its digest.
+// hasTruth reports whether the truth file with the content is stored.
 func (f *fixture) hasTruth(id, content string) bool {
 	f.t.Helper()
 	_, err := f.Files.Stat(f.t.Context(), record.ObjectKey(record.HolderTruths, id, servertest.Digest(content)))
@@ -110,7 +110,7 @@ func (f *fixture) hasTruth(id, content string) bool {
 	return err == nil
 }
 
-// entries are the audit entries of the task, the newest first.
+// entries returns the audit entries of the task, the newest first.
 func (f *fixture) entries() []*record.AuditEntry {
 	f.t.Helper()
 	return recordtest.AuditEntries(f.t, f.Store, f.task.OrganizerID)

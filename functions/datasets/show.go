@@ -14,7 +14,7 @@ import (
 	"assay/shared/records"
 )
 
-// showChanged is the dataset in the answer to the caller who created or changed it, with links to its files.
+// showChanged returns the dataset as the caller who created or changed it sees it, with links to its files.
 func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	roles, unaccepted, err := c.InputRoles(ctx, d)
 	if err != nil {
@@ -22,7 +22,7 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	}
 	v := d.For(roles)
 	if p, ok := errors.AsType[*problem.Error](unaccepted); ok {
-		v.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: "You are shown no inputs. " + p.Detail}}
+		v.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: "You get no inputs. " + p.Detail}}
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if organizes && d.MayNeedAdvice() {
@@ -44,7 +44,7 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	return &v, err
 }
 
-// show returns the dataset; to organizers with a diagnostic when no worker serves its pool.
+// show returns the dataset as the caller sees it. For organizers it adds a diagnostic if no worker serves the dataset's pool.
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	v, err := showChanged(ctx, c, d)
 	if err != nil || !d.Executed && d.Evaluator.Kind != record.EvaluatorWorker {

@@ -22,7 +22,7 @@ import (
 	"assay/shared/truth"
 )
 
-// accept does what the evaluator does when the dataset is due.
+// accept does the pending work of the dataset, like the evaluator.
 func (f *fixture) accept(id string) {
 	f.t.Helper()
 	if err := (truth.Acceptor{Store: f.Store, Objects: f.Files, Now: f.Now}).Accept(f.t.Context(), id); err != nil {
@@ -42,7 +42,7 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 		t.Fatalf("an unrelated caller has a link to upload: %+v", f)
 	}
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
-	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // as a client that got no answer
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // A client repeats an upload if it got no answer.
 	s.accept(d.ID)
 	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 1 || got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
@@ -80,7 +80,7 @@ func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
 	for _, tt := range []struct {
 		body    map[string]any
 		version int64
-		action  string // of the newest entry
+		action  string // action of the newest audit entry
 	}{
 		{map[string]any{"name": "Dogs and cats"}, 1, "dataset.created"},
 		{map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}}, 2, "truth.changed"},
@@ -184,7 +184,7 @@ func TestChange_LosesNoConcurrentChange(t *testing.T) {
 func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	s, path, d := serveDataset(t)
 	large := s.item(d.ID)
-	large.Truths[0].Size = 1 << 30 // what the record says of it decides
+	large.Truths[0].Size = 1 << 30 // The size in the record decides.
 	s.Records().Replace(large)
 	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
 	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 ||
@@ -198,7 +198,7 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	}
 }
 
-// A truth of some KB that unpacks to millions of lines takes more memory than a request may have: it is read later, by the evaluator.
+// A truth of some KB that unpacks to millions of lines takes more memory than a request may use. The evaluator reads it after the request.
 func TestTruth_ThatUnpacksToMuchIsReadAfterTheRequest(t *testing.T) {
 	var packed strings.Builder
 	w := gzip.NewWriter(&packed)
@@ -219,11 +219,11 @@ func TestTruth_ThatUnpacksToMuchIsReadAfterTheRequest(t *testing.T) {
 	}
 }
 
-// A pool changes at once, whatever becomes of the truth that the same request announces.
+// A pool changes at once, although the truth that the same request announces has not arrived.
 func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 	s, path, d := serveDataset(t)
 	pool := s.item(d.ID).OrganizerID + "/gpu"
-	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": "gpu"}) // which is nobody's
+	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": "gpu"}) // The pool belongs to no organizer.
 	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": record.NewID(s.Now()) + "/gpu"})
 	s.patch(http.StatusOK, path, map[string]any{"pool": pool, "truths": []any{servertest.Announced("new.csv", newTruth)}})
 	if truth := s.truth(d.ID); truth.Pool != pool || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
@@ -231,7 +231,7 @@ func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 	}
 }
 
-// TestCreate_TakesTheExample creates the dataset that the document has as an example.
+// TestCreate_TakesTheExample creates the dataset that is the example in the OpenAPI document.
 func TestCreate_TakesTheExample(t *testing.T) {
 	s := serve(t)
 	for _, op := range datasets.Operations {
@@ -247,7 +247,7 @@ func TestCreate_TakesTheExample(t *testing.T) {
 	t.Error("there is no example")
 }
 
-// The secret that keys the digests of the truths comes with the first of them and stays; no answer has it.
+// The secret that keys the digests of the truths is made with the first truth and never changes. No answer contains it.
 func TestTruthSecret_IsMadeOnce(t *testing.T) {
 	s := serve(t)
 	read := func(id string) *record.TruthSecret {
@@ -281,7 +281,7 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 	was := d.Truths[0]
 	for name, tt := range map[string]struct {
 		file    map[string]any
-		pointer string // of what is wrong; empty: nothing
+		pointer string // pointer of the fault; empty if there is none
 	}{
 		"by name and digest": {map[string]any{"name": was.Name, "sha256": was.SHA256}, ""},
 		"as it was shown": {
@@ -317,7 +317,7 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 	if len(got.Inputs) != 2 || got.Inputs[0] != d.Inputs[0] || got.Inputs[1].State != record.FileStored || got.TruthVersion != 1 {
 		t.Errorf("%+v", got)
 	}
-	for range 2 { // once it has the name, only the link differs, which is not the patch's to take away
+	for range 2 { // The second patch differs only in the link, which a patch cannot remove.
 		patch = `[{"op":"replace","path":"/inputs/0/name","value":"c.txt"},{"op":"remove","path":"/inputs/0/url"}]`
 		s.Want(http.StatusOK, &got, "olga", http.MethodPatch, path, patch, "Content-Type", "application/json-patch+json")
 		if f := got.Inputs[0]; f.Name != "c.txt" || f.State != record.FileStored || f.URL == "" || got.TruthVersion != 1 || got.Version != 3 {
@@ -345,7 +345,7 @@ func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 	}
 }
 
-// A file whose bytes are there already cannot be uploaded again, on S3 without a notification: it is stored at once.
+// Nobody can upload a file again whose bytes are stored, and S3 would not notify of it. So the file counts as stored at once.
 func TestChange_StoresAnnouncedFileThatWasUploaded(t *testing.T) {
 	s := serve(t)
 	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))

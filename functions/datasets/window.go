@@ -10,8 +10,8 @@ import (
 	"assay/shared/records"
 )
 
-// renewWindow adds to c.Tx that participants are notified when the dataset's own window closes, and that its scores follow a change of
-// when they are shown.
+// renewWindow adds to c.Tx the event that notifies participants when the dataset's own window closes. If the change decides when scores are
+// shown, it also adds the change of the task's embargo.
 func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
 		return err
@@ -21,7 +21,7 @@ func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if !was && !is || was && is && reflect.DeepEqual(changed.Submissions, old.Submissions) {
 		return nil
 	}
-	if is && !was { // runs do not tell yet that the instants are to be compared
+	if is && !was { // The records of runs do not say yet that their scores are withheld.
 		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Embargo, record.EmbargoKey(changed.TaskID))
 	}
 	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, changed.TaskID, c.Now(), func(e *record.Embargo) { e.Add(changed.ID) })

@@ -1,6 +1,6 @@
-// Package deletions serves the trash: what was deleted and can be restored.
+// Package deletions serves the trash: deleted resources that can be restored.
 //
-// A team sees and restores what it deleted, and organizers whatever was deleted in their tasks.
+// Teams see and restore the resources that they deleted. Organizers see and restore all deleted resources of their tasks.
 package deletions
 
 import (
@@ -18,29 +18,29 @@ import (
 var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listDeletions", Path: "/v1/deletions", May: access.User,
-		Summary: "List what was deleted",
-		Description: "What the caller can restore, the newest first: teams what they deleted, organizers all that was deleted in their tasks. " +
-			"It counts as stored until `expiresAt`, and is then deleted with its files.",
+		Summary: "List the trash",
+		Description: "All deleted resources that the caller can restore, the newest first. Teams find what they deleted, and organizers " +
+			"everything that was deleted in their tasks. A resource counts as stored until `expiresAt`, and is then purged with its files.",
 		Query: page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}, {Name: "kind", Type: page.Enum}}},
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
-		Summary:     "Return what was deleted",
-		Description: "An entry of the list.",
+		Summary:     "Return an entry of the trash",
+		Description: "As `listDeletions` returns it.",
 	}, find, api.ShowFor),
 	api.Delete(api.Spec{
 		ID: "undoDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
-		Summary: "Restore what was deleted",
-		Description: "With everything that belonged to it, under its former path. Runs that waited wait again, and those that were evaluated " +
-			"against an earlier ground truth are evaluated again. What it belonged to must be there: otherwise the answer is 409 and says what " +
-			"to restore first. A team needs the accepted registration and terms that a new submission needs, and cannot restore runs of a " +
-			"dataset with `finalRuns` whose window has closed; its organizers can. A large task comes back within minutes.",
+		Summary: "Restore a deleted resource",
+		Description: "With everything that belonged to it, under its former path. Queued runs are queued again, and runs that were evaluated " +
+			"against an earlier ground truth are evaluated again. If a resource that it belongs to is deleted, the answer is 409 and names the " +
+			"resource to restore first. A team needs the same accepted registration and terms as for a new submission. Only organizers restore " +
+			"runs of a dataset with `finalRuns` whose window has closed. Restoring a large task takes minutes.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, find, remove),
 }
 
-// find reads an entry from which something can be restored.
+// find finds the entry that the path names. An entry from which nothing can be restored any more is missing.
 func find(ctx context.Context, c *api.Call) (*record.DeletionItem, error) {
 	d, err := visibility.Find[record.DeletionItem](ctx, &c.Viewer, c.Param("deletionId"), record.DeletionKey)
 	if err == nil && d.Over() {

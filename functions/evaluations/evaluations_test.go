@@ -76,7 +76,7 @@ func TestShow_HasValuesPerTopic(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/evaluations/x", nil)
 }
 
-// TestShow_HidesValuesThatTellTheTruth has values by example, and classes of labels, in the record and in a file.
+// TestShow_HidesValuesThatTellTheTruth stores values by example and classes of labels, in the record and in a file.
 func TestShow_HidesValuesThatTellTheTruth(t *testing.T) {
 	s := serve(t)
 	s.builder.Task(recordtest.OwnedBy(s.builder.Organizer("rival")))
@@ -96,7 +96,7 @@ func TestShow_HidesValuesThatTellTheTruth(t *testing.T) {
 			topics.PerTopic = nil
 		}
 		s.builder.Replace(topics)
-		// A kind that is not known may tell the truth, and what an image reports its organizers want shown.
+		// Values of unknown kinds may reveal the truth. Organizers choose the values that their worker's image reports.
 		for kind, shown := range map[string]bool{"classification": false, "probabilities": false, "regression": false, "clustering": false,
 			"later": false, "retrieval": true, "text": true, record.EvaluatorWorker: true} {
 			e.Evaluator.Kind = kind
@@ -141,9 +141,10 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	}
 }
 
-// TestDigests_PlainIsForOrganizersAlone looks wherever evaluations are shown: only organizers and administrators read the plain digest
-// of the truth, and of a private submission only they and its owner that of the run, which tells the team by the same file elsewhere.
-func TestDigests_PlainIsForOrganizersAlone(t *testing.T) {
+// TestDigests_PlainIsOnlyForOrganizers looks at every answer that shows evaluations. Only organizers and administrators read the plain
+// digest of the truth. Only they and the owner read the digest of a private submission's run, because the same file elsewhere would
+// identify the team.
+func TestDigests_PlainIsOnlyForOrganizers(t *testing.T) {
 	s := serve(t)
 	plain := strings.Repeat("1", 64)
 	added := s.dataset.Run("ada", recordtest.Published, func(r *recordtest.Run) {
@@ -176,7 +177,7 @@ func TestDigests_PlainIsForOrganizersAlone(t *testing.T) {
 	}
 }
 
-// blocked is an object store whose readers wait until enter is closed.
+// blocked is an object store whose reads wait until enter is closed.
 type blocked struct {
 	blob.Store
 	reading atomic.Int64
@@ -189,7 +190,7 @@ func (b *blocked) Open(context.Context, string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(`{"q1":{"AP":0.25}}`)), nil
 }
 
-// Values per topic in the object store are as large as a list, so a user reads at most four of them at once.
+// Values per topic in the object store are as large as a list, so a user reads at most four such objects at once.
 func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
 	s := serve(t)
 	e := s.add(result{user: "ada", value: 0.3})

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// fixture serves the evaluations; reg is registered for the task of the dataset.
+// fixture serves the evaluations of a dataset. The user reg is registered for its task.
 type fixture struct {
 	*servertest.Server
 	builder *recordtest.Builder
@@ -34,11 +34,11 @@ func newFixture(s *servertest.Server, b *recordtest.Builder, options ...func(*re
 // result describes an evaluation of a test.
 type result struct {
 	user      string
-	value, ap float64 // below 0: not defined
+	value, ap float64 // undefined if below 0
 	hidden    bool    // not published
 	blinded   bool
 	anonymous bool
-	baseline  bool // of the organizers, who are not registered
+	baseline  bool // submitted by the organizers, without a registration
 }
 
 func (f *fixture) add(r result) *record.EvaluationItem {
@@ -61,7 +61,7 @@ func value(name string, v float64) recordtest.RunOption {
 	return recordtest.Value(name, v)
 }
 
-// get returns the evaluations of one page; none when it is empty.
+// get returns the evaluations of one page.
 func (f *fixture) get(user, path string) []record.Evaluation {
 	return servertest.List[record.Evaluation](f.Server, user, path)
 }

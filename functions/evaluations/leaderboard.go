@@ -12,21 +12,24 @@ import (
 	"assay/shared/record"
 )
 
-// rank is the order by the primary measure.
+// rank is the value of sort for the order by the primary measure.
 const rank = "rank"
 
-// options of a leaderboard: only the final runs of each team, only the best of these or of all, and for that the number of runs that the
-// team has on it.
-type options struct{ final, best, count bool }
+// options select the entries of a leaderboard.
+type options struct {
+	final bool // only final runs
+	best  bool // only the best run of each team
+	count bool // each entry has the number of the team's runs on the board
+}
 
-// optionsOf are those that the request asks for.
+// optionsOf returns the options of the request.
 func optionsOf(c *api.Call) options {
 	is := func(f page.Filter) bool { return c.Page.Value(f.Name) == "true" }
 	return options{final: is(final), best: is(best)}
 }
 
-// leaderboard is the page of the dataset's leaderboard that the request asks for. Ranks count whatever the caller sees
-// of the board (with best, of each team its best run), so a filter by run or user leaves each entry its place.
+// leaderboard returns the requested page of the dataset's leaderboard. Ranks count all entries that the caller sees, or with best the best
+// run of each team. Filters by run or user do not change ranks.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o options) (p page.Page[record.Evaluation], err error) {
 	full := false
 	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, key any) (more bool, err error) {
@@ -41,15 +44,15 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 	return p, err
 }
 
-// shownEntry is what the JSON of an entry follows from.
+// shownEntry identifies the JSON of an entry: equal values have equal JSON.
 type shownEntry struct {
-	item  *record.EvaluationItem // which does not change
+	item  *record.EvaluationItem // never changes
 	roles access.Role
 	rank  int
 }
 
-// eachEntry calls do with each entry that the caller sees of the dataset's leaderboard, in the order and from the place that the request
-// asks for, until it returns false. The key is equal for entries whose JSON is the same, or nil.
+// eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. It starts at the offset of
+// the request, in the requested order. Entries with equal keys have equal JSON; a nil key says nothing.
 func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o options,
 	do func(_ record.Evaluation, key any) (bool, error)) error {
 	show, err := viewer(ctx, c)
@@ -57,7 +60,7 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o option
 		return err
 	}
 	if o.final && d.FinalRuns == 0 {
-		return problem.InvalidParameter.New("The dataset takes no final runs: its member finalRuns is 0. Leave final out.")
+		return problem.InvalidParameter.New("The dataset takes no final runs, because its finalRuns is 0. Leave final out.")
 	}
 	measure, shown := "", d.Board()
 	if c.Page.Sort != rank {
@@ -79,7 +82,7 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o option
 		if err != nil {
 			return err
 		}
-		if !filtered && skipped < c.Page.Offset { // it need not be decoded
+		if !filtered && skipped < c.Page.Offset { // Without a filter, skipped entries are not decoded.
 			skipped++
 			continue
 		}

@@ -18,33 +18,33 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// boardView is a leaderboard as a page shows it.
+// boardView is the data of a leaderboard page.
 type boardView struct {
 	task     *record.Task
 	datasets []*record.DatasetItem
 	dataset  *record.DatasetItem // nil when the task has none
-	shown    record.BoardTruth   // what the entries were evaluated with
+	shown    record.BoardTruth   // the truth and the evaluator of the entries
 	progress *record.Reevaluation
 	entries  page.Page[record.Evaluation]
-	hidden   int        // how many of the entries others do not see
-	sort     string     // name of the measure that it is sorted by
-	options             // which runs it has
-	scoresAt string     // until when others are shown no scores, if they wait
-	public   bool       // it is what everyone sees who sees the task
-	login    bool       // of the reader
+	hidden   int        // number of entries that others do not see
+	sort     string     // measure that sorts the entries
+	options             // selection of the entries
+	scoresAt string     // time until which others see no scores; empty if they see them
+	public   bool       // only entries that everyone sees who sees the task
+	login    bool       // the reader is logged in
 	base     string     // URL of the server
-	query    url.Values // what was asked for
+	query    url.Values // query of the request
 }
 
-// boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
-// the newest, with links to the others. It costs one more read than the list: the datasets.
+// boardPage writes the leaderboard of a dataset of the task as a page, with links to the leaderboards of the other datasets. The request
+// names the dataset; otherwise it is the newest. The page costs one more read than the list, for the datasets.
 func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	applyView(c)
 	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
-	v.query, _ = url.ParseQuery(raw) // parsed before, so it cannot fail
+	v.query, _ = url.ParseQuery(raw) // It was parsed before, so it cannot fail.
 	v.options = optionsOf(c)
-	if !v.query.Has(best.Name) && !v.query.Has(final.Name) && !v.filtered() { // with a filter, all matching runs
+	if !v.query.Has(best.Name) && !v.query.Has(final.Name) && !v.filtered() { // A filter shows all matching runs.
 		v.best = true
 	}
 	v.count = v.best
@@ -94,7 +94,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	return webpage.Page{Title: "Leaderboard of " + t.Name, Console: console, Main: leaderboardPage(v)}.Send(ctx, c)
 }
 
-// scoresAt says until when nobody but the organizers is shown scores of the dataset; empty when they are shown.
+// scoresAt returns the time until which only organizers see scores of the dataset, or an empty string if everyone sees them.
 func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
 	if d.Scores != record.ScoresAfterClose {
 		return "", nil
@@ -104,13 +104,13 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 	case err != nil || !r.Withholds(c.Now()):
 		return "", err
 	case r.Unknown:
-		return "the organizers say when the dataset closes", nil
+		return "the organizers set a time at which the dataset closes", nil
 	default:
 		return r.At.String(), nil
 	}
 }
 
-// choices are links to the board with other runs.
+// choices returns links to the leaderboard with each selection of runs.
 func (v *boardView) choices() []choice {
 	all := []choice{
 		{"All runs", "All ", v.address(best.Name, "false", final.Name, ""), !v.best && !v.final},
@@ -129,7 +129,7 @@ func (v *boardView) choices() []choice {
 
 type choice struct {
 	name    string
-	kept    string // what the page says of the runs that it has
+	kept    string // words of the page before the number of runs
 	address string
 	current bool
 }
@@ -140,7 +140,8 @@ func (v *boardView) measures() []string {
 	return append([]string{v.sort}, others...)
 }
 
-// address is that of the page with parameters changed, given as pairs of name and value, and from its beginning.
+// address returns the address of the page with changed parameters, without an offset. The changes are pairs of name and value; an empty
+// value removes the parameter.
 func (v *boardView) address(changes ...string) string {
 	q := url.Values{"sort": {v.sort}, best.Name: {strconv.FormatBool(v.best)}}
 	if v.final {
@@ -163,10 +164,10 @@ func (v *boardView) address(changes ...string) string {
 	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
 }
 
-// viewed is the address of the page in the view.
+// viewed returns the address of the page in a view.
 func (v *boardView) viewed(name string) string { return v.address(view.Name, name) }
 
-// filtered reports whether the address asks for other things than a dataset.
+// filtered reports whether the address has a filter besides the dataset.
 func (v *boardView) filtered() bool {
 	for name, values := range v.query {
 		if strings.HasPrefix(name, "filter[") && name != byDataset.Param() && strings.Join(values, "") != "" {
@@ -176,7 +177,7 @@ func (v *boardView) filtered() bool {
 	return false
 }
 
-// tool is the address of what the tool for leaderboards says of this one.
+// tool returns the address of the leaderboard tool's result for this leaderboard.
 func (v *boardView) tool() (string, error) {
 	input, err := json.Marshal(map[string]any{
 		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, "final": v.final,
@@ -185,12 +186,12 @@ func (v *boardView) tool() (string, error) {
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }
 
-// command is how to get the leaderboard as a table of text, as much of it as one answer has.
+// command returns a shell command that gets the largest page of the leaderboard as CSV.
 func (v *boardView) command() string {
 	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.address("limit", strconv.Itoa(page.MaxLimit)) + "'"
 }
 
-// notice says which results are shown while the runs are evaluated again.
+// notice explains which results the page shows while runs are evaluated again.
 func (v *boardView) notice() string {
 	stand := "Shown are the results against version " + strconv.FormatInt(v.shown.TruthVersion, 10) + " of the truth. "
 	if v.shown.TruthVersion == v.dataset.TruthVersion {
@@ -206,8 +207,8 @@ func (v *boardView) notice() string {
 	return stand + "."
 }
 
-// bar is how long the bar of a value is, of 100; empty when bars would mislead: where lower is better, values are
-// negative, or those of one page do not compare with those of the next.
+// bar returns the length of the bar of a value, in percent. It is empty where bars would mislead: lower values are better, a value is
+// negative, or the bars of two pages would have different scales.
 func (v *boardView) bar(value *float64) string {
 	if value == nil || v.shown.Evaluator.LessIsBetter(v.sort) {
 		return ""
@@ -227,7 +228,7 @@ func (v *boardView) bar(value *float64) string {
 	return strconv.FormatFloat(100**value/longest, 'f', 1, 64)
 }
 
-// baselines reports whether the page has any.
+// baselines reports whether the page has baselines.
 func (v *boardView) baselines() bool {
 	return slices.ContainsFunc(v.entries.Data, func(e record.Evaluation) bool { return e.Baseline })
 }

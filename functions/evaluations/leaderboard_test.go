@@ -44,7 +44,7 @@ func TestLeaderboard_IsOfOneDataset(t *testing.T) {
 	}
 }
 
-// counted is a store whose calls are counted.
+// counted is a store that counts its calls.
 type counted struct {
 	store.Store
 	usage *store.Usage
@@ -58,7 +58,7 @@ func (c counted) Query(ctx context.Context, q store.Query) ([]store.Item, error)
 	return c.Store.Query(store.WithUsage(ctx, c.usage), q)
 }
 
-// TestLeaderboard_CostIsBounded holds a page to two calls and to no more items than it must read.
+// TestLeaderboard_CostIsBounded requires that a page takes two calls and reads no more items than it needs.
 func TestLeaderboard_CostIsBounded(t *testing.T) {
 	s := serve(t)
 	s.builder.Batch(func() {
@@ -72,15 +72,15 @@ func TestLeaderboard_CostIsBounded(t *testing.T) {
 	if calls, items := usage.Calls.Load(), usage.Read.Load(); calls != 2 || items != 2+100+20+1 {
 		t.Errorf("%d calls, %d items read", calls, items)
 	}
-	usage = store.Usage{} // a page of the best runs counts all of each team, in reads of 11, 22, 44, 88 and 176 entries
+	usage = store.Usage{} // A page of the best runs counts all runs of each team, in reads of 11, 22, 44, 88 and 176 entries.
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("limit=10&filter[datasetId]="+s.dataset.ID), nil, "Accept", "text/html")
 	if calls := usage.Calls.Load(); calls != 7 || !strings.Contains(string(page.Body), "best of 300 runs") {
 		t.Errorf("%d calls for a page: %s", calls, page.Body)
 	}
 }
 
-// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
-// order alone the table has: as long as new truth files have not arrived, and once they were refused.
+// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use. The index has only
+// the order of the truth in use. This lasts until new truth files have arrived and are accepted.
 func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 	for name, work := range map[string]*record.PendingWork{
 		"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {

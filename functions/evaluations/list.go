@@ -39,13 +39,13 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (none page.Page[
 	return leaderboard(ctx, c, d, optionsOf(c))
 }
 
-// taskItem is a task, with the dataset that the request names if that is one of the task's.
+// taskItem is a task, with the dataset that the request names. The dataset is nil if the request names none of the task.
 type taskItem struct {
 	*record.TaskItem
 	dataset *record.DatasetItem
 }
 
-// task loads both in one call, so that a page of a leaderboard costs two.
+// task loads the task and the dataset in one call, so that a page of a leaderboard costs two calls.
 func task(ctx context.Context, c *api.Call) (taskItem, error) {
 	id, datasetID := c.Param("taskId"), c.RawQuery(byDataset.Param())
 	if !record.IsID(id) {
@@ -94,7 +94,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	return leaderboard(ctx, c, t.dataset, optionsOf(c))
 }
 
-// onlyDataset returns the dataset of a task that has one; nil when it has none.
+// onlyDataset returns the dataset of a task, or nil if the task has none. It refuses tasks with several datasets.
 func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.DatasetItem, error) {
 	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: 2}
 	datasets, err := records.Query[record.DatasetItem](ctx, c.Store, q)
@@ -108,11 +108,11 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	return datasets[0], nil
 }
 
-// applyView restricts the rest of the call to evaluations that the caller may see, or to those that everyone sees who sees the task.
+// applyView limits the roles of the caller to those of everyone who sees the task, if the request asks for the public view.
 func applyView(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
 
-// unsorted returns the list from the sources, or, with a filter by runs, the evaluations of those; taskIDs, if any, are the tasks
-// of all evaluations.
+// unsorted returns a page of the evaluations in the sources, or, with a filter by runs, of the evaluations of these runs. It leaves out
+// evaluations of other tasks than taskIDs, if there are any.
 func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source, error),
 	taskIDs ...string) (p page.Page[record.Evaluation], err error) {
 	var from []records.Source
@@ -141,8 +141,8 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	return p, cmp.Or(failed, err)
 }
 
-// ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller
-// may not see are not read.
+// ofRuns returns the source of the listed evaluations of runs. Each run has at most one. Evaluations that the caller may not see are not
+// read.
 func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, error) {
 	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, c.Consistency, ids, record.RunKey)
 	if err != nil {
@@ -161,7 +161,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 	return []records.Source{records.ByIDs(evaluations, record.EvaluationKey)}, nil
 }
 
-// viewer returns what shows an evaluation to the caller, the roles that the caller has for it, and whether the caller may see it at all.
+// viewer returns a function that returns an evaluation as the caller sees it, the caller's roles for it, and whether the caller sees it.
 func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, access.Role, bool), error) {
 	rolesOf, err := c.RolesOf(ctx)
 	return func(e *record.EvaluationItem) (record.Evaluation, access.Role, bool) {
@@ -171,19 +171,19 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 	}, err
 }
 
-// matchesFilters applies the filters to an evaluation as its caller sees it, so that no filter finds an anonymous team by its user.
+// matchesFilters applies the filters to an evaluation as the caller sees it, so that no filter finds an anonymous team by its user.
 func matchesFilters(c *api.Call, e record.Evaluation) bool {
 	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
 		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
 }
 
-// header has the names of the columns of a table of evaluations, of which the last ones are those of measures.
+// header returns the names of the columns of a table of evaluations. The last columns are the measures.
 func header(measures []string) []string {
 	return append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline",
 		"final", "audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, measures...)
 }
 
-// cells are the row of an evaluation in the table with the columns of the measures.
+// cells returns the row of an evaluation in a table with columns for the measures.
 func cells(e record.Evaluation, measures []string) []string {
 	row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(),
 		strconv.FormatBool(e.Baseline), strconv.FormatBool(e.Final),
@@ -201,8 +201,8 @@ func cells(e record.Evaluation, measures []string) []string {
 	return row
 }
 
-// columns is a list as a table of text. The measures are those of the first evaluation in its dataset's order, then
-// what others have in addition.
+// columns returns the rows of a table of evaluations. The measures of the first evaluation come first, in the order of its dataset, then
+// further measures of the others.
 func columns(list []record.Evaluation) [][]string {
 	var names []string
 	for _, e := range list {
@@ -219,7 +219,7 @@ func columns(list []record.Evaluation) [][]string {
 	if !slices.ContainsFunc(list, func(e record.Evaluation) bool { return e.User != nil }) {
 		return rows
 	}
-	for i := range rows { // organizers see who the users are
+	for i := range rows { // Organizers see names and addresses of users.
 		user := &record.Person{Name: "userName", Email: "userEmail"}
 		if i > 0 {
 			user = cmp.Or(list[i-1].User, new(record.Person))

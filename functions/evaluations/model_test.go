@@ -20,13 +20,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// modelEntry is a line of the leaderboard that the model makes.
+// modelEntry is a line of the model's leaderboard.
 type modelEntry struct {
 	rank     int
 	id, team string
 }
 
-// modelBoard is the leaderboard by the plainest rules: filter, sort, count.
+// modelBoard computes the leaderboard by simple rules: filter, sort, count.
 func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, onlyUser string) []modelEntry {
 	id := recordtest.UserID(user)
 	organizer := user == "olga" || user == "root"
@@ -50,7 +50,7 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
 		team := e.UserID
 		if e.Access.Baseline {
-			team = e.SubmissionID // baselines of organizers are of no team
+			team = e.SubmissionID // Baselines of organizers have no team.
 		}
 		teams[team]++
 		return best && teams[team] > 1
@@ -114,10 +114,10 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 			if best {
 				path += "&best=true"
 			} else {
-				order = cmp.Or(order, "rank") // without either it is no leaderboard
+				order = cmp.Or(order, "rank") // Only lists with best or sort are leaderboards.
 			}
 			if order == "" {
-				offset = 0 // which goes with sort alone
+				offset = 0 // Only sorted lists have an offset.
 			} else {
 				path += fmt.Sprintf("&sort=%s&offset=%d", order, offset)
 			}
@@ -146,8 +146,8 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 	})
 }
 
-// The public view has for every reader exactly what an anonymous one gets, in a private task what a registrant without runs gets:
-// entries, ranks, names, tables of text and pages. Without it, what only the reader is shown is marked.
+// The public view is the same for every reader: entries, ranks, names, CSV and pages equal those of an anonymous reader, or, in a private
+// task, those of a registrant without runs. Other views mark entries that only the reader sees.
 func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
 	linked := regexp.MustCompile(`"links":.*`)

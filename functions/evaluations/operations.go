@@ -1,9 +1,8 @@
 // Package evaluations serves the measures of runs, as lists and as leaderboards.
 //
-// Who sees an evaluation is decided by the review of its run. A sorted list is a leaderboard: it has the evaluations of one
-// dataset against one version of its truth alone, because values against different truths do not compare. That is the
-// dataset's boardVersion: while runs are evaluated against a newer truth, it has the results against the one before, and
-// other lists too have of each run the evaluation against that one, and none of a run that failed against it. Reviews apply to both.
+// The review of a run decides who sees its evaluations. A sorted list is a leaderboard. It has the evaluations of one dataset against one
+// version of its ground truth, because values against different truths do not compare. This version is the dataset's boardVersion. While
+// runs are evaluated against a newer truth, all lists show the results against boardVersion, and nothing for runs that failed against it.
 package evaluations
 
 import (
@@ -27,37 +26,36 @@ var (
 )
 
 // views documents the values of `view`.
-const views = " Owners find their own results here before others do, and organizers all, as the `audience` of each says. " +
-	"`view=public` leaves out what others than they are not shown, and has anonymous teams under their aliases, also for them: ranks are " +
-	"those that everyone gets who sees the task."
+const views = " Teams see their own results before others do, and organizers see all results; `audience` says who sees a result. With " +
+	"`view=public`, teams and organizers get the same entries, aliases and ranks as everyone else who sees the task."
 
-// versions says of which version of a truth lists are. A list that read the datasets to switch at once would cost a read for each.
-const versions = " Lists have the results against the `boardVersion` of their datasets alone. When that changes, those with `sort` have " +
-	"the new results at once, the others run by run within seconds; `truthVersion` says which truth a result is against."
+// versions documents the version of the truth in lists. Lists without sort do not read their datasets, because each would cost a read.
+const versions = " Lists have only results against the `boardVersion` of their datasets. When it changes, lists with `sort` have the new " +
+	"results at once, and other lists within seconds, run by run. `truthVersion` is the version that a result was computed against."
 
 // Operations of the family.
 var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listEvaluations", Path: "/v1/evaluations", May: access.Anyone,
 		Summary: "List evaluations",
-		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which " +
-			"`filter[datasetId]` must name, the best first: by the primary measure with `sort=rank`, or by the measure named. `rank` is then the " +
-			"place on the leaderboard, which filters do not change; equal values share it." + views + versions,
+		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of the dataset that " +
+			"`filter[datasetId]` names, the best first: `sort=rank` sorts by the primary measure, other values name a measure. `rank` is then the " +
+			"place on the leaderboard. Filters do not change it, and equal values share it." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser, view}},
 	}, api.NoTarget, list, columns),
 	api.Get(api.Spec{
 		ID: "getEvaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
 		Summary: "Return an evaluation",
-		Description: "With the values of each topic, where the evaluator has such. Values of single examples and what was " +
-			"predicted for each label tell the truth, and are for the organizers of the task.",
+		Description: "With the values of each topic, if the evaluator computes them. Only the organizers of the task see values of single " +
+			"examples and predictions for each label, because these reveal the truth.",
 	}, single, show),
 	api.DocumentOf(api.Spec{
 		ID: "exportLeaderboard", Path: "/v1/datasets/{datasetId}/leaderboard", May: access.Anyone,
 		Summary: "Return a whole leaderboard",
-		Description: "All entries that the caller sees of the dataset's leaderboard, in one answer: as CSV, whose columns are those of the " +
-			"list of the task's evaluations but for the names of users, or, with `Accept: application/jsonl`, one evaluation in JSON on each line. They " +
-			"are sorted by rank, or by the measure that `sort` names; `best=true` keeps the best run of each team, `final=true` its final runs." +
-			views + " More than 4 MiB stand behind a link to which the answer leads for a while, and more than 3 MiB take a login.",
+		Description: "All entries of the dataset's leaderboard that the caller sees, in one answer. CSV has the same columns as " +
+			"`listTaskEvaluations`, without the names of users. With `Accept: application/jsonl`, each line is an evaluation in JSON. The entries " +
+			"are sorted by rank, or by the measure that `sort` names. `best=true` keeps the best run of each team, `final=true` its final runs." +
+			views + " More than 4 MiB are answered with a redirect to a link that works for a while. More than 3 MiB need a login.",
 		Query:    page.Spec{Filters: []page.Filter{{Name: "sort", Standalone: true}, best, final, view}},
 		Problems: append(slices.Clone(api.Quotas), problem.TooLarge, problem.Unauthorized), Large: true,
 	}, []string{mediaCSV, mediaJSONL}, api.Load[record.DatasetItem]("datasetId", record.DatasetKey), whole),
@@ -65,12 +63,12 @@ var Operations = []api.Operation{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or " +
-			"by the measure named. `filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each " +
-			"team, `final=true` its final runs: those that it marked or, where it marked none, the last `finalRuns` that the caller sees. Both " +
-			"sort by rank unless `sort` says otherwise. A value that is not defined comes last, and of equal ones the earlier " +
-			"submission first; `rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. A " +
-			"browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how " +
-			"many the team has there, unless `best` or a filter says otherwise." + views + versions,
+			"by the named measure. `filter[datasetId]` is optional if the task has one dataset. `best=true` keeps the best run of each team. " +
+			"`final=true` keeps the runs that each team marked as final or, if it marked none, the last `finalRuns` that the caller sees. Both " +
+			"sort by rank unless `sort` names a measure. Undefined values come last, and of equal values the earlier submission comes first. " +
+			"`rank` is the place on the leaderboard. Filters by run and user do not change it, and equal values share it. A browser gets a page: " +
+			"the leaderboard of the newest dataset unless the filter names another, with the best run and the number of runs of each team unless " +
+			"`best` or a filter selects other runs." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, final, view}},
 	}, task, listOfTask, columns), boardPage),
 }

@@ -10,7 +10,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// withTopics is an evaluation with its values per topic, which one call reads together.
+// withTopics is an evaluation with its values per topic. One call reads both.
 type withTopics struct {
 	*record.EvaluationItem
 	topics *record.Topics

@@ -11,16 +11,17 @@ import (
 	"assay/shared/record"
 )
 
-// maxAnswerBytes is how much of a leaderboard stands in an answer, which a function can send whatever of it has to be escaped.
+// maxAnswerBytes bounds the leaderboard in an answer, so that AWS Lambda can send it although it escapes bytes.
 const maxAnswerBytes = 4 << 20
 
-// media types of a whole leaderboard.
+// Media types of a whole leaderboard.
 const (
 	mediaCSV   = "text/csv"
 	mediaJSONL = "application/jsonl"
 )
 
-// whole answers with all that the caller sees of the dataset's leaderboard. It goes through a file, so that memory does not grow with it.
+// whole answers with all entries of the dataset's leaderboard that the caller sees. It writes them to a temporary file, so that memory does
+// not grow with the leaderboard.
 func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	if err := c.BeginListing(ctx); err != nil {
 		return err
@@ -41,7 +42,7 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 			return err
 		}
 		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
-			e.User = nil // whose name would take a read for each page
+			e.User = nil // The names of users would take a read for each page.
 			return true, rows.add(e)
 		})
 		if err != nil {

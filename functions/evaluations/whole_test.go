@@ -16,7 +16,7 @@ func (f *fixture) whole(query string) string {
 	return "/v1/datasets/" + f.dataset.ID + "/leaderboard?" + query
 }
 
-// A whole leaderboard is what its pages are together, for every caller, in both formats.
+// A whole leaderboard equals its pages together, for every caller, in both formats.
 func TestWholeLeaderboard_IsAllOfItsPages(t *testing.T) {
 	s := serve(t)
 	for i := range 30 {
@@ -45,7 +45,7 @@ func TestWholeLeaderboard_IsAllOfItsPages(t *testing.T) {
 				t.Fatalf("%q as %q: %d lines, %d rows, %v; want %d", query, user, len(lines), len(rows), err, len(pages))
 			}
 			for i, want := range pages {
-				want.User = nil // names are in pages alone
+				want.User = nil // Only pages have the names of users.
 				text, _ := json.Marshal(want)
 				if !bytes.Equal(lines[i], text) {
 					t.Errorf("%q as %q: line %d is %s, want %s", query, user, i, lines[i], text)
@@ -64,7 +64,7 @@ func TestWholeLeaderboard_IsAllOfItsPages(t *testing.T) {
 	s.Want(http.StatusNotAcceptable, nil, "", http.MethodGet, s.whole(""), nil, "Accept", "image/png")
 }
 
-// What is too long for an answer is behind a link, which takes a login.
+// A leaderboard that is too long for an answer is behind a link, and needs a login.
 func TestWholeLeaderboard_LeadsToWhatIsTooLong(t *testing.T) {
 	s := serve(t)
 	const entries = 10_000
@@ -75,8 +75,8 @@ func TestWholeLeaderboard_LeadsToWhatIsTooLong(t *testing.T) {
 	})
 	jsonl := []string{"Accept", "application/jsonl"}
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, s.whole(""), nil, jsonl...)
-	s.Want(http.StatusOK, nil, "", http.MethodGet, s.whole(""), nil)                      // CSV is shorter
-	file := s.Want(http.StatusOK, nil, "reg", http.MethodGet, s.whole(""), nil, jsonl...) // redirected
+	s.Want(http.StatusOK, nil, "", http.MethodGet, s.whole(""), nil)                      // CSV is shorter.
+	file := s.Want(http.StatusOK, nil, "reg", http.MethodGet, s.whole(""), nil, jsonl...) // The client follows the redirect.
 	if n := bytes.Count(file.Body, []byte("\n")); n != entries || file.Header.Get("Content-Disposition") !=
 		`attachment; filename="leaderboard.jsonl"` {
 		t.Errorf("the answer leads to %d lines, %v", n, file.Header)

@@ -12,17 +12,17 @@ import (
 	"assay/shared/store"
 )
 
-// NewInvitation is the answer to the creation of an invitation, the only one that has the secret.
+// NewInvitation is the answer to the creation of an invitation. No other answer has the secret.
 type NewInvitation struct {
 	record.Invitation
-	Link   string `json:"link,omitempty" format:"uri" doc:"where those who are invited sign in and join; it has the secret"`
-	Secret string `json:"secret,omitempty" doc:"what those who are invited send to POST /v1/user/memberships. It is shown this once; a repeated answer, by Idempotency-Key, lacks it" example:"assay-invitation_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
+	Link   string `json:"link,omitempty" format:"uri" doc:"page on which invited users sign in and join; it contains the secret"`
+	Secret string `json:"secret,omitempty" doc:"secret that invited users send to POST /v1/user/memberships. It is shown only once; an answer that is repeated for its Idempotency-Key lacks it" example:"assay-invitation_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
 }
 
-// WithoutSecret is the answer as it may be kept.
+// WithoutSecret returns the answer that may be stored.
 func (n NewInvitation) WithoutSecret() any { return n.Invitation }
 
-// audited is the part of an invitation that an audit entry has.
+// audited holds the members of an audit entry about an invitation.
 type audited struct {
 	Role string `json:"role,omitempty"`
 	Uses int    `json:"uses"`
@@ -64,7 +64,7 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	return i.Path(), made, c.Audit(ctx, i.Scope(), record.InvitationCreated, i.Path(), nil, audited{i.Role, i.Uses})
 }
 
-// countAddress counts an invitation to an e-mail address. Whether somebody here has the address is not looked at, so nobody finds it out.
+// countAddress counts an invitation to an e-mail address. It does not look up the address, so nobody learns whether it belongs to a user.
 func countAddress(ctx context.Context, c *api.Call, i *record.InvitationItem) error {
 	a, err := records.Get[record.Addressed](ctx, c.Store, store.Strong, record.AddressedKey(i.CountedFor()))
 	if err != nil {

@@ -18,43 +18,44 @@ import (
 	"assay/shared/team"
 )
 
-// MembershipDraft is what one who was invited sends.
+// MembershipDraft is the request of a user who joins by an invitation.
 type MembershipDraft struct {
-	Secret       string                    `json:"secret" minLength:"1" maxLength:"200" doc:"that of the invitation: what follows # in its link"`
-	Registration *record.RegistrationDraft `json:"registration,omitempty" doc:"the team that takes part, in answer to an invitation to a task; nothing in answer to others"`
+	Secret       string                    `json:"secret" minLength:"1" maxLength:"200" doc:"secret of the invitation: the text after # in its link"`
+	Registration *record.RegistrationDraft `json:"registration,omitempty" doc:"the team that takes part, for an invitation to a task; absent for other invitations"`
 }
 
-// Membership is the answer to one who joined.
+// Membership is the answer to a user who joined.
 type Membership struct {
 	URL              string        `json:"url" format:"uri-reference" doc:"path of the membership, or of the registration; empty in a preview without a team"`
-	OrganizerID      string        `json:"organizerId" doc:"the organizer, or that of the task"`
+	OrganizerID      string        `json:"organizerId" doc:"the organizer, or the organizer of the task"`
 	OrganizerName    string        `json:"organizerName"`
-	Role             string        `json:"role,omitempty" enum:"owner,editor" doc:"of members of an organizer"`
-	TaskID           string        `json:"taskId,omitempty" doc:"the task, of which there is none when an organizer was joined"`
+	Role             string        `json:"role,omitempty" enum:"owner,editor" doc:"role in the organizer; absent for invitations to tasks and teams"`
+	TaskID           string        `json:"taskId,omitempty" doc:"the task; absent for an invitation to an organizer"`
 	TaskName         string        `json:"taskName,omitempty"`
-	Terms            *record.Terms `json:"terms,omitempty" doc:"those of the task, if it has some"`
-	RegistrationID   string        `json:"registrationId,omitempty" doc:"the team; absent in a preview of one that is to be made"`
-	RegistrationTeam string        `json:"team,omitempty" doc:"its name"`
+	Terms            *record.Terms `json:"terms,omitempty" doc:"terms of the task, if it has any"`
+	RegistrationID   string        `json:"registrationId,omitempty" doc:"registration of the team; absent in a preview that registers a new team"`
+	RegistrationTeam string        `json:"team,omitempty" doc:"name of the team"`
 }
 
-// errGone says no more of an invitation that does not work than that.
-var errGone = problem.InvalidMember("/secret", "is of no invitation that works: it was used, was withdrawn or expired, or who made it may "+
-	"not invite any more. Ask for another")
+// errGone does not say why the invitation does not work, so that it reveals nothing about the invitation.
+var errGone = problem.InvalidMember("/secret", "belongs to an invitation that no longer works: it was used, was withdrawn or has expired, "+
+	"or its sender may no longer invite. Ask the person who invited you for a new link")
 
-// joining is a user who joins by an invitation, with what it is to: always an organizer, and a task and a team unless it is to less.
+// joining is the request of a user who joins by an invitation. The organizer is always set. The task is set for invitations to tasks and
+// teams, and the team for invitations to teams.
 type joining struct {
 	*api.Call
 	*record.InvitationItem
 	organizer    *record.Organizer
 	task         *record.TaskItem
 	team         *record.RegistrationItem
-	registration *record.RegistrationDraft // of a team that is made by it
+	registration *record.RegistrationDraft // registers a new team; nil if the request has none
 }
 
 func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d MembershipDraft) (location string, made Membership,
 	err error) {
 	if _, err := c.Grants(ctx); err != nil {
-		return "", made, err // of a user who is being deleted
+		return "", made, err // A user who is being deleted cannot join.
 	}
 	j := joining{Call: c, registration: d.Registration}
 	if err := j.find(ctx, d.Secret); err != nil {
@@ -98,15 +99,15 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	return location, made, c.UpsertProfile(ctx)
 }
 
-// find reads the invitation with the secret, and what it is to, and refuses one that does not work. Each look-up counts as one of an
-// access token that nobody has seen.
+// find reads the invitation with the secret, and its organizer, task and team. It refuses an invitation that does not work. Each look-up
+// takes from the caller's rate for unknown access tokens, which bounds how many secrets a caller can guess.
 func (j *joining) find(ctx context.Context, secret string) error {
 	id, digest, ok := auth.ParseInvitation(secret)
 	if !ok {
-		return problem.InvalidMember("/secret", "is no secret of an invitation, or not the whole of it: copy all that follows # in its link")
+		return problem.InvalidMember("/secret", "is not the whole secret of an invitation: copy all text after # in its link")
 	}
 	if wait := j.Rates.Take(j.Now(), ratelimit.Token, j.Caller.ID, true, http.Header{}); wait > 0 {
-		return problem.TooManyRequests.New("You look up invitations too fast. Wait for as long as Retry-After says.").After(wait)
+		return problem.TooManyRequests.New("You look up invitations too fast. Wait for the time that Retry-After gives.").After(wait)
 	}
 	i, err := records.Get[record.InvitationItem](ctx, j.Store, store.Strong, record.InvitationKey(id, digest))
 	if err == nil && (i == nil || !i.ExpiresAt.After(j.Now())) {
@@ -132,7 +133,7 @@ func (j *joining) find(ctx context.Context, secret string) error {
 	return nil
 }
 
-// works reports whether what the invitation is to is there, and who made it may invite.
+// works reports whether the target of the invitation exists, and its sender may still invite to it.
 func (j *joining) works() bool {
 	switch {
 	case j.organizer == nil || j.TaskID != "" && j.task == nil:
@@ -147,7 +148,7 @@ func (j *joining) works() bool {
 	}
 }
 
-// byOrganizer reports whether who made the invitation organizes the task.
+// byOrganizer reports whether the sender of the invitation is a member of the organizer or an administrator.
 func (j *joining) byOrganizer() bool {
 	return j.ByAdmin || slices.Contains(j.organizer.Members, j.InvitedBy)
 }
@@ -173,8 +174,8 @@ func (j *joining) joinOrganizer(ctx context.Context) (string, error) {
 	return path + "/members/" + userID, j.Audit(ctx, o.Scope(), record.MembersChanged, path, []string{}, []string{userID}, userID)
 }
 
-// register registers the caller, who is accepted: organizers decided that when they made the invitation. A preview without a team
-// says what the invitation is to, and with which terms.
+// register registers the caller. The registration is accepted at once, because organizers made the invitation. A preview without a team
+// registers nothing, and shows the task and its terms.
 func (j *joining) register(ctx context.Context) (string, error) {
 	if j.registration == nil && j.Previewing() {
 		return "", nil
@@ -196,7 +197,7 @@ func (j *joining) register(ctx context.Context) (string, error) {
 
 func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	if j.task.Registration.Mode == record.Closed && !j.byOrganizer() {
-		return "", problem.Forbidden.New("Registration for this task is closed, so only its organizers add members to teams: ask them for an " +
+		return "", problem.Forbidden.New("Registration for this task is closed, so only its organizers can invite to teams. Ask them for an " +
 			"invitation to the team.")
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {
@@ -211,7 +212,7 @@ func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	return team.Path(j.team), j.Charge(ctx, record.Charge{Kind: record.MadeAudits, Count: 1})
 }
 
-// change is a change of a team that the caller makes in j.Tx.
+// change returns a change of a team by the caller in j.Tx.
 func (j *joining) change() team.Change {
 	return team.Change{Store: j.Store, Tx: j.Tx, Now: j.Now(), ActorID: j.Caller.ID}
 }

@@ -16,7 +16,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// to returns an invitation to the target, as one that is made now.
+// to returns a new invitation to the target, of the target's current epoch.
 func to(target api.Target) *record.InvitationItem {
 	s, i := target.Scope(), new(record.InvitationItem)
 	i.OrganizerID = s.OrganizerID
@@ -31,7 +31,8 @@ func to(target api.Target) *record.InvitationItem {
 	return i
 }
 
-// stored reads the invitations to the target: those that still work, the newest first, and those that expired or are of an earlier epoch.
+// stored reads the invitations to the target, the newest first: open invitations, and invitations that expired or belong to an earlier
+// epoch.
 func stored(ctx context.Context, c *api.Call, target api.Target) (open, ended []*record.InvitationItem, err error) {
 	i := to(target)
 	all, err := records.Query[record.InvitationItem](ctx, c.Store, store.Query{
@@ -56,7 +57,7 @@ func list[T api.Target](ctx context.Context, c *api.Call, t T) (p page.Page[reco
 	return page.Of(c.Page, shown, func(i record.Invitation) string { return i.ID })
 }
 
-// loadTeam finds the team that the path names, and refuses members who are not its owner.
+// loadTeam finds the team that the path names, and refuses members of the team except its owner.
 func loadTeam(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
 	r, err := visibility.FindIn[record.RegistrationItem](ctx, &c.Viewer, c.Param("taskId"), c.Param("registrationId"),
 		record.RegistrationKey)

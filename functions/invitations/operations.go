@@ -1,12 +1,13 @@
-// Package invitations serves how users become members of organizers and of teams, and take part in tasks that are not open to all.
+// Package invitations serves invitations. By an invitation users become members of organizers and teams, and register for tasks that are
+// not open to everyone.
 //
-// Who may invite makes an invitation, and sends its link, or has the server send it. Who has the link joins, and nobody is made a member
-// or registered in another way. The secret in the link is shown once and stored as its SHA-256; joining names it alone, so
-// that a private task, or a team under an alias, shows nothing of itself to those who do not have the secret. Those who have it can ask
-// first what they would join, by a preview.
+// A user with the right to invite makes an invitation, and sends its link or lets the server send it. Everyone with the link can join.
+// Nobody becomes a member of an organizer or a team without an invitation. The secret in the link is shown once and stored as its SHA-256.
+// A request to join names only the secret. So private tasks, and teams under an alias, reveal nothing to users without the secret. Users
+// with the secret can preview what they would join.
 //
-// Invitations of an organizer or a team are of an epoch. It ends when a member is removed by others, and when an owner stops being owner:
-// so nobody comes back by a link that was known before, and what a former owner has handed out works no more.
+// Each invitation to an organizer or a team belongs to an epoch of its target. The epoch ends when somebody else removes a member, and when
+// an owner stops being owner. So nobody returns with a link that they knew before, and links from a former owner stop working.
 package invitations
 
 import (
@@ -25,11 +26,11 @@ var Operations = append([]api.Operation{
 		Token:    access.ScopeSubmit | access.ScopeOrganize,
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow, problem.Forbidden}),
 		Summary:  "Join by an invitation",
-		Description: "Makes you a member of the organizer or the team, or registers you for the task, that the invitation is to. With " +
-			"`preview=true` it says what that is and which terms it has, also without `registration`. For a task, `registration` has the team, and " +
-			"accepts the terms. A team can be joined until the task takes no more submissions of it; where `registration.mode` of the task is " +
-			"`closed`, by invitations of its organizers alone. The secret is what follows `#` in the link. An access token needs the scope " +
-			"`organize` to join an organizer, and `submit` for the rest.",
+		Description: "Makes you a member of the organizer or the team of the invitation, or registers you for its task. With `preview=true` " +
+			"the answer shows the organizer, task or team and the terms, also without `registration`. For a task, `registration` names the team " +
+			"and accepts the terms. A team can be joined as long as the task takes submissions from it. If `registration.mode` of the task is " +
+			"`closed`, only invitations from its organizers work. The secret is the text after `#` in the link. An access token needs the scope " +
+			"`organize` to join an organizer, and otherwise `submit`.",
 	}, api.NoTarget, createMembership),
 }, slices.Concat(
 	parent[*record.Organizer]{
@@ -39,7 +40,7 @@ var Operations = append([]api.Operation{
 		load:  api.Load[record.Organizer]("organizerId", record.OrganizerKey),
 		may:   access.OrganizerOwner,
 		token: access.ScopeOrganize,
-		about: "An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours. All invitations end when an owner removes a " +
+		about: "An organizer and its tasks can together invite 20 e-mail addresses in 24 hours. All invitations end when an owner removes a " +
 			"member, and when an owner leaves or becomes an editor.",
 	}.operations(),
 	parent[*record.TaskItem]{
@@ -49,9 +50,9 @@ var Operations = append([]api.Operation{
 		load:  api.Load[record.TaskItem]("taskId", record.TaskKey),
 		may:   access.Organizer,
 		token: access.ScopeOrganize,
-		about: "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way " +
-			"into a private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in " +
-			"24 hours of the organizer.",
+		about: "Each user who joins registers a team, which is accepted at once, whatever the task's rules for registration are. This is the " +
+			"way into a private task. An invitation ends when its sender leaves the organizer. E-mail addresses count among the 20 in 24 hours of " +
+			"the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
 		name:     "Team",
@@ -61,14 +62,14 @@ var Operations = append([]api.Operation{
 		may:      access.Owner | access.Organizer,
 		token:    access.ScopeSubmit | access.ScopeOrganize,
 		problems: []*problem.Kind{problem.Forbidden},
-		about: "For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, " +
-			"and the team stays accepted; organizers find the change in the audit entries, and can remove members. All invitations end when a " +
-			"member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the " +
-			"organizer of the task has invited.",
+		about: "For the owner of the team and the organizers of the task. A user who joins has the same rights as the owner over the team's " +
+			"submissions, and the team stays accepted. Organizers find the change in the audit entries, and can remove members. All invitations " +
+			"end when a member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, " +
+			"independent of the organizer's 20.",
 	}.operations(),
 )...)
 
-// parent is what invitations are to.
+// parent describes the operations on invitations to one kind of target.
 type parent[T api.Target] struct {
 	name, noun, path string
 	load             api.Loader[T]
@@ -84,18 +85,18 @@ func (p parent[T]) operations() []api.Operation {
 		api.List(api.Spec{
 			ID: "list" + p.name + "Invitations", Path: path, May: p.may, Problems: p.problems,
 			Summary:     "List the invitations to " + p.noun,
-			Description: "Those that still work, in descending order of ids, without their secrets.",
+			Description: "Invitations that still work, in descending order of ids, without their secrets.",
 		}, p.load, list[T], nil),
 		api.Create(api.Spec{
 			ID: "create" + p.name + "Invitation", Path: path, May: p.may, Problems: changes, Token: p.token,
 			Summary: "Invite to " + p.noun,
-			Description: "An invitation works once, or as often as `uses` says, for at most 90 days. Its answer alone has the secret. " +
+			Description: "An invitation works once, or as often as `uses` says, for at most 90 days. Only this answer has the secret. " +
 				p.about,
 		}, p.load, create[T]),
 		api.Delete(api.Spec{
 			ID: "delete" + p.name + "Invitation", Path: path + "/{invitationId}", May: p.may, Problems: changes, Token: p.token,
 			Summary:     "Withdraw an invitation to " + p.noun,
-			Description: "Who joined by it stays.",
+			Description: "Users who joined by it stay members.",
 		}, p.find, remove[T]),
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// found is an invitation to the target, as the target of a request.
+// found is the target of a request about an invitation.
 type found[T api.Target] struct {
 	*record.InvitationItem
 	to T
@@ -22,7 +22,8 @@ func (f found[T]) Scope() access.Scope { return f.to.Scope() }
 // WidestScope returns the widest scope of a T.
 func (found[T]) WidestScope() access.Scope { return api.WidestScope[T]() }
 
-// find finds the invitation that the path names, for a caller who may do everything to the invitations of the parent, or nothing.
+// find finds the invitation that the path names. It requires the right to all invitations of the target first, so that other callers do not
+// learn which invitations exist.
 func (p parent[T]) find(ctx context.Context, c *api.Call) (f found[T], err error) {
 	if f.to, err = p.load(ctx, c); err != nil {
 		return f, err

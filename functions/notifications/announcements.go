@@ -15,7 +15,7 @@ func listAnnouncements(ctx context.Context, c *api.Call, t *record.TaskItem) (pa
 	return api.PageOf(ctx, c, []records.Source{source}, nil, func(a *record.Announcement) *record.Announcement { return a })
 }
 
-// announcement reads an announcement together with its task.
+// announcement finds the announcement that the path names, and its task.
 func announcement(ctx context.Context, c *api.Call) (*record.Announcement, error) {
 	taskID, id := c.Param("taskId"), c.Param("announcementId")
 	if !record.IsID(taskID) || !record.IsID(id) {

@@ -15,21 +15,21 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// ChoicesDraft is what a user chooses.
+// ChoicesDraft holds the choices that a user sends.
 type ChoicesDraft struct {
-	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events that you are notified of by e-mail; those for organizers concern their tasks"`
+	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events of which you are notified by e-mail; organizers are notified of events in their tasks"`
 }
 
-// Choices is what a user is notified of.
+// Choices holds a user's choices of notifications.
 type Choices struct {
 	ChoicesDraft
-	Address string `json:"address,omitempty" doc:"where e-mails go; absent while you have changed nothing here, and without a confirmed address"`
-	Notice  string `json:"notice,omitempty" doc:"what it means that you have no confirmed address, and what to do"`
+	Address string `json:"address,omitempty" doc:"address of e-mails; absent without a confirmed address, and until you change something for the first time"`
+	Notice  string `json:"notice,omitempty" doc:"consequences of having no confirmed address, and how to get one"`
 
 	box *record.Mailbox
 }
 
-// Scope is that of what belongs to the caller.
+// Scope implements api.Target: the choices belong to the caller.
 func (c *Choices) Scope() access.Scope {
 	s := access.Scope{Audience: access.Everyone}
 	if c.box != nil {
@@ -38,7 +38,7 @@ func (c *Choices) Scope() access.Scope {
 	return s
 }
 
-// Revision is the number that an entity tag of the choices begins with. It is 1 before anything is stored.
+// Revision returns the number at the start of the entity tag. It is 1 before anything is stored.
 func (c *Choices) Revision() int64 { return c.box.Version + 1 }
 
 func choices(ctx context.Context, c *api.Call) (*Choices, error) {
@@ -74,16 +74,16 @@ func changeChoices(ctx context.Context, c *api.Call, of *Choices, d ChoicesDraft
 	return &Choices{box: &changed}, c.UpsertProfile(ctx)
 }
 
-// target is a mailbox that the secret of a link opens.
+// target is a mailbox whose secret is in the path of the request.
 type target struct{ *record.Mailbox }
 
-// Scope says that everyone may know of it who has the secret.
+// Scope implements api.Target: everyone with the secret sees the mailbox.
 func (target) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // Unsubscription says whether e-mails are stopped.
 type Unsubscription struct {
 	Stopped bool   `json:"stopped" doc:"no e-mail is sent any more"`
-	Notice  string `json:"notice" doc:"what to do next"`
+	Notice  string `json:"notice" doc:"how to change it"`
 }
 
 func mailbox(ctx context.Context, c *api.Call) (target, error) {
@@ -99,11 +99,11 @@ func mailbox(ctx context.Context, c *api.Call) (target, error) {
 
 func showMailbox(_ context.Context, _ *api.Call, t target) (Unsubscription, error) {
 	if t.Stopped {
-		return Unsubscription{true, "You get no e-mails of this server any more. Once you are logged in, PATCH /v1/user/notifications lets " +
-			"them be sent again."}, nil
+		return Unsubscription{true, "You get no e-mails from this server any more. To get them again, log in and send PATCH " +
+			"/v1/user/notifications."}, nil
 	}
-	return Unsubscription{false, "You get e-mails of this server. POST to this address stops all of them; PATCH /v1/user/notifications, " +
-		"once you are logged in, some of them."}, nil
+	return Unsubscription{false, "You get e-mails from this server. POST to this address stops all of them. To stop some of them, log in " +
+		"and send PATCH /v1/user/notifications."}, nil
 }
 
 func unsubscribe(_ context.Context, c *api.Call, t target) error {

@@ -14,7 +14,7 @@ import (
 	"assay/shared/store"
 )
 
-// outbox reads the events that wait to be delivered.
+// outbox reads the undelivered events.
 func outbox(t *testing.T, s *servertest.Server) (events []*record.Event) {
 	t.Helper()
 	items, err := s.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: store.MaxKeys})

@@ -13,14 +13,14 @@ import (
 	"assay/shared/visibility"
 )
 
-// parent is what has webhooks: an organizer, or a task of it.
+// parent is an organizer or a task: webhooks belong to one of them.
 type parent interface {
 	record.Record
 	api.Target
 	PayerID() string
 }
 
-// family is what the operations on webhooks of organizers and on those of tasks differ in.
+// family describes the operations on webhooks of one kind of parent.
 type family[P parent] struct {
 	name, of, path, param string
 	load                  api.Loader[P]
@@ -57,41 +57,44 @@ func (f family[P]) operations() []api.Operation {
 		s.Token = 0
 		return s
 	}
-	list := read("list", "Deliveries", deliveries, "List what was sent to a webhook",
-		"The newest first: those of the last 7 days, and all that are tried.")
+	list := read("list", "Deliveries", deliveries, "List the deliveries of a webhook",
+		"Deliveries of the last 7 days and all unfinished deliveries, the newest first.")
 	list.Query = page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}}
 	return []api.Operation{
 		api.List(read("list", "s", f.path, "List the webhooks of "+f.of, "Without their secrets."), f.load, listWebhooks[P], nil),
 		api.Create(spec("create", "", f.path, "Have events sent to an address",
-			"By the specification of Standard Webhooks: a POST of `{type, timestamp, data: {path, organizerId, taskId, sequence}}` with the headers "+
-				"`webhook-id`, `webhook-timestamp` and `webhook-signature`, which libraries of the specification check with the secret. An event tells "+
-				"what it is about, at `path`, and nothing of it. The first is `webhook.created`. `sequence` counts the events of the webhook without "+
-				"gaps. An event can arrive more than once, with the same `webhook-id`, and later than one that happened after it. The receiver answers "+
-				"within 10 seconds with a status of 2xx; redirects are not followed. Otherwise the event is sent again, with growing waits, for three "+
-				"days. When nothing arrived in that time, the webhook is disabled, and the organizers are notified. At most 10 for each "+
-				"organizer and each task.", api.Quotas...), f.load, createWebhook[P]),
+			"By the specification of Standard Webhooks: a POST of `{type, timestamp, data: {path, organizerId, taskId, sequence}}` with the "+
+				"headers `webhook-id`, `webhook-timestamp` and `webhook-signature`, which libraries of the specification check with the secret. An "+
+				"event names only the `path` of its resource, without content. The first event is `webhook.created`. `sequence` counts the events of "+
+				"the webhook without gaps. An event can arrive more than once, with the same `webhook-id`, and after later events. The receiver must "+
+				"answer in 10 seconds with a status of 2xx; redirects are not followed. Otherwise the event is sent again, with growing pauses, for "+
+				"three days. If no event arrives in that time, the webhook is disabled, and the organizers are notified. Each organizer and each task "+
+				"has at most 10 webhooks.", api.Quotas...), f.load, createWebhook[P]),
 		api.Get(read("get", "", one, "Return a webhook", "Without its secret."), f.webhook, showWebhook),
-		api.Patch(spec("update", "", one, "Change a webhook", "Its address, the kinds of events, or whether they are sent.", api.Quotas...),
+		api.Patch(spec("update", "", one, "Change a webhook", "Its address, the kinds of events, or whether it is disabled.", api.Quotas...),
 			f.webhook, showWebhook, changeWebhook),
-		api.Delete(spec("delete", "", one, "Delete a webhook", "What waits to be sent is not sent.", api.Quotas...), f.webhook, removeWebhook),
+		api.Delete(spec("delete", "", one, "Delete a webhook", "Events that have not been sent yet are dropped.", api.Quotas...),
+			f.webhook, removeWebhook),
 		api.Create(spec("create", "Secret", one+"/secrets", "Replace the secret of a webhook",
-			"For 24 hours events are signed with both secrets, so that the receiver can change over.", api.Quotas...), f.webhook, rotateSecret),
+			"For 24 hours events are signed with both secrets, so that the receiver can change its secret.", api.Quotas...),
+			f.webhook, rotateSecret),
 		api.List(list, f.webhook, listDeliveries, nil),
-		api.Get(read("get", "Delivery", deliveries+"/{deliveryId}", "Return what was sent to a webhook", "And what became of it."),
+		api.Get(read("get", "Delivery", deliveries+"/{deliveryId}", "Return a delivery of a webhook", "With its state and its attempts."),
 			f.delivery, showDelivery),
 		api.Create(spec("create", "Attempt", deliveries+"/{deliveryId}/attempts", "Send an event again",
-			"At once, with the same `webhook-id`, whether it has arrived, failed or is waiting; and for three days more, if it does not arrive."),
+			"The event is sent at once, with the same `webhook-id`, in every state of the delivery. If it does not arrive, it is tried for three "+
+				"more days."),
 			f.delivery, sendAgain),
 	}
 }
 
-// webhook finds the one that the path names.
+// webhook finds the webhook that the path names.
 func (f family[P]) webhook(ctx context.Context, c *api.Call) (*record.WebhookItem, error) {
 	key := func(of, id string) store.Key { return record.WebhookKey(f.key(of), id) }
 	return visibility.FindIn[record.WebhookItem](ctx, &c.Viewer, c.Param(f.param), c.Param("webhookId"), key)
 }
 
-// delivery finds the one that the path names.
+// delivery finds the delivery that the path names.
 func (f family[P]) delivery(ctx context.Context, c *api.Call) (*record.DeliveryItem, error) {
 	h, err := f.webhook(ctx, c)
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"assay/shared/visibility"
 )
 
-// NewWebhook is an answer that has the secret of a webhook.
+// NewWebhook is an answer with the secret of a webhook.
 type NewWebhook struct {
 	record.Webhook
-	Secret string `json:"secret,omitempty" doc:"what the receiver checks signatures with. It is shown this once; a repeated answer, by Idempotency-Key, lacks it" example:"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="`
+	Secret string `json:"secret,omitempty" doc:"secret with which the receiver checks signatures. It is shown only once; an answer that is repeated for its Idempotency-Key lacks it" example:"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="`
 }
 
-// WithoutSecret is the answer as it may be kept.
+// WithoutSecret returns the answer that may be stored.
 func (n *NewWebhook) WithoutSecret() any { return n.Webhook }
 
-// Nothing is a body without members: `{}`.
+// Nothing is a request body without members: `{}`.
 type Nothing struct{}
 
 func listWebhooks[P parent](ctx context.Context, c *api.Call, of P) (page.Page[*record.Webhook], error) {
@@ -41,7 +41,8 @@ func createWebhook[P parent](ctx context.Context, c *api.Call, of P, d record.We
 	}
 	h := record.NewWebhook(c.Now(), of.Scope(), of.PayerID(), d)
 	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, h.TaskID, h.Path())
-	// Replaced as it is, so that of two webhooks that are created at once one counts again, and none is left of what is being deleted.
+	// Replacing the unchanged parent conflicts with concurrent requests: another new webhook is counted, and a parent that is being deleted
+	// gets no webhook.
 	c.Tx.Create(h).Create(first).Replace(of)
 	return h.Path(), &NewWebhook{h.Webhook, h.Secret}, c.Audit(ctx, h.Scope(), record.WebhookCreated, h.Path(), nil, d)
 }
@@ -57,7 +58,8 @@ func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d re
 	return &changed, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path(), h.WebhookDraft, d)
 }
 
-// removeWebhook leaves the deliveries, which nobody can see any more: the notifier drops those that wait, and the others expire.
+// removeWebhook deletes a webhook. Its deliveries stay, although nobody can see them: the notifier drops unfinished deliveries, and the
+// others expire.
 func removeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem) error {
 	c.Tx.Delete(h)
 	return c.Audit(ctx, h.Scope(), record.WebhookDeleted, h.Path(), h.WebhookDraft, nil)

@@ -16,12 +16,12 @@ import (
 
 const receiver = "https://ci.example.org/assay"
 
-// webhooksOf are the addresses of the webhooks of the task and of its organizer.
+// webhooksOf returns the addresses of the lists of webhooks of the task and of its organizer.
 func webhooksOf(t *recordtest.Task) []string {
 	return []string{t.Path() + "/webhooks", "/v1/organizers/" + t.OrganizerID + "/webhooks"}
 }
 
-// parents are the keys of what has these webhooks.
+// parents returns the keys of the task and its organizer.
 func parents(t *recordtest.Task) []store.Key {
 	return []store.Key{record.TaskKey(t.ID), record.OrganizerKey(t.OrganizerID)}
 }
@@ -64,7 +64,7 @@ func TestWebhook_SecretIsShownOnce(t *testing.T) {
 	}
 }
 
-// Webhooks of all organizers of one user, and of their tasks, share connections: they have the payer of what they belong to.
+// Webhooks of all organizers of one user, and of their tasks, share connections. So each webhook has the payer of its organizer or task.
 func TestWebhook_HasThePayerOfItsOrganizer(t *testing.T) {
 	s := servertest.New(t, notifications.Operations...)
 	organizer := s.Records().Organizer("olga")
@@ -104,7 +104,7 @@ func TestWebhook_IsRefused(t *testing.T) {
 	}
 }
 
-// Kinds of events without an organizer are sent to no webhook.
+// Events without an organizer are sent to no webhook.
 func TestWebhook_CanTakeAllKindsOfItsOrganizer(t *testing.T) {
 	s := servertest.New(t, notifications.Operations...)
 	for _, list := range webhooksOf(s.Records().Task()) {

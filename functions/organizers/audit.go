@@ -15,14 +15,14 @@ import (
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
 
-// auditFilters are those of both lists of audit entries.
+// auditFilters are the filters of both lists of audit entries.
 var auditFilters = []page.Filter{{Name: "actorId", Type: page.ID}, {Name: "userId", Type: page.ID}, {Name: "action", Type: page.Enum}}
 
 func listAuditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c, records.AuditEntries(o.ID))
 }
 
-// listTaskAuditEntries are those of the task, and those of its organizer that concern all tasks.
+// listTaskAuditEntries returns the audit entries of the task, and the entries of its organizer that concern all tasks.
 func listTaskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c,
 		records.Partition(record.List(record.KindTask, t.ID, record.KindAudit, access.Organizers)),
@@ -37,7 +37,7 @@ func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (pag
 	return api.PageOf(ctx, c, sources, keep, (*record.AuditEntry).Named)
 }
 
-// auditRows is a list of audit entries as a table of text.
+// auditRows returns the rows of a table of audit entries.
 func auditRows(all []*record.AuditEntry) [][]string {
 	rows := [][]string{{"id", "createdAt", "actorId", "actorName", "actorEmail", "action", "subject", "taskId", "userIds", "userNames",
 		"before", "after"}}

@@ -17,7 +17,7 @@ import (
 func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, error) {
 	changed := *o
 	changed.OrganizerDraft = d
-	// an owner whom the change removes from the members alone is removed from the owners too
+	// A patch of members can remove an owner without a patch of owners. Then the owner is removed from the owners, too.
 	changed.Owners = slices.DeleteFunc(slices.Clone(d.Owners), func(id string) bool {
 		return slices.Contains(o.Owners, id) && !slices.Contains(d.Members, id)
 	})
@@ -27,7 +27,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 	return &changed, save(ctx, c, o, &changed)
 }
 
-// checkMembers refuses a change of members or owners that the caller may not make, or that nobody may.
+// checkMembers refuses a change of members or owners that adds users who have not joined, leaves no owner, or is not the caller's to make.
 func checkMembers(c *api.Call, o, changed *record.Organizer) error {
 	fields := slices.Concat(outsiders("/members", o.ID, changed.Members, o.Members),
 		outsiders("/owners", o.ID, changed.Owners, changed.Members))
@@ -41,7 +41,7 @@ func checkMembers(c *api.Call, o, changed *record.Organizer) error {
 	return problem.Check(fields)
 }
 
-// outsiders says which of the ids are none of the members.
+// outsiders returns a fault for each id that is not among the members.
 func outsiders(pointer, organizerID string, ids, members []string) (fields problem.Fields) {
 	for i, id := range ids {
 		fields.AddIf(!slices.Contains(members, id), fmt.Sprintf("%s/%d", pointer, i), "%s is no member. Users join by themselves: send them the "+
@@ -50,9 +50,10 @@ func outsiders(pointer, organizerID string, ids, members []string) (fields probl
 	return fields
 }
 
-// save adds to c.Tx the changed organizer, and what a change of its members and owners takes: the grants of those who leave or change their
-// roles, audit entries, and the profile of each new owner, unchanged: so it conflicts with the deletion of that user. Where members are
-// removed by others, or owners stop being owners, what they know of invitations is of no use after.
+// save adds the changed organizer to c.Tx. For a change of members and owners it also adds:
+//   - the grants of members who leave or change roles, and audit entries;
+//   - the unchanged profile of each new owner, so that the change conflicts with the deletion of that user;
+//   - a new epoch of invitations if others remove a member or an owner stops being owner, so that invitations that they know stop working.
 func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
 	removed := lists.Without(o.Members, changed.Members...)
 	promoted := lists.Without(changed.Owners, o.Owners...)

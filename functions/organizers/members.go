@@ -19,10 +19,10 @@ type Member struct {
 	record.Person
 	OrganizerID string `json:"organizerId"`
 	Role        string `json:"role" enum:"owner,editor" doc:"owners decide on members, invite, and can delete the organizer"`
-	Version     int64  `json:"version" doc:"that of the organizer, which grows with each change of its members"`
+	Version     int64  `json:"version" doc:"version of the organizer, which grows with each change of its members"`
 
 	organizer *record.Organizer
-	named     bool // with name and address
+	named     bool // the answer has the user's name and address
 }
 
 // Scope implements api.Target: the user owns the membership.
@@ -35,10 +35,10 @@ func (m *Member) Scope() access.Scope {
 // WidestScope returns the scope of any organizer.
 func (*Member) WidestScope() access.Scope { return new(record.Organizer).Scope() }
 
-// Revision is the number that an entity tag of the membership begins with.
+// Revision returns the number at the start of the entity tag.
 func (m *Member) Revision() int64 { return m.Version }
 
-// People are those that the resource names: the user, to members of the organizer.
+// People returns the user, if the answer names the user.
 func (m *Member) People() []*record.Person {
 	if !m.named {
 		return nil
@@ -71,7 +71,7 @@ func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page
 	return page.Of(c.Page, all, func(m *Member) string { return m.ID })
 }
 
-// removeMember ends a membership, which its user can do as well as the organizer's owners.
+// removeMember ends a membership. Users end their own memberships, and owners of the organizer end all memberships.
 func removeMember(ctx context.Context, c *api.Call, m *Member) error {
 	changed := *m.organizer
 	changed.Remove(m.ID)

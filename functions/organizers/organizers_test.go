@@ -13,7 +13,7 @@ import (
 	"assay/shared/records"
 )
 
-// fixture serves an organizer of alice's.
+// fixture serves an organizer. The user alice owns it.
 type fixture struct {
 	*servertest.Server
 	path string
@@ -24,7 +24,7 @@ func serve(t *testing.T) *fixture {
 	return &fixture{s, s.Create("alice", "/v1/organizers", map[string]any{"name": "Lake Lab"})}
 }
 
-// join makes the users members, as joining does.
+// join makes the users members of the organizer in the store.
 func (f *fixture) join(t *testing.T, role string, names ...string) {
 	b := f.Records()
 	for _, name := range names {
@@ -47,7 +47,7 @@ func ids(names ...string) []string {
 	return all
 }
 
-// are requires that these are the members and the owners.
+// are requires the members and the owners.
 func (f *fixture) are(t *testing.T, members, owners []string) {
 	t.Helper()
 	if o := servertest.Get[record.Organizer](f.Server, "", f.path); !slices.Equal(o.Members, members) || !slices.Equal(o.Owners, owners) {
@@ -65,7 +65,7 @@ func TestMembers_AreMadeByNobodyElse(t *testing.T) {
 		} {
 			for _, request := range [][2]string{{http.MethodPost, "/v1/organizers"}, {http.MethodPatch, l.path}} {
 				if by == "root" && request[0] == http.MethodPost {
-					continue // whom alice would be another to
+					continue // alice is no member of an organizer that root creates.
 				}
 				a := l.Want(http.StatusUnprocessableEntity, nil, by, request[0], request[1], body)
 				at := map[string]string{http.MethodPost: "/v1/organizers/{organizerId}", http.MethodPatch: l.path}[request[0]]
@@ -97,7 +97,7 @@ func TestOwners_AloneDecideOnMembers(t *testing.T) {
 		{"olga", http.MethodPatch, "", map[string]any{"owners": ids("olga", "eve")}, http.StatusOK},
 		{"alice", http.MethodPatch, "", map[string]any{"name": "Lake Laboratory"}, http.StatusOK},
 		{"eve", http.MethodDelete, "/members/" + recordtest.UserID("bob"), nil, http.StatusNoContent},
-		{"eve", http.MethodPatch, "", map[string]any{"members": ids("alice", "eve")}, http.StatusOK}, // olga is no owner any more either
+		{"eve", http.MethodPatch, "", map[string]any{"members": ids("alice", "eve")}, http.StatusOK}, // The patch also ends olga's ownership.
 		{"eve", http.MethodPatch, "", map[string]any{"owners": []string{}}, http.StatusUnprocessableEntity},
 		{"eve", http.MethodDelete, "/members/" + recordtest.UserID("eve"), nil, http.StatusConflict},
 		{"root", http.MethodPatch, "", map[string]any{"members": ids("alice")}, http.StatusUnprocessableEntity},
@@ -113,7 +113,7 @@ func TestOwners_AloneDecideOnMembers(t *testing.T) {
 	l.Want(http.StatusNoContent, nil, "alice", http.MethodDelete, l.path, nil)
 }
 
-// TestOwners_OneStaysInARace: however owners leave, are demoted or removed at the same moment, one is left.
+// TestOwners_OneStaysInARace makes owners leave, demote and remove each other at the same time. At least one owner must remain.
 func TestOwners_OneStaysInARace(t *testing.T) {
 	names := []string{"alice", "bob", "carl", "dora"}
 	for range 10 {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/store"
 )
 
-// listTodos lists what waits for the organizer. Runs have their entries in another index than the rest.
+// listTodos lists the open work of the organizer. Runs are in another index than registrations and events.
 func listTodos(ctx context.Context, c *api.Call, o *record.Organizer) (p page.Page[*record.Todo], err error) {
 	selection := records.Selection{Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	if wants(c, record.TodoRegistrationPending) || wants(c, record.TodoWorkersMissing) {
@@ -35,7 +35,7 @@ func listTodos(ctx context.Context, c *api.Call, o *record.Organizer) (p page.Pa
 // wants reports whether the caller asks for entries of the kind.
 func wants(c *api.Call, k record.TodoKind) bool { return c.Page.Matches("kind", string(k)) }
 
-// todo is what of the item waits for its organizer; nil when nothing does any more.
+// todo returns the open work of an item, or nil if it is done.
 func todo(ctx context.Context, c *api.Call, it store.Item) (*record.Todo, error) {
 	switch {
 	case record.IsRun(it.Key):
@@ -46,7 +46,7 @@ func todo(ctx context.Context, c *api.Call, it store.Item) (*record.Todo, error)
 		return r.Todo(), nil
 	case record.IsEvent(it.Key):
 		e, err := records.Decode[record.Event](it)
-		if err != nil || !e.CreatedAt.Add(record.Day+record.WorkersNotice).After(c.Now()) { // by then there is that of the next day
+		if err != nil || !e.CreatedAt.Add(record.Day+record.WorkersNotice).After(c.Now()) { // The event of the next day replaces it.
 			return nil, err
 		}
 		var run *record.RunItem

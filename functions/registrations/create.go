@@ -9,7 +9,7 @@ import (
 	"assay/shared/team"
 )
 
-// initialState says in which state a registration begins, or why there can be none.
+// initialState returns the first state of a registration, or the reason why the caller cannot register.
 func initialState(c *api.Call, t *record.TaskItem) (record.RegistrationState, error) {
 	if c.Organizes() {
 		return record.Accepted, nil

@@ -17,7 +17,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// granted is an exception with the registration of the team that has it.
+// granted is an exception with the registration and the allowance of its team.
 type granted struct {
 	*record.RegistrationItem
 	allowance *record.Allowance
@@ -27,8 +27,8 @@ type granted struct {
 // WidestScope returns the scope of any registration.
 func (granted) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
 
-// exception finds the one that the path names, for callers who see all exceptions of the team: others must not find out by the time that
-// it takes whether there is one.
+// exception finds the exception that the path names. It requires the right to see all exceptions of the team first. Otherwise the time of
+// an answer would reveal whether the exception exists.
 func exception(ctx context.Context, c *api.Call) (g granted, err error) {
 	if g.RegistrationItem, err = registration(ctx, c); err != nil {
 		return g, err
@@ -93,7 +93,7 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	return at, e, c.Audit(ctx, r.Scope(), record.ExceptionGranted, at, nil, d)
 }
 
-// extend adds to c.Tx that scores wait for the later close of the exception.
+// extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it.
 func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception) error {
 	if !e.ClosesAt.After(c.Now()) {
 		return problem.InvalidMember("/closesAt", "must lie in the future")
@@ -115,7 +115,7 @@ func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception
 	return err
 }
 
-// refund adds to c.Tx that a run of the team no longer counts.
+// refund adds to c.Tx that a run of the team no longer counts in the quotas.
 func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, runID string) error {
 	run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(runID))
 	switch {
@@ -132,7 +132,7 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 	return nil
 }
 
-// removeException takes an exception back. A run that it refunded counts again.
+// removeException withdraws an exception. A run that the exception refunded counts again.
 func removeException(ctx context.Context, c *api.Call, g granted) error {
 	e, now := g.exception, c.Now()
 	a := allowance.OfTeam(c.Tx, g.allowance, g.TaskID, g.ID, now)
@@ -149,7 +149,8 @@ func removeException(ctx context.Context, c *api.Call, g granted) error {
 	return c.Audit(ctx, g.Scope(), record.ExceptionWithdrawn, team.Path(g.RegistrationItem)+"/exceptions/"+e.ID, e.ExceptionDraft, nil)
 }
 
-// endRefund adds to c.Tx that a run counts again, also one that lies in the trash, which restoring then marks so.
+// endRefund adds to c.Tx that a run counts again in the quotas. A run in the trash counts again, too; its record is changed when the run is
+// restored.
 func endRefund(ctx context.Context, c *api.Call, a *record.Allowance, runID string) error {
 	key := record.RunKey(runID)
 	items, err := c.Store.Get(ctx, store.Strong, key, record.TrashKey(key))

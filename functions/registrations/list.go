@@ -30,7 +30,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return r.For(roles) })
 }
 
-// ownSource is the source of the caller's own registration.
+// ownSource returns the source of the caller's own registration.
 func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Source, error) {
 	g, err := c.Grants(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Sourc
 	return []records.Source{records.ByIDs([]string{mine.ID}, key)}, nil
 }
 
-// rows is a list as a table of text.
+// rows returns the rows of a table of registrations.
 func rows(all []*record.Registration) [][]string {
 	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "userName", "userEmail", "affiliation", "country", "contact",
 		"createdAt", "acceptedTerms", "termsAcceptedAt", "memberIds", "memberNames"}}

@@ -12,7 +12,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// member is a member of a team as the target of a request.
+// member is the target of a request about a member of a team.
 type member struct {
 	*record.RegistrationItem
 	userID string
@@ -21,7 +21,7 @@ type member struct {
 // WidestScope returns the scope of any registration.
 func (member) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
 
-// teamMember finds the member of the team that the path names.
+// teamMember finds the team and the member that the path names.
 func teamMember(ctx context.Context, c *api.Call) (m member, err error) {
 	r, err := registration(ctx, c)
 	if err == nil && !slices.Contains(r.Members, c.Param("userId")) {
@@ -30,15 +30,15 @@ func teamMember(ctx context.Context, c *api.Call) (m member, err error) {
 	return member{r, c.Param("userId")}, err
 }
 
-// changeOf is a change of a team that the caller makes in c.Tx.
+// changeOf returns a change of a team by the caller in c.Tx.
 func changeOf(c *api.Call) team.Change {
 	return team.Change{Store: c.Store, Tx: c.Tx, Now: c.Now(), ActorID: c.Caller.ID}
 }
 
-// removeMember ends a membership, which its user can do, and the owner of the team and organizers.
+// removeMember ends a membership. Users end their own memberships. The owner of the team and the organizers end all memberships.
 func removeMember(ctx context.Context, c *api.Call, m member) error {
 	switch {
-	case m.State == record.Rejected && !c.Organizes(): // or who left could register again
+	case m.State == record.Rejected && !c.Organizes(): // Members of a rejected team could leave it and register again.
 		return rejected
 	case m.userID != c.Caller.ID && !c.Organizes() && !ownsTeam(c, m.RegistrationItem):
 		return problem.Forbidden.New("Only the owner of the team and the organizers can remove other members.")

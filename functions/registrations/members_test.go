@@ -13,7 +13,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// ofThree serves the registration of a team whose owner is tom.
+// ofThree serves the registration of a team of tom, uma and vic. Its owner is tom.
 func ofThree(t *testing.T, options ...func(*record.RegistrationItem)) (f *fixture, path string) {
 	t.Helper()
 	f = serve(t)
@@ -24,7 +24,7 @@ func ofThree(t *testing.T, options ...func(*record.RegistrationItem)) (f *fixtur
 
 func ids(names ...string) []string { return lists.Map(names, recordtest.UserID) }
 
-// Members know each other by name; organizers have addresses, too.
+// Members see the names of members. Organizers also see addresses.
 func TestShow_NamesTheMembers(t *testing.T) {
 	f, path := ofThree(t)
 	for user, address := range map[string]string{"tom": "", "uma": "", "olga": "uma@example.org", "root": "uma@example.org"} {
@@ -118,7 +118,7 @@ func TestRemove_EndsTheGrantsOfAllMembers(t *testing.T) {
 	}
 }
 
-// A change of the team is a change of every grant, since each member submits under an own one.
+// A change of the team changes every grant, because each member submits with an own grant.
 func TestChange_ChangesEveryGrant(t *testing.T) {
 	f, path := ofThree(t)
 	f.Want(http.StatusOK, nil, "tom", http.MethodPatch, path, map[string]any{"team": "Grebe", "anonymous": true})
@@ -129,12 +129,13 @@ func TestChange_ChangesEveryGrant(t *testing.T) {
 			t.Errorf("%s has %+v", name, g)
 		}
 	}
-	// nor is to leave a way around having been rejected
+	// Leaving a rejected team is refused, because its members could register again.
 	f.Want(http.StatusForbidden, nil, "uma", http.MethodDelete, path+"/members/"+recordtest.UserID("uma"), nil)
 	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path+"/members/"+recordtest.UserID("uma"), nil)
 }
 
-// What a team has used counts for who leaves it, and for all when it is withdrawn: another team is no way to more.
+// The quota that a team has used counts for a member who leaves, and for all members when the team is withdrawn. So another team gives no
+// more quota.
 func TestRemoveMember_KeepsTheUsedQuota(t *testing.T) {
 	f := serve(t, func(t *record.TaskItem) { t.Submissions.Total = 10 })
 	r := f.task.Register("tom", recordtest.With("uma"))

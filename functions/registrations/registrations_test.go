@@ -19,11 +19,11 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// fixture serves the registrations for a task that olga organizes.
+// fixture serves the registrations for a task. The user olga organizes it.
 type fixture struct {
 	*servertest.Server
 	task *recordtest.Task
-	path string // of the task's registrations
+	path string // path of the task's registrations
 }
 
 func serve(t *testing.T, options ...func(*record.TaskItem)) *fixture {
@@ -38,7 +38,7 @@ func (f *fixture) register(user, team string) string {
 	return f.Create(user, f.path, map[string]any{"team": team})
 }
 
-// closed makes a task private, so that its organizers alone register users.
+// closed makes a task private and closes its registration, so that users need an invitation.
 func closed(t *record.TaskItem) {
 	t.Visibility, t.Registration.Mode = record.Private, record.Closed
 }
@@ -74,7 +74,7 @@ func TestList_SelectsMembersAndPages(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 	f.Want(http.StatusOK, nil, "tom", http.MethodGet, next, nil)
-	f.Want(http.StatusBadRequest, nil, "uma", http.MethodGet, next, nil) // the cursor is tom's registration, which uma does not see
+	f.Want(http.StatusBadRequest, nil, "uma", http.MethodGet, next, nil) // The cursor is tom's registration, and uma does not see it.
 	f.Want(http.StatusBadRequest, nil, "olga", http.MethodGet, f.path+"?fields=secret", nil)
 }
 
@@ -131,7 +131,7 @@ func TestCreate_OfAnotherUserTakesAnInvitation(t *testing.T) {
 	}
 }
 
-// A user's own decisions alone count for how many tasks the user can register for.
+// The number of registrations of a user is bounded.
 func TestCreate_RegistrationsOfAUserAreBounded(t *testing.T) {
 	f := serve(t)
 	b := f.Records()
@@ -156,7 +156,7 @@ func TestCreate_NamesFaults(t *testing.T) {
 		t.Errorf("faults at %s", got)
 	}
 	for name, want := range map[string]int{
-		strings.Repeat("ﷺ", 100): http.StatusUnprocessableEntity, // eighteen letters each once written out
+		strings.Repeat("ﷺ", 100): http.StatusUnprocessableEntity, // Normalization writes out eighteen letters for each.
 		strings.Repeat("𝕬", 100): http.StatusCreated,
 		strings.Repeat("x", 101): http.StatusUnprocessableEntity,
 		"\u00a0\u2003":           http.StatusUnprocessableEntity,
@@ -170,7 +170,7 @@ func TestCreate_NamesFaults(t *testing.T) {
 func TestCreate_OncePerUserAndTeam(t *testing.T) {
 	f := serve(t)
 	path := f.register("tom", "One")
-	for _, team := range []string{"One", "Two"} { // the request again, or another
+	for _, team := range []string{"One", "Two"} { // the same request and another one
 		a := f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": team})
 		if !strings.Contains(string(a.Body), "registered for this task already") {
 			t.Errorf("the team %s: %s", team, a.Body)
@@ -201,7 +201,7 @@ func TestCreate_OneOfConcurrentRequestsSucceeds(t *testing.T) {
 			if len(made) != 1 {
 				t.Fatalf("%d registrations", len(made))
 			}
-			for i := range n { // the names of those that were refused are free
+			for i := range n { // The names of refused teams are free.
 				if team := fmt.Sprint("Team ", i); team != made[0].Team {
 					f.register(fmt.Sprint("other", i), team)
 				}
@@ -210,8 +210,8 @@ func TestCreate_OneOfConcurrentRequestsSucceeds(t *testing.T) {
 	}
 }
 
-// An anonymous team reserves no name, so that no conflict reveals that it takes part; when it is to be shown, it may find its
-// name taken.
+// An anonymous team reserves no name, so that no conflict reveals that it takes part. When the team stops being anonymous, its name may be
+// taken.
 func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
 	f := serve(t)
 	hidden := f.Create("tom", f.path, map[string]any{"team": "Heron", "anonymous": true})
@@ -256,7 +256,7 @@ func TestChange_ChangesTheGrant(t *testing.T) {
 	f.Want(http.StatusConflict, nil, "tom", http.MethodPatch, made, map[string]any{"team": "GREY  HERON"})
 }
 
-// What the team calls itself, and whether it stays behind its alias, is not the organizers' to change.
+// Organizers cannot change the name of a team or its anonymity.
 func TestChange_OrganizersDecideAndOwnersEdit(t *testing.T) {
 	f := serve(t, func(t *record.TaskItem) { t.Registration.Mode = record.Approval })
 	path := f.Create("tom", f.path, map[string]any{"team": "T", "contact": "tom@example.org"})
@@ -298,7 +298,7 @@ func TestChange_KeepsTeamNamesUniqueInARace(t *testing.T) {
 	}
 }
 
-// What was used of the quota stays used when a user withdraws and registers again.
+// The used quota stays used when a user withdraws and registers again.
 func TestRemove_KeepsTheUsedQuota(t *testing.T) {
 	f := serve(t)
 	made := f.register("tom", "Heron")
@@ -330,8 +330,8 @@ func TestRemove_OfRejectedIsForOrganizers(t *testing.T) {
 	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 }
 
-// TestRegister_FollowsTheVisibilityOfTheTask makes the task private before each call that a registration sends to the store: the caller
-// is refused, or registered for a private task.
+// TestRegister_FollowsTheVisibilityOfTheTask makes the task private before each store call of a registration. The caller must be refused,
+// or the grant must say that the task is private.
 func TestRegister_FollowsTheVisibilityOfTheTask(t *testing.T) {
 	for n, called := int64(1), int64(1); n <= called; n++ {
 		f := serve(t)

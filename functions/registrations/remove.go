@@ -12,7 +12,7 @@ import (
 
 var rejected = problem.Forbidden.New("The organizers rejected your registration, so only they can change who is registered. Ask them.")
 
-// remove withdraws a registration, for all members of the team. It is no way around having been rejected.
+// remove withdraws a registration for all members of the team. A rejected team cannot withdraw, because its members could register again.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	if r.State == record.Rejected && !c.Organizes() {
 		return rejected

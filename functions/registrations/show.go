@@ -11,12 +11,12 @@ import (
 	"assay/shared/visibility"
 )
 
-// registration finds the one that the path names, which must be of the task that the path names.
+// registration finds the registration that the path names, in the task that the path names.
 func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
 	return visibility.FindIn[record.RegistrationItem](ctx, &c.Viewer, c.Param("taskId"), c.Param("registrationId"), record.RegistrationKey)
 }
 
-// show returns the registration with what is left of the task's quota.
+// show returns the registration with the rest of its quota.
 func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *record.Registration, err error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
@@ -32,7 +32,7 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 	return v, nil
 }
 
-// readAllowance reads what is left to the team, and what it was granted; nothing when the task was deleted meanwhile.
+// readAllowance sets the rest of the team's quota and its exceptions in r. It sets nothing if the task was deleted meanwhile.
 func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	var t *record.TaskItem
 	var used *record.Allowance

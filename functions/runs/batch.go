@@ -18,26 +18,26 @@ import (
 
 var dataset = api.Load[record.DatasetItem]("datasetId", record.DatasetKey)
 
-// maxReviewed is how many runs one request reviews: each takes a transaction, and all of them less time than a request has.
+// maxReviewed is the largest number of runs that one request reviews. Each takes a transaction, and a request has time for all of them.
 const maxReviewed = 100
 
-// ReviewsPatch says which runs of a dataset to review, by their ids or by a filter, and how.
+// ReviewsPatch selects runs of a dataset, by their ids or by a filter, and holds the change of their reviews.
 type ReviewsPatch struct {
 	RunIDs []string      `json:"runIds,omitempty" maxItems:"100" maxLength:"26" doc:"ids of the runs"`
-	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: the runs that pass all of its members, the newest first, 100 at a time"`
-	Cursor string        `json:"cursor,omitempty" maxLength:"26" doc:"with filter: that of the answer before"`
-	Review ReviewChange  `json:"review" doc:"what changes of each review; what is absent stays as it is"`
+	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: all runs that match every member, the newest first, 100 in each request"`
+	Cursor string        `json:"cursor,omitempty" maxLength:"26" doc:"with filter: cursor of the answer before"`
+	Review ReviewChange  `json:"review" doc:"new values of members of each review; absent members stay unchanged"`
 }
 
-// RunSelection selects runs of a dataset; what is empty selects all.
+// RunSelection selects runs of a dataset. An empty member selects all runs.
 type RunSelection struct {
 	States          []record.RunState `json:"states,omitempty" maxItems:"7" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"runs in one of the states"`
 	UserIDs         []string          `json:"userIds,omitempty" maxItems:"50" maxLength:"26" doc:"runs that one of the users submitted"`
 	RegistrationIDs []string          `json:"registrationIds,omitempty" maxItems:"50" maxLength:"26" doc:"runs of one of the teams"`
-	Label           string            `json:"label,omitempty" maxLength:"200" doc:"runs whose label has this part, whatever the case"`
+	Label           string            `json:"label,omitempty" maxLength:"200" doc:"runs whose label contains this text, ignoring case"`
 }
 
-// ReviewChange has the members of a review that change.
+// ReviewChange holds the new values of members of a review.
 type ReviewChange struct {
 	Published        *bool   `json:"published,omitempty"`
 	Blinded          *bool   `json:"blinded,omitempty"`
@@ -48,24 +48,24 @@ type ReviewChange struct {
 	InvalidOutput    *bool   `json:"invalidOutput,omitempty"`
 	HasErrorOutput   *bool   `json:"hasErrorOutput,omitempty"`
 	OtherErrors      *bool   `json:"otherErrors,omitempty"`
-	Waits            *bool   `json:"waits,omitempty" doc:"true has the runs wait for a review as before; false says that somebody has looked at them, and changes nothing else"`
+	Waits            *bool   `json:"waits,omitempty" doc:"true makes the runs wait for a review again; false marks them as reviewed without another change"`
 }
 
-// ReviewedRuns is the answer for each run of a batch.
+// ReviewedRuns is the answer to a batch, with a result for each run.
 type ReviewedRuns struct {
-	Data []ReviewedRun `json:"data" doc:"in the order of runIds, or the newest first"`
-	Next string        `json:"cursor,omitempty" doc:"where to go on, while more runs pass the filter"`
+	Data []ReviewedRun `json:"data" doc:"results in the order of runIds, or the newest first"`
+	Next string        `json:"cursor,omitempty" doc:"cursor of the next request; absent if no more runs match the filter"`
 }
 
-// ReviewedRun is what became of one review.
+// ReviewedRun is the result for one run.
 type ReviewedRun struct {
 	RunID   string            `json:"runId"`
-	Status  int               `json:"status" doc:"200, or that of the problem"`
-	Review  *record.Review    `json:"review,omitempty" doc:"as it is now"`
-	Problem *problem.Document `json:"problem,omitempty" doc:"why it is not changed"`
+	Status  int               `json:"status" doc:"200, or the status of the problem"`
+	Review  *record.Review    `json:"review,omitempty" doc:"the current review"`
+	Problem *problem.Document `json:"problem,omitempty" doc:"the reason why the review was not changed"`
 }
 
-// People are those that the answer names.
+// People returns the users whom the answer names.
 func (r ReviewedRuns) People() (all []*record.Person) {
 	for _, one := range r.Data {
 		if one.Review != nil {
@@ -75,7 +75,7 @@ func (r ReviewedRuns) People() (all []*record.Person) {
 	return all
 }
 
-// Check says what is wrong with the batch.
+// Check returns the faults of the batch.
 func (b *ReviewsPatch) Check() []problem.Field {
 	var fields problem.Fields
 	fields.AddIf((len(b.RunIDs) == 0) == (b.Filter == nil), "", "give either runIds or filter: {} passes all runs of the dataset")
@@ -93,7 +93,7 @@ func (s *RunSelection) keeps(r *record.RunItem) bool {
 		among(s.RegistrationIDs, r.Access.RegistrationID) && strings.Contains(strings.ToLower(r.Label), strings.ToLower(s.Label))
 }
 
-// apply changes the members that are there.
+// apply sets the members of the draft that the change has.
 func (ch ReviewChange) apply(d *ReviewDraft) error {
 	members, err := json.Marshal(ch)
 	return errors.Join(err, json.Unmarshal(members, d))
@@ -121,7 +121,7 @@ func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b Revie
 	return answer, nil
 }
 
-// reviewRun changes the review of one run, unless it is as the change has it and the run does not wait for a review.
+// reviewRun changes the review of one run. It does nothing if the review has the requested values already and the run waits for no review.
 func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, ch ReviewChange) (ReviewedRun, error) {
 	var shown record.Review
 	err := c.Each(ctx, func() error {

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// review sends a batch as olga, and returns the statuses of the runs and where to go on.
+// review sends a batch as olga, and returns the statuses of the runs and the cursor.
 func (f *fixture) review(body map[string]any) (statuses map[string]int, next string) {
 	f.t.Helper()
 	var answer runs.ReviewedRuns
@@ -44,7 +44,7 @@ func TestReviews_AnswersForEachRun(t *testing.T) {
 		"review": map[string]any{"published": true, "noErrors": true}}
 	want := map[string]int{missing: http.StatusNotFound, ok.ID: http.StatusOK, wrong.ID: http.StatusUnprocessableEntity,
 		elsewhere.ID: http.StatusNotFound}
-	for range 2 { // what is as it is asked for stays as it is
+	for range 2 { // The second request changes nothing.
 		got, next := s.review(body)
 		for id, status := range want {
 			if got[id] != status || len(got) != len(want) || next != "" {
@@ -94,7 +94,7 @@ func TestReviews_SelectsRuns(t *testing.T) {
 	}
 }
 
-// A request ends after 100 runs, and its cursor goes on; each run is reviewed once, however often the request is repeated.
+// A request ends after 100 runs, and the next request continues at its cursor. Repeated requests review each run only once.
 func TestReviews_GoesOnAtItsCursor(t *testing.T) {
 	s := serve(t)
 	const all = 130

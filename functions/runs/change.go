@@ -10,11 +10,11 @@ import (
 	"assay/shared/record"
 )
 
-// runDraft has the members of a run that a client can change.
+// runDraft holds the members of a run that clients can change.
 type runDraft struct {
 	Label string          `json:"label" maxLength:"200"`
-	Final bool            `json:"final,omitempty" doc:"one of the final runs of the team, of which the dataset takes finalRuns"`
-	State record.RunState `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"cancelled, or as it is"`
+	Final bool            `json:"final,omitempty" doc:"a final run of its team; each team has at most finalRuns of the dataset"`
+	State record.RunState `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"cancelled, or the current state"`
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, error) {
@@ -38,7 +38,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	return &changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label, e.Final = d.Label, d.Final })
 }
 
-// cancel is the one change of state that a client makes.
+// cancel cancels a run. Clients cannot change the state in another way.
 func cancel(ctx context.Context, c *api.Call, r, changed *record.RunItem, d runDraft) (*record.RunItem, error) {
 	switch {
 	case d.State != record.Cancelled:
@@ -53,7 +53,7 @@ func cancel(ctx context.Context, c *api.Call, r, changed *record.RunItem, d runD
 	return cancelled, audit(ctx, c, r, cancelled)
 }
 
-// audit adds an entry for a change of a run by others than its team.
+// audit adds an audit entry to c.Tx, unless a member of the run's team makes the change.
 func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) error {
 	if c.TargetRoles&access.Owner != 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"assay/shared/store"
 )
 
-// mark adds to c.Tx that the team's allowance has the run as final, or no longer, so that no race marks more than the dataset takes. The
-// team marks runs until its window closes, the organizers at any time.
+// mark adds to c.Tx that the team's allowance lists the run as final, or no longer. All marks of a team change the same allowance, so that
+// no race marks more runs than the dataset takes. The team marks runs until its window closes, and organizers at any time.
 func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error {
 	var t *record.TaskItem
 	var d *record.DatasetItem
@@ -25,9 +25,9 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	case t == nil || d == nil:
 		return problem.Conflict.New("The dataset of the run is being deleted.")
 	case r.Unregistered():
-		return problem.InvalidMember("/final", "is for runs of teams, and this is a baseline without a registration")
+		return problem.InvalidMember("/final", "is for runs of teams, and this run is a baseline without a registration")
 	case final && d.FinalRuns == 0:
-		return problem.InvalidMember("/final", "cannot be set, because the dataset takes no final runs: its member finalRuns is 0")
+		return problem.InvalidMember("/final", "cannot be set, because finalRuns of the dataset is 0")
 	case final && !r.State.Counts():
 		return problem.InvalidMember("/final", "cannot be set, because the run is %s", r.State)
 	}

@@ -10,18 +10,18 @@ import (
 	"assay/shared/visibility"
 )
 
-// ReviewDraft is what an organizer writes of a review, and whether the run waits for one all the same.
+// ReviewDraft holds the members of a review that organizers write.
 type ReviewDraft struct {
 	record.ReviewDraft
-	Waits bool `json:"waits,omitempty" doc:"only sent: true has the run wait for a review as before, and so undoes one; every other change ends that"`
+	Waits bool `json:"waits,omitempty" doc:"only in requests: true makes the run wait for a review again, and every other change ends this"`
 }
 
-// review is the one of the run that the path names.
+// review finds the review of the run that the path names.
 func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	return findReview(ctx, c, c.Param("runId"))
 }
 
-// findReview reads a review together with its run.
+// findReview reads the review of a run, and the run.
 func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewItem, err error) {
 	if !record.IsID(id) {
 		return nil, visibility.Missing
@@ -35,8 +35,8 @@ func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewIt
 	return r, err
 }
 
-// changeReview changes the review with the access attributes of the run and of all its evaluations in one transaction, so that no
-// caller sees one by the old verdict and another by the new.
+// changeReview changes the review. The same transaction changes the access attributes of the run and of all its evaluations, so that all of
+// them become visible or hidden at once.
 func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d ReviewDraft) (*record.ReviewItem, error) {
 	now := c.Now()
 	changed := *r
@@ -57,7 +57,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d Revi
 	changed.Run = &run
 	if d.Published == r.Published && d.Blinded == r.Blinded {
 		if run.Reviewed != r.Run.Reviewed {
-			c.Tx.Replace(&run) // nothing changes that is shown of it
+			c.Tx.Replace(&run) // The run looks the same to clients, so its version stays.
 		}
 		return &changed, nil
 	}
@@ -68,7 +68,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d Revi
 	})
 }
 
-// eachEvaluation adds to c.Tx what a change of a run makes of all its evaluations.
+// eachEvaluation applies a change to all evaluations of the run in c.Tx.
 func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, change func(*record.EvaluationItem)) error {
 	evaluations, err := records.GetExisting[record.EvaluationItem](ctx, c.Store, store.Strong, r.Evaluations, record.EvaluationKey)
 	for _, e := range evaluations {

@@ -14,7 +14,7 @@ import (
 	"assay/shared/store"
 )
 
-// fixture serves the runs, of which it makes some on a dataset that olga organizes; reg is registered for its task.
+// fixture serves the runs of a dataset. The user olga organizes its task, and reg is registered for it.
 type fixture struct {
 	*servertest.Server
 	t       *testing.T
@@ -35,7 +35,7 @@ func (f *fixture) newDataset(options ...func(*record.TaskItem)) *recordtest.Data
 	return task.Dataset()
 }
 
-// add makes a run of the user's with a file.
+// add makes a run of the user with a file.
 func (f *fixture) add(user string, options ...recordtest.RunOption) *recordtest.Run {
 	f.t.Helper()
 	return f.dataset.Run(user, append(options, recordtest.Content("run.txt", "the run of "+user))...)
@@ -124,7 +124,7 @@ func TestShow_HasLinksForThoseWhoMayRead(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path(r), nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
-// The same file elsewhere would reveal whose it is.
+// The same file in another place would reveal its team.
 func TestShow_NamesNoFilesOfAnAnonymousTeam(t *testing.T) {
 	s := serve(t)
 	for _, tt := range []struct {
@@ -167,7 +167,7 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		run  *recordtest.Run
-		want map[string][2]string // diagnostics and log, by caller
+		want map[string][2]string // diagnostics and log by caller
 	}{
 		{"unpublished", s.add("ada", recordtest.Public, mixed), map[string][2]string{
 			"": {"", ""}, "bob": {"", ""}, "ada": {all, "log"}, "olga": {all, "log"}, "root": {all, "log"}}},
@@ -198,7 +198,7 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 	}
 }
 
-// A run that is completed says why it has no values for who is shown none.
+// A completed run says why the caller sees no values.
 func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	s := serve(t)
 	open := s.add("ada", recordtest.Public)
@@ -244,7 +244,7 @@ func TestChange_LabelsAndCancels(t *testing.T) {
 	if left := recordtest.Get[record.Allowance](t, s.Store, a.Key()); left.Total != 0 || len(left.Recent) != 0 {
 		t.Fatalf("a cancelled run counts: %+v", left)
 	}
-	again := s.add("ada", recordtest.Public, func(r *recordtest.Run) { r.State = record.Queued }) // after it was evaluated once
+	again := s.add("ada", recordtest.Public, func(r *recordtest.Run) { r.State = record.Queued }) // It was evaluated once before.
 	s.Want(http.StatusConflict, nil, "ada", http.MethodPatch, path(again), map[string]any{"state": "cancelled"})
 	s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path(again), map[string]any{"label": "two\nlines"})
 	done := s.add("ada", recordtest.Public)
@@ -301,7 +301,7 @@ func TestReview_DecidesWhoSeesResults(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, review, map[string]any{"reviewerId": "x"})
 }
 
-// Organizers read all of them, also while the run is blinded, and the owner none.
+// Organizers read all diagnostics, also while the run is blinded. The owner reads none in the review.
 func TestReview_HasDiagnosticsForOrganizers(t *testing.T) {
 	s := serve(t)
 	of := func(name string, safe bool) measure.Diagnostic {

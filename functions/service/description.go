@@ -14,7 +14,7 @@ import (
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 //go:generate go test -run TestDescription_IsGenerated -update
 
-// The API's description is generated from the declared operations of all families, which the function of this one does not link.
+// The OpenAPI document is generated from the declared operations of all packages. So this package need not import them.
 var (
 	//go:embed openapi.json
 	openAPI []byte
@@ -26,7 +26,7 @@ const (
 	mediaJSON = "application/json"
 	mediaYAML = "application/yaml"
 
-	// hideEmpty hides sections in which the search finds nothing, and what leads to them.
+	// hideEmpty hides sections in which the search finds nothing, and the links to them.
 	hideEmpty = "section:not(:has([data-entry]:not([hidden]))):has([data-entry]), " +
 		".side li:has(ul):not(:has(li:not([hidden]))) { display: none; }"
 )

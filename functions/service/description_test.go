@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "generate the API's description")
 
-// TestDescription_IsGenerated holds that the served document describes the declared operations; with -update it writes the document.
+// TestDescription_IsGenerated requires that the document describes the declared operations. With -update it writes the document.
 func TestDescription_IsGenerated(t *testing.T) {
 	const file = "openapi.json"
 	want, err := api.DocumentJSON(functions.Families())
@@ -30,7 +30,7 @@ func TestDescription_IsGenerated(t *testing.T) {
 	}
 }
 
-// Two renderings of the same operations are equal, so that a difference of the document is a difference of the API.
+// Two renderings of the same operations are equal, so that every difference of the document is a difference of the API.
 func TestDescription_IsStable(t *testing.T) {
 	first, err := api.DocumentJSON(functions.Families())
 	if err != nil {

@@ -19,18 +19,18 @@ import (
 // Info describes the server: its version, limits, formats and measures.
 type Info struct {
 	Name       string                      `json:"name" example:"assay"`
-	Version    string                      `json:"version" example:"0.9.0" doc:"of the program and of its description in OpenAPI"`
-	Commit     string                      `json:"commit,omitempty" doc:"that it was built from, when known"`
-	Schema     int                         `json:"schema" example:"1" doc:"of the stored records"`
-	Digest     string                      `json:"schemaDigest" doc:"of the form of the stored records: a server uses only data of its own schema and digest" example:"0f1e2d3c4b5a6978"`
-	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
+	Version    string                      `json:"version" example:"0.9.0" doc:"version of the program and of its OpenAPI document"`
+	Commit     string                      `json:"commit,omitempty" doc:"commit of the program, if known"`
+	Schema     int                         `json:"schema" example:"1" doc:"schema of the stored records"`
+	Digest     string                      `json:"schemaDigest" doc:"digest of the form of the stored records; a server uses only data of its own schema and digest" example:"0f1e2d3c4b5a6978"`
+	APIVersion string                      `json:"apiVersion" example:"v1" doc:"version of the API in paths"`
 	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	ClientID   string                      `json:"clientId,omitempty" doc:"public client of the issuer, for codes with PKCE; absent when the server has none"`
 	SignIn     string                      `json:"signIn,omitempty" format:"uri-reference" doc:"page on which people sign in; absent when the server has no client" example:"/console"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
-	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
-	Evaluators []measure.EvaluatorKind     `json:"evaluators" doc:"the built-in evaluators, in the order in which a person would look for them"`
+	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that executes the repositories of submissions, because it builds images or works without containers; a worker counts for an hour after its last request for work"`
+	Evaluators []measure.EvaluatorKind     `json:"evaluators" doc:"the built-in evaluators, the most common first"`
 	Measures   map[string][]measure.Family `json:"measures" doc:"measures by the kind of evaluator"`
 }
 
@@ -38,14 +38,14 @@ type Info struct {
 type Limits struct {
 	Body               int64 `json:"body" doc:"bytes of a request's body"`
 	Headers            int   `json:"headers" doc:"bytes of a request's header fields"`
-	BodyDepth          int   `json:"bodyDepth" doc:"levels of objects and arrays in each other of a JSON body"`
+	BodyDepth          int   `json:"bodyDepth" doc:"levels of nested objects and arrays in a JSON body"`
 	BodyValues         int   `json:"bodyValues" doc:"values of a JSON body, at all levels"`
 	BodyNumber         int   `json:"bodyNumber" doc:"characters of a number in a JSON body"`
-	BodyFaults         int   `json:"bodyFaults" doc:"faults of a body that an answer names"`
+	BodyFaults         int   `json:"bodyFaults" doc:"largest number of faults of a body that an answer names"`
 	InlineFiles        int64 `json:"inlineFiles" doc:"bytes of all inline files of a request"`
 	File               int64 `json:"file" doc:"bytes of an uploaded file"`
-	PageDefault        int   `json:"pageDefault" doc:"resources on a page unless limit says otherwise"`
-	PageMost           int   `json:"pageMost" doc:"resources on a page at most"`
+	PageDefault        int   `json:"pageDefault" doc:"resources on a page without the parameter limit"`
+	PageMost           int   `json:"pageMost" doc:"largest number of resources on a page"`
 	PageBytes          int   `json:"pageBytes" doc:"bytes of resources after which a page ends, with a link to the next"`
 	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
 	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
@@ -60,9 +60,9 @@ type Limits struct {
 	InvitationUses     int   `json:"invitationUses" doc:"users who can join by one invitation"`
 	InvitationsPerDay  int   `json:"invitationsPerDay" doc:"invitations of one organizer, its tasks and teams to e-mail addresses in 24 hours"`
 
-	Rates ratelimit.Rates `json:"rates" doc:"what each caller is held to: users by their login, others by their address"`
+	Rates ratelimit.Rates `json:"rates" doc:"rate limits of each caller: of each user, and of each address without a login"`
 
-	Quotas record.Quotas `json:"quotas" doc:"what may be taken; beyond, 403 (quota-exhausted) or 429 (quota-today) says when or how there is more"`
+	Quotas record.Quotas `json:"quotas" doc:"quotas; beyond them, the answer is 403 (quota-exhausted) or 429 (quota-today), and says when or how to get more"`
 }
 
 var limits = Limits{
@@ -101,10 +101,10 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 
 // Index is a list of links.
 type Index struct {
-	Links map[string]string `json:"links" doc:"addresses by what is there"`
+	Links map[string]string `json:"links" doc:"addresses by name"`
 }
 
-// index answers with the links.
+// index returns a handler that answers with the links.
 func index(links map[string]string) func(context.Context, *api.Call, api.PublicTarget) (Index, error) {
 	return func(context.Context, *api.Call, api.PublicTarget) (Index, error) { return Index{links}, nil }
 }
@@ -124,13 +124,13 @@ var (
 	})
 )
 
-// Health says that the service is up.
+// Health is the answer of a service that is up.
 type Health struct {
 	Status string           `json:"status" enum:"pass" doc:"pass; a service that is not up answers 503"`
-	Checks map[string]Check `json:"checks" doc:"what was asked"`
+	Checks map[string]Check `json:"checks" doc:"outcomes by part of the service"`
 }
 
-// Check is the outcome of asking one part.
+// Check is the outcome of a check of one part of the service.
 type Check struct {
 	Status string `json:"status" enum:"pass"`
 }
@@ -139,7 +139,7 @@ func liveness(context.Context, *api.Call, api.PublicTarget) (Check, error) {
 	return Check{Status: "pass"}, nil
 }
 
-// storeTime is how long the store may take to answer.
+// storeTime bounds the time for an answer of the store.
 const storeTime = 2 * time.Second
 
 func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error) {

@@ -15,7 +15,7 @@ import (
 	"assay/shared/webpage"
 )
 
-// landing writes the page for people. It is the same for all callers, because anybody may keep it.
+// landing writes the page for browsers. It is the same for all callers, because shared caches store it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID,
 		version: c.Info.Version, development: c.Development()}
@@ -37,10 +37,10 @@ type landingView struct {
 	now   time.Time
 
 	base, issuer, clientID, version string
-	development                     bool // the server signs in every caller
+	development                     bool // the server gives tokens to every caller
 	tasks                           []shownTask
-	more                            bool   // there are tasks that are not shown
-	example                         string // id of the task that the commands are about; empty: of none
+	more                            bool   // not all tasks are shown
+	example                         string // id of the task in the commands; empty if there is none
 }
 
 // shownTask is a task on the landing page.
@@ -61,17 +61,17 @@ func (v *landingView) nameOrganizers(ctx context.Context) error {
 	}
 	for i := range v.tasks {
 		t := &v.tasks[i]
-		if o := organizers[slices.Index(ids, t.OrganizerID)]; o != nil { // it may be deleted since
+		if o := organizers[slices.Index(ids, t.OrganizerID)]; o != nil { // nil if it was deleted meanwhile
 			t.organizer = o.Name
 		}
 	}
 	return nil
 }
 
-// stage says where a task stands.
+// stage describes whether a task takes registrations and submissions.
 type stage struct {
 	text string
-	open bool // to everybody
+	open bool // everyone can take part
 }
 
 func stageOf(t *record.Task, now time.Time) stage {
@@ -98,7 +98,7 @@ func stageOf(t *record.Task, now time.Time) stage {
 	return stage{"Open for registration" + until, true}
 }
 
-// signIn says how to get a token, and how to try it.
+// signIn returns shell commands that get a token and try it.
 func (v *landingView) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	switch {
@@ -116,7 +116,7 @@ func (v *landingView) register() string {
 curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
 
-// submit says how to submit a run and to see its results.
+// submit is shell commands that submit a run and show its results.
 const submit = `curl -sg "$ASSAY_URL/v1/datasets?filter[taskId]=${TASK##*/}&fields=id,name"
 DATASET=<the id of one of them>
 printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"%s"}]}' \
@@ -125,9 +125,9 @@ printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"
 
 curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`
 
-// The landing page shows the featured tasks and then the newest, of each organizer organizerTasks at most, so that nobody
-// fills it alone. It reads maxTaskPages pages of the newest, fewer once they have maxTaskBytes, and asks exampleTries
-// tasks for a dataset.
+// The landing page shows the featured tasks and then the newest, at most organizerTasks of each organizer, so that no organizer fills the
+// page. It reads at most maxTaskPages pages of the newest tasks, and stops after maxTaskBytes. It looks for a dataset in at most
+// exampleTries tasks.
 const (
 	shownTasks     = 48
 	organizerTasks = 2
@@ -161,7 +161,7 @@ func (v *landingView) chooseTasks(ctx context.Context) error {
 	return nil
 }
 
-// add chooses those of the tasks for which there is room, and returns their size in the store.
+// add chooses tasks for the page as long as there is room, and returns the size of all tasks in the store.
 func (v *landingView) add(items []store.Item) (size int, err error) {
 	for _, it := range items {
 		t, err := records.Decode[record.TaskItem](it)
@@ -187,8 +187,8 @@ func (v *landingView) add(items []store.Item) (size int, err error) {
 	return size, nil
 }
 
-// chooseExample finds the task that the commands of the page are about: the first that takes uploads from everybody now
-// and has a dataset. Of those before it the page says that they have none.
+// chooseExample finds the task for the commands of the page: the first task that takes uploads from everyone now and has a dataset. Tasks
+// before it without a dataset get a stage that says so.
 func (v *landingView) chooseExample(ctx context.Context) error {
 	tries := exampleTries
 	for i, t := range v.tasks {

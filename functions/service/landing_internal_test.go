@@ -53,7 +53,7 @@ func TestStage_FollowsTheRegistrationRules(t *testing.T) {
 	}
 }
 
-// How to sign in depends on who does it: the development issuer, or one of the organization's.
+// The commands to sign in depend on the issuer of tokens.
 func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 	for issuer, want := range map[string]string{
 		"http://localhost/dev":       "$ASSAY_URL/dev/token",
@@ -63,7 +63,7 @@ func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 		got := (&landingView{base: "http://localhost", issuer: issuer, development: issuer == "http://localhost/dev"}).signIn()
 		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") ||
 			!strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
-			// of which zsh makes no comment
+			// zsh treats # as text, not as a comment.
 			!strings.Contains(got, "-X PATCH") || !strings.Contains(got, "-d '{}' $ASSAY_URL/v1/user") || strings.Contains(got, "#") {
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}

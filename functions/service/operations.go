@@ -1,7 +1,7 @@
-// Package service serves what the server says of itself: where everything is, whether it is up, what it can do, and the
-// OpenAPI document of exactly what is served. Browsers get pages of it: the landing page, and one to read the API.
+// Package service describes the server: indexes of links, health, version and limits, and the OpenAPI document. Browsers get a landing page
+// and a page of the API's documentation.
 //
-// The document is generated from the declared operations of all families. Its page is made of the document when somebody first asks for it.
+// The OpenAPI document is generated from the declared operations of all packages. The first request for its page renders the page.
 package service
 
 import (
@@ -14,48 +14,48 @@ import (
 var Operations = []api.Operation{
 	api.WithHTML(api.Get(api.Spec{
 		ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 60,
-		Summary:     "Find everything",
-		Description: "Links to what this server has. A browser gets a page: the public tasks with their leaderboards, and how to take part.",
+		Summary:     "List the links of the server",
+		Description: "A browser gets a page with the public tasks and their leaderboards, and with instructions for participants.",
 	}, api.NoTarget, root), landing),
 	api.Get(api.Spec{
 		ID: "getVersionIndex", Path: "/v1", May: access.Anyone, CacheFor: 300,
-		Summary:     "Find all collections",
+		Summary:     "List the collections",
 		Description: "Links to the collections of version 1 of the API.",
 	}, api.NoTarget, version1),
 	api.Get(api.Spec{
 		ID: "getPlatformIndex", Path: "/v1/platform", May: access.Anyone, CacheFor: 300,
-		Summary:     "Find what there is about the platform",
-		Description: "Links to what the platform is made of.",
+		Summary:     "List the links about the platform",
+		Description: "Links to components, queues and storage.",
 	}, api.NoTarget, platform),
 	api.Get(api.Spec{
 		ID: "getHealth", Path: "/health", May: access.Anyone,
 		Summary:     "Check that the service is up",
-		Description: "Asks the store. When it does not answer, the status is 503: the service is not ready for requests.",
+		Description: "If the store does not answer, the status is 503: the service is not ready for requests.",
 	}, api.NoTarget, health),
 	api.Get(api.Spec{
 		ID: "getLiveness", Path: "/health/live", May: access.Anyone,
 		Summary:     "Check that the process answers",
-		Description: "Asks no store, so that its outage restarts no server.",
+		Description: "It does not ask the store, so that an outage of the store does not restart servers.",
 	}, api.NoTarget, liveness),
 	api.Get(api.Spec{
 		ID: "getInfo", Path: "/info", May: access.Anyone,
-		Summary:     "Learn about the server",
-		Description: "Name, version, limits, what runs and measures it reads, and where to sign in.",
+		Summary:     "Describe the server",
+		Description: "Name, version, limits, run formats, measures, and the address to sign in.",
 	}, api.NoTarget, info),
 	api.Document(api.Spec{
 		ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
-		Summary:     "Read the API's description as JSON",
-		Description: "OpenAPI 3.1 of exactly what is served.",
+		Summary:     "Return the OpenAPI document as JSON",
+		Description: "OpenAPI 3.1. It describes exactly the operations of this server.",
 	}, []string{mediaJSON}, documentJSON.Answer),
 	api.Document(api.Spec{
 		ID: "getOpenapiYaml", Path: "/openapi.yaml", May: access.Anyone, CacheFor: 300,
-		Summary:     "Read the API's description as YAML",
-		Description: "OpenAPI 3.1 of exactly what is served.",
+		Summary:     "Return the OpenAPI document as YAML",
+		Description: "OpenAPI 3.1. It describes exactly the operations of this server.",
 	}, []string{mediaYAML}, documentYAML.Answer),
 	api.Document(api.Spec{
 		ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
-		Summary: "Read the API's description as a page",
-		Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing " +
-			"from elsewhere.",
+		Summary: "Return the API's documentation as a page",
+		Description: "All operations with their parameters, bodies, examples and problems, and a search. The page loads nothing from other " +
+			"servers.",
 	}, []string{webpage.MediaType}, docs),
 }

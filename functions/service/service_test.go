@@ -27,7 +27,7 @@ func TestDocument_PassesTheLinter(t *testing.T) {
 	}
 }
 
-// The document is served as it is committed, and each form decompresses to the text that is served without a coding.
+// The server serves the committed document. Each compressed form decompresses to the uncompressed text.
 func TestDocument_IsServedInEveryForm(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	texts := map[string][]byte{}
@@ -61,7 +61,7 @@ func TestDocument_IsServedInEveryForm(t *testing.T) {
 	}
 }
 
-// The page has every operation, is well-formed, and has the spaces between elements that are easily lost in a template.
+// The page has every operation, is well-formed, and has spaces between elements, which templates easily lose.
 func TestReference_HasEveryOperation(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
@@ -73,7 +73,7 @@ func TestReference_HasEveryOperation(t *testing.T) {
 	if joint := regexp.MustCompile(`[^<>]*</(code|a|span)>(<(code|a)\b|[\pL\pN(])[^<>]*`).Find(page); joint != nil {
 		t.Errorf("the page runs words together: %s", joint)
 	}
-	for _, open := range []struct{ in, closed string }{ // what HTML leaves open and XML does not
+	for _, open := range []struct{ in, closed string }{ // elements that HTML leaves open and XML must close
 		{`<(meta|link|input)\b[^>]*`, "$0/"},
 		{`\s(hidden|data-entry)\b`, ` $1=""`},
 		{`(?s)<(script|style)>.*?</[a-z]+>`, ""},

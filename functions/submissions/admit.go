@@ -18,29 +18,29 @@ import (
 	"assay/shared/visibility"
 )
 
-// admission has all that decides about a submission: at first the task and the registration, which decide whether the body is
-// read at all.
+// admission holds the records that decide whether a submission is accepted. The task and the registration are read first, because they
+// decide whether the body of the request is read at all.
 type admission struct {
 	task *record.TaskItem
-	// registration is the caller's grant. Everything that a submission takes over from task and registration (team,
-	// anonymity, visibility) changes there too, so that the submission is made again when one of them changes meanwhile. A
-	// baseline of an organizer has none, and depends on the task and the datasets themselves instead.
+	// registration is the caller's grant. It has a copy of everything that a submission copies from the task and the registration: team,
+	// anonymity and visibility. So a concurrent change of these changes the grant, and the request is tried again. It is nil for a baseline of
+	// an organizer, whose transaction checks the task and the datasets instead.
 	registration *record.Registered
-	team         *record.RegistrationItem // whose registration it is; read where the task has terms
-	unregistered error                    // why the caller can submit nothing except a baseline; nil when there is no reason
+	team         *record.RegistrationItem // the caller's team; only read if the task has terms
+	unregistered error                    // reason why the caller can only submit baselines; nil if there is none
 	allowance    *record.Allowance        // nil before the first submission
 	datasets     []*record.DatasetItem    // in the order of datasetIds
 	truths       []*record.Truth          // parallel to datasets
-	embargo      *record.Embargo          // nil where scores of no dataset are withheld
+	embargo      *record.Embargo          // nil unless scores of a dataset are withheld
 }
 
-// Scope is that of the task: who sees the task sees that it takes submissions.
+// Scope returns the scope of the task: callers who see the task may know that it takes submissions.
 func (adm *admission) Scope() access.Scope { return adm.task.Scope() }
 
 // WidestScope returns the scope of a public task, which most callers see.
 func (adm *admission) WidestScope() access.Scope { return adm.task.WidestScope() }
 
-// startAdmission finds the task that the path names, for a caller whose registration for it was accepted or who organizes it.
+// startAdmission finds the task that the path names, and requires that the caller has an accepted registration or organizes the task.
 func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 	t, err := task(ctx, c)
 	if err != nil {
@@ -60,7 +60,7 @@ func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 	return adm, err
 }
 
-// admit decides whether the caller may submit the draft to the task now.
+// admit refuses a draft that the caller may not submit to the task now.
 func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	if err := adm.loadRecords(ctx, c, d); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.Submissi
 		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
-		return problem.InvalidMember("/type", "must be one of those that the task takes: %v", allowed)
+		return problem.InvalidMember("/type", "must be one of the types that the task takes: %v", allowed)
 	}
 	return adm.checkDatasets(d)
 }
@@ -95,7 +95,7 @@ func (adm *admission) checkWindows(now time.Time) error {
 	for _, set := range adm.datasets {
 		what := "Submission to this task"
 		if set == nil || set.TaskID != adm.task.ID {
-			set = new(record.DatasetItem) // which checkDatasets refuses
+			set = new(record.DatasetItem) // checkDatasets refuses the missing dataset.
 		} else if set.Submissions.OpensAt != nil || set.Submissions.ClosesAt != nil {
 			what = fmt.Sprintf("Submission to the dataset %q", set.Name)
 		}
@@ -124,7 +124,7 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 	return nil
 }
 
-// checkBaseline requires that only organizers change what is a baseline.
+// checkBaseline allows only organizers to make a submission a baseline, or no longer a baseline.
 func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 	if baseline != wasBaseline && !c.Organizes() {
 		return problem.InvalidMember("/baseline", "is set by the organizers of the task")
@@ -132,9 +132,9 @@ func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 	return nil
 }
 
-// loadRecords reads the task again, the allowance, and each dataset with its truth; nil where there is none. The task is read after
-// the grant: a request that changes its visibility or deletes it rewrites all grants afterwards. A submission that read the old
-// task therefore fails its condition on the grant.
+// loadRecords reads the allowance, each dataset with its truth, and the task again, after the grant. A request that changes the visibility
+// of the task or deletes it changes the task first and all grants later. So a submission that has read the old task also has the old
+// grant, and fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets = make([]*record.DatasetItem, len(d.DatasetIDs))
 	adm.truths = make([]*record.Truth, len(d.DatasetIDs))
@@ -161,7 +161,7 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 	return err
 }
 
-// checkDatasets requires that the datasets are of the task and can be evaluated, now or once their truth has arrived and was read.
+// checkDatasets requires that the datasets belong to the task and have a ground truth, or will have one after the announced files arrive.
 func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 	var fields problem.Fields
 	var without []string
@@ -171,12 +171,12 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
 			fields.Add(d.DatasetPointer(i),
-				"names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds",
+				"names %q, which takes no repositories because its builds is false. Submit an image, or ask the organizers to set builds",
 				set.Name)
 		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case adm.truths[i] == nil && set.AwaitsTruth():
-			adm.truths[i] = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // the run waits for the one to come
+			adm.truths[i] = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // The run waits for the announced truth.
 		case adm.truths[i] == nil:
 			without = append(without, set.Name)
 		}
@@ -185,8 +185,8 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 		return err
 	}
 	if len(without) > 0 {
-		return problem.Conflict.New("%q cannot take submissions yet, because the organizers have announced no truth, or one with errors. Try "+
-			"again later, or leave it out.", without)
+		return problem.Conflict.New("%q cannot take submissions yet, because the organizers have announced no truth, or a truth with errors. "+
+			"Try again later, or leave it out.", without)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"assay/shared/store"
 )
 
-// SubmissionPatch has the members of a submission that can change.
+// SubmissionPatch holds the members of a submission that clients can change.
 type SubmissionPatch struct {
 	Title       string            `json:"title" required:"false" maxLength:"200"`
 	Description string            `json:"description" required:"false" maxLength:"65536"`
@@ -22,8 +22,8 @@ type SubmissionPatch struct {
 	Baseline    bool              `json:"baseline" required:"false"`
 }
 
-// change propagates to the runs and their listed evaluations in the same transaction, and to superseded evaluations before the
-// answer.
+// change applies a patch to a submission. The same transaction copies the result to the runs and to their listed evaluations. Superseded
+// evaluations, which no list shows, follow before the answer.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, error) {
 	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL, Notes: d.Notes}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
@@ -34,17 +34,17 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	}
 	if s.Unregistered() && !d.Baseline {
 		return nil, problem.InvalidMember("/baseline",
-			"stays true: the submission was made without a registration, so no quota counts it and it is of no team")
+			"stays true: the submission was made without a registration, so it has no team and no quota counts it")
 	}
 	if d.Visibility == record.Public && s.Visibility != record.Public && c.TargetRoles&access.Owner == 0 {
-		return nil, problem.InvalidMember("/visibility", "can be made public by the team that submitted it alone: ask one of its members")
+		return nil, problem.InvalidMember("/visibility", "can only be made public by the team that submitted it: ask one of its members")
 	}
 	changed := *s
 	switch {
 	case c.TargetRoles&access.Owner != 0:
 		changed.Notes = d.Notes
 	case d.Notes != "":
-		return nil, problem.InvalidMember("/notes", "can be written by the team that submitted it alone")
+		return nil, problem.InvalidMember("/notes", "can only be written by the team that submitted it")
 	}
 	changed.Title = d.Title
 	changed.Description = d.Description
@@ -57,7 +57,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	st.Title = d.Title
 	st.PaperURL = d.PaperURL
 	c.Tx.Save(&changed, c.Now())
-	if changed.Access == s.Access { // which has all of it but the description
+	if changed.Access == s.Access { // Only description or notes have changed; runs and evaluations do not copy them.
 		return &changed, nil
 	}
 	if err := c.Audit(ctx, s.Scope(), record.SubmissionChanged, path(s), s.Audited(), changed.Audited()); err != nil {
@@ -69,15 +69,15 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	}
 	c.After(func(ctx context.Context) {
 		if err := (propagation.Propagator{Store: c.Store, Now: c.Now}).Submission(ctx, s.ID); err != nil {
-			c.Log.ErrorContext(ctx, "the access attributes of superseded evaluations are not those of their submission", "submission", s.ID,
+			c.Log.ErrorContext(ctx, "cannot copy the access attributes of a submission to superseded evaluations", "submission", s.ID,
 				"error", err)
 		}
 	})
 	return &changed, nil
 }
 
-// propagate adds to c.Tx the access attributes of the runs, and of their evaluations that lists have or will have next, and reports
-// whether there are other evaluations.
+// propagate copies the access attributes of the submission to its runs in c.Tx, and to evaluations that lists show now or will show next.
+// It reports whether the runs have other evaluations.
 func propagate(ctx context.Context, c *api.Call, s *record.SubmissionItem) (superseded bool, err error) {
 	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, s.RunIDs, record.RunKey)
 	if err != nil {

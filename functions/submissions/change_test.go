@@ -14,11 +14,11 @@ import (
 	"assay/shared/store"
 )
 
-// counting counts the calls of a store.
+// counting is a store that counts its calls.
 type counting struct {
 	store.Store
 	gets, writes atomic.Int64
-	most         int64 // writes that are done, if not 0; others fail
+	most         int64 // if not 0, further writes fail
 }
 
 func (c *counting) Get(ctx context.Context, consistency store.Consistency, keys ...store.Key) ([]store.Item, error) {
@@ -33,7 +33,7 @@ func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
 	return c.Store.Write(ctx, writes...)
 }
 
-// evaluated gives the run so many evaluations, of which the last is its newest.
+// evaluated gives the run n evaluations. The last is the newest.
 func (f *fixture) evaluated(runID string, n int) *record.RunItem {
 	f.t.Helper()
 	r := f.run(runID)
@@ -66,7 +66,7 @@ func TestChange_PropagatesInOneTransaction(t *testing.T) {
 	for _, id := range made.RunIDs {
 		s.evaluated(id, 1)
 	}
-	held := s.evaluated(made.RunIDs[1], 1) // against a truth that leaderboards do not show yet
+	held := s.evaluated(made.RunIDs[1], 1) // Leaderboards do not show results against this truth yet.
 	held.Held, held.Listed = true, held.Evaluations[0]
 	s.Records().Replace(held)
 	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, path, object{"visibility": "public"})
@@ -126,7 +126,7 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 }
 
 func TestRemove_LeavesNothing(t *testing.T) {
-	for _, versions := range []int{0, 1, record.MaxEvaluations} { // the last needs more than one transaction
+	for _, versions := range []int{0, 1, record.MaxEvaluations} { // MaxEvaluations needs several transactions.
 		s := serve(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
 		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked),
 			announced(s.dataset(), "run.txt", ranked)))
@@ -157,7 +157,7 @@ func TestRemove_LeavesNothing(t *testing.T) {
 	}
 }
 
-// Everything in lists is deleted with the submission, also when the process ends before the rest is deleted.
+// Deleting a submission removes everything from lists at once, even if the process ends before the rest is deleted.
 func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
 	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
@@ -192,9 +192,8 @@ func TestRemove_OfPublishedIsForOrganizersAlone(t *testing.T) {
 	}
 }
 
-// Notes are of the team: no answer has them for another caller, even when the submission is public, and nobody else writes or erases
-// them.
-func TestNotes_AreTheTeamsAlone(t *testing.T) {
+// Notes belong to the team: other callers never see, write or erase them, even if the submission is public.
+func TestNotes_AreOnlyForTheTeam(t *testing.T) {
 	s := serve(t)
 	s.task.Register("mia", recordtest.With("max"))
 	body := upload(inline(s.dataset(), "run.txt", ranked))

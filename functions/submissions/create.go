@@ -55,8 +55,8 @@ func create(ctx context.Context, c *api.Call, adm *admission, d record.Submissio
 	return path(s), &v, c.UpsertProfile(ctx)
 }
 
-// checkUnchanged adds to tx the condition that what decided about the submission is as it was read, and notes in the datasets that
-// workers execute runs on them.
+// checkUnchanged adds to tx the condition that the records that admitted the submission are unchanged. It also marks datasets on which
+// workers execute runs.
 func (adm *admission) checkUnchanged(tx *records.Tx, t record.SubmissionType) {
 	if adm.registration != nil {
 		tx.Check(adm.registration)
@@ -67,7 +67,7 @@ func (adm *admission) checkUnchanged(tx *records.Tx, t record.SubmissionType) {
 		switch {
 		case t != record.UploadType && !set.Executed:
 			changed := *set
-			changed.Executed = true // no answer has it
+			changed.Executed = true // No answer has this member, so the version stays.
 			tx.Replace(&changed)
 		case adm.registration == nil:
 			tx.Check(set)
@@ -75,7 +75,7 @@ func (adm *admission) checkUnchanged(tx *records.Tx, t record.SubmissionType) {
 	}
 }
 
-// submission is the record of the draft; its runs have its files.
+// submission returns the record of the draft, without files: its runs have the files.
 func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time.Time) *record.SubmissionItem {
 	d.Files = nil
 	s := &record.SubmissionItem{
@@ -97,7 +97,7 @@ func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time
 	return s
 }
 
-// runs makes one run for each dataset, and names them in the submission.
+// runs makes a run for each dataset, and adds its id to the submission.
 func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now time.Time) []*record.RunItem {
 	var runs []*record.RunItem
 	for i, set := range adm.datasets {
@@ -128,7 +128,8 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 	return runs
 }
 
-// charge adds to c.Tx that the team's allowance counts the runs, or that of the organizer whose baseline it is, or refuses them.
+// charge counts the runs in the allowance of the team in c.Tx, and returns the rest of the team's quota. It refuses runs beyond the quota.
+// Baselines without a registration use the allowance of their organizer, which bounds only unfinished runs.
 func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
 	a := allowance.OfTeam(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
 	if !s.Unregistered() {
@@ -150,7 +151,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 	return new(a.Quota(adm.task, adm.datasets, now)), nil
 }
 
-// chargeOf returns the charge of the runs to their owner's quotas.
+// chargeOf returns the charge of the runs for the quotas of the user.
 func chargeOf(runs []*record.RunItem) record.Charge {
 	ch := record.Charge{Kind: record.MadeRuns, Count: int64(len(runs)), Pending: map[string]record.Uploads{}}
 	for _, r := range runs {
@@ -162,7 +163,7 @@ func chargeOf(runs []*record.RunItem) record.Charge {
 	return ch
 }
 
-// review is the one that a run begins with: unpublished, and blinded on a test split.
+// review returns the first review of a run: unpublished, and blinded on a test split.
 func review(r *record.RunItem, now time.Time) *record.ReviewItem {
 	v := &record.ReviewItem{Review: record.Review{Meta: record.NewMeta(now), RunID: r.ID}, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID,
 		UserID: r.UserID}
@@ -183,11 +184,11 @@ func putFiles(ctx context.Context, c *api.Call, runs []*record.RunItem, all []re
 	return nil
 }
 
-// retryWaiting is when to submit again what would have too many runs wait.
+// retryWaiting is the time after which a client may submit again, if a team has too many unfinished runs.
 const retryWaiting = 30 * time.Second
 
-// limitUnfinished adds the runs to those of the team that have not ended, or refuses them when those are too many. Only then it
-// reads which runs have ended since.
+// limitUnfinished adds the runs to the unfinished runs of the allowance, or refuses them if these are too many. Only when the bound is
+// reached, it reads which runs have ended since.
 func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
 	most := c.Rates.Limits().WaitingRuns
 	if most == 0 {
@@ -203,7 +204,7 @@ func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runI
 	}
 	if n := len(a.Waiting); n+len(runIDs) > most {
 		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
-			"under way at a time. Submit again when some have ended, or cancel those that wait for an upload.", n, len(runIDs),
+			"under way at a time. Submit again when some have ended, or cancel runs that wait for an upload.", n, len(runIDs),
 			most).After(retryWaiting)
 	}
 	a.Waiting = append(a.Waiting, runIDs...)

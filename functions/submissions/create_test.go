@@ -52,7 +52,7 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 	if got := s.Want(http.StatusOK, nil, "", http.MethodGet, made.Files[0].URL, nil); string(got.Body) != ranked {
 		t.Errorf("downloaded %q", got.Body)
 	}
-	for range 2 { // an upload can be repeated
+	for range 2 { // Clients can repeat an upload.
 		s.Upload(made.Files[1].Upload, []byte(ranked))
 		if r := s.run(made.RunIDs[1]); r.State != record.Queued || r.Files[0].State != record.FileStored || r.QueuedAt == nil {
 			t.Fatalf("after the upload: %+v", r)
@@ -130,7 +130,7 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 	}
 }
 
-// A caller without the right to submit gets 403, whatever is wrong with the body.
+// A caller without the right to submit gets 403, even if the body is invalid.
 func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
 	s := serve(t)
 	s.task.Register("pia", inState(record.Pending))
@@ -159,7 +159,7 @@ func TestCreate_IsRefusedFromTheEndOfTheWindow(t *testing.T) {
 func zipped(content string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write([]byte(content)) // into memory
+	_, _ = w.Write([]byte(content)) // Writing to memory does not fail.
 	_ = w.Close()
 	return b.String()
 }
@@ -175,7 +175,7 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	nothing["sha256"], nothing["size"] = "", 0
 	for name, tt := range map[string]struct {
 		files []object
-		want  []string // pointer and beginning of the detail of every fault
+		want  []string // for each fault, its pointer and the beginning of its detail
 	}{
 		"lines":                  {[]object{inline(one, "run.txt", wrong)}, []string{"/files/0 line 2:", "/files/0 line 3:"}},
 		"lines of a packed file": {[]object{inline(one, "run.gz", zipped(wrong))}, []string{"/files/0 line 2:", "/files/0 line 3:"}},
@@ -215,7 +215,7 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))
 }
 
-// endlessRun is a run without end.
+// endlessRun reads a run that never ends.
 type endlessRun struct{}
 
 func (endlessRun) Read(p []byte) (int, error) { return copy(p, "1 Q0 lake 1 2.0 tom\n"), nil }
@@ -262,7 +262,7 @@ func TestCreate_QueuesImagesForWorkers(t *testing.T) {
 	}
 }
 
-// TestCreate_TakesTheExample submits what the document has as an example.
+// TestCreate_TakesTheExample submits the example in the OpenAPI document.
 func TestCreate_TakesTheExample(t *testing.T) {
 	s := serve(t, func(*record.TaskItem) {})
 	for _, op := range submissions.Operations {
@@ -278,7 +278,7 @@ func TestCreate_TakesTheExample(t *testing.T) {
 	t.Error("there is no example")
 }
 
-// interfered is a store in which another request is faster: do happens once, right before the next write, or before the grants of
+// interfered is a store in which another request is faster. It calls do once, before the next write, or, with reading, before the grants of
 // ada are read.
 type interfered struct {
 	store.Store
@@ -301,8 +301,8 @@ func (i *interfered) Query(ctx context.Context, q store.Query) ([]store.Item, er
 	return i.Store.Query(ctx, q)
 }
 
-// A submission copies attributes of its task and registration as they are when it is made, however close the race. A change of a task
-// changes its grants afterwards, and both can happen between the reading of the task and of the grant.
+// A submission copies the attributes that its task and registration have when it is recorded, even in a race. A change of a task changes
+// its grants afterwards. Both can happen between reading the task and reading the grant.
 func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 	private := func(f *fixture, g *record.Registered) {
 		f.task.Visibility, g.PrivateTask = record.Private, true

@@ -16,7 +16,7 @@ import (
 	"assay/shared/truth"
 )
 
-// checkFiles checks the files of an upload, and returns the bytes of those that are inline, at their positions.
+// checkFiles checks the files of an upload, and returns the bytes of inline files, parallel to the files. It is nil for other files.
 func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 	var fields []problem.Field
 	inline := make([][]byte, len(d.Files))
@@ -40,8 +40,8 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 	return inline, record.CheckInline(inline)
 }
 
-// validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, as
-// only the evaluation does, so the faults reveal nothing but the file itself.
+// validate reads the inline files like the built-in evaluators, and refuses files with faults. It does not read the ground truth, so the
+// faults reveal nothing about it.
 func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
 	var fields problem.Fields
 	for n, inUse := range adm.truths {
@@ -72,10 +72,10 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 	return problem.Check(fields)
 }
 
-// maxInlineText is how many bytes an inline file may unpack to.
+// maxInlineText is the largest size of an unpacked inline file, in bytes.
 const maxInlineText = 64 << 20
 
-// validate checks one file, in a slot of its caller. Previews create nothing and take slots like tools.
+// validate checks one file in a compute slot of the caller. Previews create nothing, so they use the same slots as tools.
 func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string, content []byte) (found []measure.Diagnostic, err error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
@@ -85,7 +85,7 @@ func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string
 		Memory: func(ctx context.Context) (_ int64, err error) {
 			size, err = lines.Count(ctx, bytes.NewReader(content), maxInlineText)
 			if size.Bytes > maxInlineText {
-				return 0, err // it is refused below
+				return 0, err // Do refuses the file.
 			}
 			return settings.Memory(size), err
 		},

@@ -1,8 +1,8 @@
-// Package submissions serves the entries of registered users.
+// Package submissions serves the submissions of teams to tasks.
 //
-// A submission is one entry: an upload of run files, a container image, or a repository. It is recorded with one run for
-// each dataset it names, with their reviews and what it uses of the quota, in one transaction, and nothing is evaluated
-// before the answer. An inline file that cannot be read is refused with every fault it has, and then nothing is recorded.
+// A submission is an upload of run files, a container image, or a repository. One transaction records the submission, a run and a review
+// for each dataset that it names, and the used quota. Runs are evaluated after the answer. If an inline file cannot be read, the answer
+// names every fault of the file, and nothing is recorded.
 package submissions
 
 import (
@@ -24,7 +24,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listSubmissions", Path: "/v1/tasks/{taskId}/submissions", May: access.Anyone,
 		Summary:     "List submissions to a task",
-		Description: "The public ones; users also see their own, and organizers all of them. The newest first.",
+		Description: "All public submissions, the newest first. Users also see their own, and organizers see all.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "datasetId", Type: page.ID},
 			{Name: "userId", Type: page.ID},
@@ -37,13 +37,13 @@ var Operations = []api.Operation{
 		Token:    access.ScopeSubmit | access.ScopeOrganize,
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Submit to a task",
-		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas " +
-			"of the task. Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them. All " +
-			"must have arrived within 24 hours, but each link works for " + files.LinkLife + " only, until its `expiresAt`: get the submission " +
-			"again for new links. The answer carries what is left of the quota. Beyond the quotas that `/info` lists for each user, which count " +
-			"runs by day and the bytes of files, the answer is 429 or 403, and nothing is recorded. A dataset whose truth was announced but has " +
-			"not arrived, or is being read, takes submissions: their runs wait for it, for a day at most.\n\nAn upload is answered with 412 when " +
-			"the file is there already: a client that repeats one because it got no answer takes that for success.",
+		Description: "Needs an accepted registration. Organizers submit baselines (`baseline`) without a registration, at any time and beyond " +
+			"the quotas of the task. Files have their `content` in the request, up to 3 MiB together. For files without `content`, the answer has " +
+			"links to upload them. All files must arrive within 24 hours. Each link works for " + files.LinkLife + ", until its `expiresAt`; get " +
+			"the submission again for new links. `quota` of the answer is the rest of the team's quota. `/info` lists quotas for each user, which " +
+			"count runs by day and the bytes of files. Beyond them, the answer is 429 or 403, and nothing is recorded. A dataset takes " +
+			"submissions before its announced truth has arrived and has been read; runs wait for the truth for at most a day.\n\nAn upload of a " +
+			"file that is stored already is answered with 412. A client that repeats an upload because it got no answer takes this for success.",
 		Example: example,
 	}, startAdmission, create),
 	api.Get(api.Spec{
@@ -55,20 +55,20 @@ var Operations = []api.Operation{
 		ID: "updateSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Update a submission",
-		Description: "Title, description, paper and visibility can change; organizers can mark it as a baseline. What was submitted stays as " +
-			"it is.",
+		Description: "Title, description, notes, paper and visibility can change. Organizers can mark the submission as a baseline. Files, " +
+			"images and repositories never change.",
 	}, submission, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a submission",
-		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, or " +
-			"the window of a dataset with `finalRuns` has closed, only organizers can delete it. " + api.InTrash,
+		Description: "With its runs, reviews, evaluations and files. Its runs still count in the quota. Once a review is published, or the " +
+			"window of a dataset with `finalRuns` has closed, only organizers can delete it. " + api.InTrash,
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, submission, remove),
 }
 
-// example is an upload of a run of retrieval that can be submitted as it is, with a dataset of the task.
+// example is an upload of a retrieval run. A client can submit it after it has set datasetId.
 var example = map[string]any{
 	"type": record.UploadType, "title": "BM25", "visibility": record.Public,
 	"files": []any{map[string]any{

@@ -52,7 +52,7 @@ func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
 			submit := func(int) servertest.Answer { return s.Do("ada", http.MethodPost, s.path, body) }
 			statuses := servertest.Concurrently(50, submit)
 			made := statuses[http.StatusCreated]
-			for range 20 { // what conflicts left of the quota
+			for range 20 { // Conflicts may have left a rest of the quota.
 				if submit(0).Status == http.StatusCreated {
 					made++
 				}
@@ -67,8 +67,8 @@ func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
 	}
 }
 
-// TestWaiting_BoundsUnfinishedRunsOfATeam races submissions of one team past the bound, ends one of its runs, and has
-// another team submit meanwhile.
+// TestWaiting_BoundsUnfinishedRunsOfATeam races submissions of one team past the bound, ends one of its runs, and submits for another team
+// meanwhile.
 func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	s := serve(t)
 	s.Rates = ratelimit.New(ratelimit.Rates{WaitingRuns: 3}, "")
@@ -107,8 +107,8 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	s.submit(body)
 }
 
-// TestWaiting_CostsNothingUntilTheBoundIsMet counts the calls of the table. The first submission of a team also looks for what its owner
-// used without it.
+// TestWaiting_CostsNothingUntilTheBoundIsMet counts the calls of the store. The first submission of a team also looks for an allowance that
+// its owner used before.
 func TestWaiting_CostsNothingUntilTheBoundIsMet(t *testing.T) {
 	s := serve(t)
 	s.Rates = ratelimit.New(ratelimit.Rates{WaitingRuns: 3}, "")

@@ -14,7 +14,8 @@ import (
 	"assay/shared/team"
 )
 
-// remove moves a submission to the trash with its runs.
+// remove moves a submission to the trash, with its runs, reviews, evaluations and files. Its runs still count in the quota. Otherwise teams
+// could submit more by deleting.
 func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, s.RunIDs, record.RunKey)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// submission finds the one that the path names, which must be of the task that the path names.
+// submission finds the submission that the path names, in the task that the path names.
 func submission(ctx context.Context, c *api.Call) (*record.SubmissionItem, error) {
 	s, err := visibility.Find[record.SubmissionItem](ctx, &c.Viewer, c.Param("submissionId"), record.SubmissionKey)
 	if err == nil && s.TaskID != c.Param("taskId") {
@@ -20,7 +20,7 @@ func submission(ctx context.Context, c *api.Call) (*record.SubmissionItem, error
 	return s, err
 }
 
-// show returns the submission; to its owner and the organizers with its files, which its runs have.
+// show returns the submission as the caller sees it. Its team and the organizers also get the files of its runs.
 func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.Submission, error) {
 	roles, err := c.Roles(ctx, s.Scope())
 	if err != nil {
@@ -38,7 +38,7 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	return &v, err
 }
 
-// filesOf lists the files of the runs as one who has the roles sees them.
+// filesOf lists the files of the runs, with the links for a caller with the roles.
 func filesOf(ctx context.Context, c *api.Call, runs []*record.RunItem, roles access.Role) ([]record.RunFile, error) {
 	var all []record.RunFile
 	for _, r := range runs {

@@ -20,14 +20,14 @@ import (
 const (
 	ranked  = "q1 Q0 d2 1 2.0 tag\nq1 Q0 d1 2 1.0 tag\n"
 	another = "q1 Q0 d1 1 2.0 tag\n"
-	wrong   = "q1 Q0 d2 1 2.0 tag\nq1 Q0 d1 2\nq1 Q0 d3 3 much tag\n" // in its lines 2 and 3
+	wrong   = "q1 Q0 d2 1 2.0 tag\nq1 Q0 d1 2\nq1 Q0 d3 3 much tag\n" // Lines 2 and 3 have faults.
 )
 
-// fixture serves the submissions to a task that olga organizes and ada is registered for.
+// fixture serves the submissions to a task. The user olga organizes the task, and ada is registered for it.
 type fixture struct {
 	*servertest.Server
 	t     *testing.T
-	ahead atomic.Int64 // nanoseconds of the clock
+	ahead atomic.Int64 // nanoseconds by which the server's clock is ahead
 	task  *recordtest.Task
 	path  string
 }
@@ -42,7 +42,7 @@ func serve(t *testing.T, options ...func(*record.TaskItem)) *fixture {
 	return f
 }
 
-// dataset makes a dataset whose runs are rankings, with the truth that they are evaluated with.
+// dataset makes a retrieval dataset with a truth in use.
 func (f *fixture) dataset(options ...func(*record.DatasetItem)) *record.DatasetItem {
 	f.t.Helper()
 	return f.task.Dataset(options...).DatasetItem
@@ -56,31 +56,31 @@ func inState(state record.RegistrationState) func(*record.RegistrationItem) {
 
 type object = map[string]any
 
-// upload is the body of a submission of files, each to its dataset.
+// upload returns the body of a submission of files.
 func upload(files ...object) object { return object{"type": "upload", "files": files} }
 
-// inline is a file with its content, for the dataset.
+// inline returns a file for the dataset, with its content.
 func inline(d *record.DatasetItem, name, content string) object {
 	f := servertest.Inline(name, content)
 	f["datasetId"] = d.ID
 	return f
 }
 
-// announced is a file whose content is uploaded later, for the dataset.
+// announced returns a file for the dataset, without its content.
 func announced(d *record.DatasetItem, name, content string) object {
 	f := servertest.Announced(name, content)
 	f["datasetId"], f["mediaType"] = d.ID, "text/plain"
 	return f
 }
 
-// submit has ada submit the body.
+// submit submits the body as ada.
 func (f *fixture) submit(body object) (v record.Submission) {
 	f.t.Helper()
 	f.Want(http.StatusCreated, &v, "ada", http.MethodPost, f.path, body)
 	return v
 }
 
-// refused has the user submit the body, which must be refused, and nothing be left of it.
+// refused submits the body as the user, requires the status of a problem, and requires that nothing is left of the submission.
 func (f *fixture) refused(status int, user string, body any) problem.Document {
 	f.t.Helper()
 	var p problem.Document
@@ -89,7 +89,7 @@ func (f *fixture) refused(status int, user string, body any) problem.Document {
 	return p
 }
 
-// checkNothing requires that the task has no submission, that nothing is charged to the user, and that no file is stored.
+// checkNothing requires that the task has no submission, the user has no charge, and no file is stored.
 func (f *fixture) checkNothing(user string) {
 	f.t.Helper()
 	if ids := f.IDs("root", f.path); len(ids) > 0 {
@@ -117,7 +117,7 @@ func (f *fixture) allowance() *record.Allowance {
 	return recordtest.Get[record.Allowance](f.t, f.Store, f.allowanceKey("ada"))
 }
 
-// allowanceKey is that of the user's team.
+// allowanceKey returns the key of the allowance of the user's team.
 func (f *fixture) allowanceKey(user string) store.Key {
 	grant := recordtest.Get[record.Registered](f.t, f.Store, record.RegisteredKey(recordtest.UserID(user), f.task.ID))
 	if grant == nil {

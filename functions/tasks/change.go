@@ -12,12 +12,12 @@ import (
 	"assay/shared/store"
 )
 
-// checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
+// checkFeatured allows only administrators to change `featured`, because featured tasks come first on the landing page.
 func checkFeatured(c *api.Call, before, after bool) error {
 	if before == after || c.Caller.Admin {
 		return nil
 	}
-	return problem.InvalidMember("/featured", "is for administrators of the platform alone to change: leave it out, and ask them")
+	return problem.InvalidMember("/featured", "can only be changed by administrators of the platform. Leave it out, and ask them")
 }
 
 func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, error) {
@@ -35,7 +35,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	if d.Visibility != t.Visibility {
 		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(record.RequestTime))
 		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: "/v1/tasks/" + t.ID,
-			Detail: "The datasets follow the task, and so do submissions, runs and evaluations that others than their owners see."})
+			Detail: "Its datasets, and the submissions, runs and evaluations that others see, get the same visibility."})
 		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Task, t.Key())
 	}
 	if err := noteTerms(ctx, c, t, &changed); err != nil {
@@ -60,7 +60,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
 }
 
-// noteAdvice says, in a preview, of which datasets organizers are advised otherwise when the window or the quota of their task changes.
+// noteAdvice adds to a preview the datasets whose advice for organizers changes with the window or the quota of the task.
 func noteAdvice(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
 	if !c.Previewing() || reflect.DeepEqual(t.Submissions, changed.Submissions) {
 		return nil
@@ -73,12 +73,12 @@ func noteAdvice(ctx context.Context, c *api.Call, t, changed *record.TaskItem) e
 	return err
 }
 
-// noteTerms says, in a preview, how many teams must accept changed terms.
+// noteTerms adds to a preview the number of teams that must accept changed terms.
 func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
 	if !c.Previewing() || changed.TermsVersion == t.TermsVersion {
 		return nil
 	}
 	return api.CountEffect(ctx, c, api.Effect{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID,
-		Detail: "Teams must accept the changed terms before they submit again, or get inputs that are for registrants."},
+		Detail: "Teams must accept the changed terms before they submit again or get inputs for registrants."},
 		[]records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) bool { return r.State != record.Rejected })
 }

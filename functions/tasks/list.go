@@ -15,7 +15,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	if err != nil {
 		return p, err
 	}
-	// A registrant's private tasks are read by their keys, also those that the registrant may not see any more.
+	// The private tasks of a registrant are read by their keys, and include tasks that the registrant may not see any more.
 	keep := func(t *record.TaskItem) bool {
 		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.MatchesText("name", t.Name) &&
 			c.Page.Matches("organizerId", t.OrganizerID) && c.Page.Matches("visibility", string(t.Visibility))
@@ -23,8 +23,8 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	return api.PageFor(ctx, c, visible(c, g), keep)
 }
 
-// visible names the partitions of the tasks that the caller may see: the public ones, those of the caller's organizers,
-// and the private ones that the caller is registered for. With a filter for organizers, those of the organizers alone.
+// visible returns the sources of the tasks that the caller may see: public tasks, tasks of the caller's organizers, and private tasks for
+// which the caller is registered. With a filter by organizers, it returns the tasks of these organizers and the private tasks.
 func visible(c *api.Call, g record.Grants) []records.Source {
 	all := registered(g)
 	if named := c.Page.Values("organizerId"); len(named) > 0 {
@@ -42,10 +42,10 @@ func visible(c *api.Call, g record.Grants) []records.Source {
 	return all
 }
 
-// taskAudiences are those that a task in a list can have.
+// taskAudiences are the audiences that a task in a list can have.
 var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
-// registered is the source of the private tasks that the caller takes part in.
+// registered returns the source of the private tasks for which the caller is registered.
 func registered(g record.Grants) []records.Source {
 	ids := g.PrivateTasks()
 	if len(ids) == 0 {

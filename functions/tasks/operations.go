@@ -1,9 +1,8 @@
 // Package tasks serves shared tasks.
 //
-// A public task is seen by everyone; a private one by the organizer's members and by those registered for it, whatever
-// became of the registration. Everything in a task (datasets, submissions, runs, evaluations) has a copy of its visibility,
-// to which a change propagates. A task is deleted with its datasets and registrations and, if that is asked for,
-// submissions; for a while it can be restored.
+// Everyone sees public tasks. Only members of the organizer and accepted registrants see a private task. Everything in a task (datasets,
+// submissions, runs, evaluations) has a copy of its visibility, and a change propagates to the copies. Deleting a task deletes its datasets
+// and registrations, and on request its submissions. A deleted task can be restored for a while.
 package tasks
 
 import (
@@ -29,8 +28,8 @@ var Operations = []api.Operation{
 		ID: "createTask", Path: "/v1/tasks", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Create a task",
-		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can " +
-			"create in 24 hours, `/info` tells.",
+		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. `/info` lists how " +
+			"many tasks a user can create in 24 hours.",
 	}, "/organizerId", organizer, create),
 	api.Get(api.Spec{
 		ID: "getTask", Path: "/v1/tasks/{taskId}", May: access.Anyone,
@@ -41,16 +40,16 @@ var Operations = []api.Operation{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Update a task",
-		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows, " +
-			"quotas or terms is an audit entry. Teams that have accepted other terms submit nothing until they accept the new ones.",
+		Description: "Everything except `organizerId` can change. Only administrators change `featured`. A change of visibility, windows, " +
+			"quotas or terms is an audit entry. Teams that have accepted earlier terms cannot submit until they accept the new terms.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
 		Token:   access.ScopeOrganize,
 		Summary: "Delete a task",
-		Description: "With its datasets and registrations. Refused with 409 while it has submissions, unless they are to be deleted with it: " +
-			"`with=submissions`, and in `name` the name of the task as it is. A large task " +
-			"follows within minutes: until then those who have the id of a run or submission in it can still read it. " + api.InTrash,
+		Description: "With its datasets and registrations. The answer is 409 while the task has submissions. To delete them with the task, set " +
+			"`with=submissions`, and `name` to the current name of the task. Deleting a large task takes minutes; until then, its runs and " +
+			"submissions can be read by their ids. " + api.InTrash,
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "with", Type: page.Enum, Values: []string{"submissions"}, Standalone: true}, {Name: "name", Standalone: true}}},
 	}, task, remove),

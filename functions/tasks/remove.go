@@ -9,11 +9,11 @@ import (
 	"assay/shared/record"
 )
 
-// remove moves a task to the trash with everything in it. If the request ends before that, the evaluator continues.
+// remove moves a task to the trash, with everything in it. If the request ends before everything is moved, the evaluator continues.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if with != "" && c.Page.Value("name") != t.Name {
-		return problem.Conflict.New("To delete the task with all its submissions, give its name in the parameter name, as it is now.")
+		return problem.Conflict.New("To delete the task with all its submissions, set the parameter name to the current name of the task.")
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	entry, err := d.DeleteTask(ctx, c.Tx, t, c.Caller.ID, with != "")

@@ -12,7 +12,7 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// serve serves the tasks, of which there is one that olga organizes; reg is registered for it.
+// serve serves tasks with one task. The user olga organizes it, and reg is registered for it.
 func serve(t *testing.T, options ...func(*record.TaskItem)) (*servertest.Server, *recordtest.Task) {
 	s := servertest.New(t, tasks.Operations...)
 	task := s.Records().Task(append(options, func(t *record.TaskItem) { t.Name = "Lakes" })...)
@@ -25,7 +25,7 @@ func TestList_Filters(t *testing.T) {
 	public := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: task.OrganizerID}}), func(t *record.TaskItem) {
 		t.Name = "Rivers"
 	})
-	for query, want := range map[string][2]int{ // to anyone, and to members and registrants
+	for query, want := range map[string][2]int{ // number of tasks for anyone, and for members and registrants
 		"":                           {1, 2},
 		"?filter[visibility]=public": {1, 1}, "?filter[visibility]=private": {0, 1},
 		"?filter[name]=LAKE": {0, 1}, "?filter[name]=river": {1, 1}, "?filter[name]=lake,river": {1, 2},
@@ -42,7 +42,7 @@ func TestList_Filters(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "unrelated", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-// A store without lag leaves nothing to the evaluator: the dataset follows its task within the request.
+// If the indexes of the store have no lag, the datasets follow their task within the request.
 func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
 	dataset := task.Dataset(recordtest.Labels("Accuracy"))
@@ -81,7 +81,7 @@ func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	})
 }
 
-// Featured tasks lead the landing page, so the administrators of the platform choose them.
+// Featured tasks come first on the landing page, so only administrators of the platform choose them.
 func TestTask_IsFeaturedByAdministrators(t *testing.T) {
 	s, task := serve(t)
 	draft := map[string]any{"organizerId": task.OrganizerID, "name": "Featured", "featured": true}

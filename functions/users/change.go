@@ -11,14 +11,14 @@ import (
 	"assay/shared/visibility"
 )
 
-// changeQuota sets the quota of the user, with what the user took, so that the next charge holds to it. The profile becomes its next
-// version: so the entity tag changes, and the change conflicts with the deletion of the user.
+// changeQuota sets the quota of the user in the record of the user's usage, so that the next charge applies it. It also saves the unchanged
+// profile with the next version. So the entity tag changes, and the change conflicts with the deletion of the user.
 func changeQuota(ctx context.Context, c *api.Call, a *account, d record.QuotaDraft) (*account, error) {
 	switch {
 	case a.user == nil:
 		return nil, visibility.Missing
 	case a.user.Deleting():
-		return nil, problem.Conflict.New("The user is being deleted, so there is nothing to limit any more.")
+		return nil, problem.Conflict.New("The user is being deleted.")
 	}
 	user := *a.user
 	usage := *cmp.Or(a.usage, &record.Usage{Meta: record.MetaOf(a.user.ID, c.Now())})

@@ -15,7 +15,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// userTarget is the target of operations about a user. Everyone may know of an id, because an id of no user is answered alike.
+// userTarget is the target of operations about a user. Everyone sees the target, because answers do not tell whether the user exists.
 type userTarget string
 
 // Scope implements api.Target.
@@ -23,7 +23,7 @@ func (id userTarget) Scope() access.Scope {
 	return access.Scope{OwnerID: string(id), Audience: access.Everyone}
 }
 
-// userID is the user whom the path names: below /v1/user the caller.
+// userID returns the user that the path names. Below /v1/user it is the caller.
 func userID(_ context.Context, c *api.Call) (userTarget, error) {
 	id := c.Param("userId")
 	if id == "" {
@@ -35,26 +35,26 @@ func userID(_ context.Context, c *api.Call) (userTarget, error) {
 	return userTarget(id), nil
 }
 
-// Current is the user who is logged in.
+// Current describes the caller.
 type Current struct {
-	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
+	ID            string             `json:"id" doc:"id of the user, derived from issuer and subject"`
 	Name          string             `json:"name"`
 	Email         string             `json:"email" doc:"empty without a confirmed address"`
-	EmailNotice   string             `json:"emailNotice,omitempty" doc:"what it means that you have no confirmed address, and what to do"`
-	Known         bool               `json:"known" doc:"whether a profile is stored: true once the user changed something, or sent PATCH /v1/user"`
+	EmailNotice   string             `json:"emailNotice,omitempty" doc:"consequences of having no confirmed address, and how to get one"`
+	Known         bool               `json:"known" doc:"whether a profile is stored: true after the user changed something, or sent PATCH /v1/user"`
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
 }
 
-// UserMembership is the user's place in an organizer.
+// UserMembership is a membership of the user in an organizer.
 type UserMembership struct {
 	OrganizerID   string `json:"organizerId"`
 	OrganizerName string `json:"organizerName,omitempty" doc:"name of the organizer; absent in the answer to a change"`
 	Role          string `json:"role" enum:"owner,editor" doc:"owners decide on members, invite, and can delete the organizer"`
 }
 
-// UserRegistration is the user's place in a task.
+// UserRegistration is a registration of the user for a task.
 type UserRegistration struct {
 	TaskID         string                   `json:"taskId"`
 	TaskName       string                   `json:"taskName,omitempty" doc:"name of the task, if you see it; absent in the answer to a change"`
@@ -68,8 +68,8 @@ func (u *Current) Scope() access.Scope {
 	return access.Scope{OwnerID: u.ID, Audience: access.Everyone}
 }
 
-// Revision is a digest of all that is shown, because grants are added and removed without a version of their own. Names of organizers
-// and tasks are not the user's: a change, which does not read them, finds the revision that was shown.
+// Revision returns a digest of the answer, because adding and removing grants changes no version. It leaves out the names of organizers and
+// tasks. A change does not read these names, and must find the same revision as the answer to a GET.
 func (u *Current) Revision() int64 {
 	own := *u
 	own.Memberships = slices.Clone(u.Memberships)
@@ -113,8 +113,8 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	return u, nil
 }
 
-// showCurrent adds the names of organizers, and of the tasks that the user sees: of a private one, a registration that is not accepted
-// shows nothing.
+// showCurrent adds the names of organizers, and the names of the tasks that the user sees. A registration that is not accepted does not
+// show the name of a private task.
 func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error) {
 	if f := c.Page.Fields; len(f) > 0 && !slices.Contains(f, "memberships") && !slices.Contains(f, "registrations") {
 		return u, nil
@@ -148,15 +148,15 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 	return u, nil
 }
 
-// UserPatch has no members: name and email are the sign-in issuer's, the rest is given by other operations.
+// UserPatch has no members. Name and email come from the sign-in issuer, and other operations change the rest.
 type UserPatch struct{}
 
-// changeCurrent makes the caller known.
+// changeCurrent stores the profile of the caller.
 func changeCurrent(ctx context.Context, c *api.Call, u *Current, _ UserPatch) (*Current, error) {
 	known := *u
 	known.Known = true
 	return &known, c.UpsertProfile(ctx)
 }
 
-// Revision is the number that an entity tag of the profile begins with.
+// Revision returns the number at the start of the entity tag.
 func (p *Profile) Revision() int64 { return p.Version }

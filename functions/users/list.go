@@ -19,8 +19,8 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Prof
 	return api.PageOf(ctx, c, records.OfKind(record.KindUser, access.Nobody), keep, profile)
 }
 
-// listByStorage reads the page of the list, and then the accounts of those who are on it. The cursor is the id of a user, whose place in
-// the list the usage says.
+// listByStorage reads a page of the index of users by storage, and then the accounts of these users. The cursor is the id of a user. The
+// user's usage has the place in the index.
 func listByStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Profile], err error) {
 	selection := records.Selection{Sources: []records.Source{{Partition: record.StoragePartition}}, Limit: c.Page.Limit}
 	if id := c.Page.Cursor; id != "" {
@@ -28,7 +28,7 @@ func listByStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page
 		if err != nil {
 			return p, err
 		}
-		selection.Cursor = cmp.Or(first.StorageKey().Sort, id) // an id alone is no place in the list
+		selection.Cursor = cmp.Or(first.StorageKey().Sort, id) // An id without usage has no place in the index.
 	}
 	var all []*account
 	var read []records.Target

@@ -14,21 +14,21 @@ import (
 	"assay/shared/store"
 )
 
-// Queue is what waits for the workers of a pool that do a kind of work, and when one of them was seen.
+// Queue describes the queued runs of a pool for one kind of work, and its workers.
 type Queue struct {
-	Pool         string          `json:"pool" doc:"(builtin) for the evaluators of the server"`
-	Work         record.Work     `json:"work" enum:"image,repository,evaluation" doc:"images or repositories are executed, or runs are evaluated"`
-	Runs         int             `json:"runs" doc:"how many wait; at most 200 of each are counted"`
-	WaitingSince *record.Instant `json:"waitingSince,omitempty" doc:"when the one of those was queued that waits longest"`
-	WorkerSeenAt *record.Instant `json:"workerSeenAt,omitempty" doc:"when a worker last asked for such runs, to 20 seconds; absent when none did for an hour, and for (builtin)"`
+	Pool         string          `json:"pool" doc:"name of the pool; (builtin) for the evaluators of the server"`
+	Work         record.Work     `json:"work" enum:"image,repository,evaluation" doc:"executing images, executing repositories, or evaluating runs"`
+	Runs         int             `json:"runs" doc:"number of queued runs, at most 200"`
+	WaitingSince *record.Instant `json:"waitingSince,omitempty" doc:"when the oldest of these runs was queued"`
+	WorkerSeenAt *record.Instant `json:"workerSeenAt,omitempty" doc:"when a worker last asked for such runs, within 20 seconds; absent after an hour without a request, and for (builtin)"`
 }
 
 func (q Queue) name() string { return q.Pool + "#" + string(q.Work) }
 
-// MaxCounted is how many runs of a queue are counted: each is read.
+// MaxCounted is the largest number of runs of a queue that are counted. Counting reads each run.
 const MaxCounted = 200
 
-// listQueues lists the queue of the built-in evaluators, and those that have runs or were served within the hour.
+// listQueues lists the queue of the built-in evaluators, queues with runs, and queues that a worker served within the last hour.
 func listQueues(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Queue], err error) {
 	serving, err := records.Get[record.Serving](ctx, c.Store, c.Consistency, record.ServingKey())
 	if err != nil {
@@ -59,11 +59,11 @@ func listQueues(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Pa
 	return page.Of(c.Page, all, Queue.name)
 }
 
-// Storage is what all users together have taken of the quotas of the platform.
+// Storage is the usage of all users together.
 type Storage struct {
-	Taken  record.Taken       `json:"taken" doc:"by all users together; counted approximately, some seconds late, and of announced files those too that have arrived"`
-	Files  *record.FileCount  `json:"files,omitempty" doc:"the files themselves; absent until they were counted"`
-	Limits record.UsageLimits `json:"limits" doc:"what they may take; what is 0 or absent is not limited"`
+	Taken  record.Taken       `json:"taken" doc:"usage of all users together; approximate, some seconds late; announced files still count after they have arrived"`
+	Files  *record.FileCount  `json:"files,omitempty" doc:"count of the stored files; absent until they were counted for the first time"`
+	Limits record.UsageLimits `json:"limits" doc:"limits of the usage; 0 or absent means no limit"`
 }
 
 func showStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (s Storage, err error) {

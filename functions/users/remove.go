@@ -9,10 +9,11 @@ import (
 	"assay/shared/problem"
 )
 
-// remove begins the deletion of a user. The evaluator does the rest.
+// remove begins the deletion of a user. From then on the user has no rights: grants no longer count, and access tokens are deleted. The
+// evaluator deletes the rest.
 func remove(ctx context.Context, c *api.Call, id userTarget) error {
 	if _, err := c.Grants(ctx); err != nil {
-		return err // of an administrator who is being deleted
+		return err // An administrator who is being deleted cannot delete users.
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	if err := d.DeleteUser(ctx, c.Tx, string(id), c.Caller.ID); err != nil || c.Tx.Len() == 0 {
@@ -24,14 +25,14 @@ func remove(ctx context.Context, c *api.Call, id userTarget) error {
 	return nil
 }
 
-// removeCurrent begins the deletion of the caller, who says so by the id, which no slip of a program has in a query.
+// removeCurrent begins the deletion of the caller. The query must have the caller's id, so that no faulty program deletes its user.
 func removeCurrent(ctx context.Context, c *api.Call, u *Current) error {
 	if !slices.Equal(c.Page.Values("id"), []string{u.ID}) {
-		return problem.InvalidParameter.New("This deletes you, with all that you said, and cannot be undone. Say that you mean it by your id, "+
-			"which GET /v1/user has: DELETE /v1/user?id=%s.", u.ID)
+		return problem.InvalidParameter.New("This deletes your account and your data, and cannot be undone. To confirm, give your id: "+
+			"DELETE /v1/user?id=%s.", u.ID)
 	}
 	if err := remove(ctx, c, userTarget(u.ID)); !problem.NotFound.Is(err) {
 		return err
 	}
-	return nil // of one who never changed anything, nothing is stored
+	return nil // Nothing is stored of a user who never changed anything.
 }

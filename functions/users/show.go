@@ -10,19 +10,19 @@ import (
 	"assay/shared/visibility"
 )
 
-// Profile is what is known of a user.
+// Profile is the profile of a user, with the user's usage.
 type Profile struct {
-	ID        string          `json:"id" doc:"id of the user, which comes from issuer and subject"`
-	Name      string          `json:"name" doc:"as the sign-in issuer gave it last"`
-	Email     string          `json:"email" doc:"as the sign-in issuer gave it last; empty without a confirmed address"`
+	ID        string          `json:"id" doc:"id of the user, derived from issuer and subject"`
+	Name      string          `json:"name" doc:"latest name from the sign-in issuer"`
+	Email     string          `json:"email" doc:"latest address from the sign-in issuer; empty without a confirmed address"`
 	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
 	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
-	Deleting  bool            `json:"deleting,omitempty" doc:"the user is being deleted: name and email are gone, and there is no such user once it is done"`
+	Deleting  bool            `json:"deleting,omitempty" doc:"the user is being deleted: name and email are empty, and later the user does not exist any more"`
 	Version   int64           `json:"version" doc:"grows by one with each change; 0 before the user first changed something"`
 
-	Taken  *record.Taken       `json:"taken,omitempty" doc:"what the user takes of the platform's quotas; absent in the list of all users"`
-	Limits *record.UsageLimits `json:"limits,omitempty" doc:"what the user may take: quota, and where that has no limit, what /info lists; administrators may take more. What is 0 is not limited; absent as taken is"`
-	Quota  *record.UserQuota   `json:"quota,omitempty" doc:"limits of this user alone, set by administrators; absent as taken is"`
+	Taken  *record.Taken       `json:"taken,omitempty" doc:"usage of the user; absent in the list of all users"`
+	Limits *record.UsageLimits `json:"limits,omitempty" doc:"limits of the usage: from quota, otherwise from /info; administrators may use more. 0 means no limit; absent in the list of all users"`
+	Quota  *record.UserQuota   `json:"quota,omitempty" doc:"limits that administrators set for this user; absent in the list of all users"`
 }
 
 func profile(u *record.User) *Profile {
@@ -30,14 +30,14 @@ func profile(u *record.User) *Profile {
 		Deleting: u.Deleting()}
 }
 
-// account is a user with what the user takes of the platform.
+// account is a user with the user's usage.
 type account struct {
 	userTarget
-	user  *record.User // nil for one who never changed anything
+	user  *record.User // nil for a user who never changed anything
 	usage *record.Usage
 }
 
-// Revision is that of the profile, which a change of the quota makes its next version.
+// Revision returns the version of the profile. Changes of the quota change it, too.
 func (a *account) Revision() int64 {
 	if a.user == nil {
 		return 0
@@ -45,7 +45,8 @@ func (a *account) Revision() int64 {
 	return a.user.Version
 }
 
-// userAccount reads the account of the user whom the path names; also of an id that is nobody's, which is answered alike.
+// userAccount reads the account of the user that the path names. It also succeeds if the user does not exist, so that callers without the
+// right to see the account do not learn this.
 func userAccount(ctx context.Context, c *api.Call) (*account, error) {
 	id, err := userID(ctx, c)
 	if err != nil {
@@ -60,7 +61,7 @@ func (a *account) targets() []records.Target {
 	return []records.Target{records.Into(&a.user, record.UserKey(id)), records.Into(&a.usage, record.UsageKey(id))}
 }
 
-// show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
+// show returns the profile. Nothing is stored of users who never changed anything; they see the name and address of their token.
 func show(_ context.Context, c *api.Call, a *account) (*Profile, error) {
 	if a.user == nil && c.Caller.ID != string(a.userTarget) {
 		return nil, visibility.Missing
@@ -72,7 +73,7 @@ func show(_ context.Context, c *api.Call, a *account) (*Profile, error) {
 	return p, nil
 }
 
-// profile is the profile with what the user takes and may take.
+// profile returns the profile with the usage and its limits.
 func (a *account) profile(c *api.Call) *Profile {
 	p := &Profile{ID: string(a.userTarget)}
 	if a.user != nil {

@@ -18,13 +18,13 @@ import (
 	"assay/shared/visibility"
 )
 
-// NewToken is the answer to the creation of an access token, the only one that has the secret.
+// NewToken is the answer to the creation of an access token. No other answer has the secret.
 type NewToken struct {
 	record.AccessToken
-	Secret string `json:"secret,omitempty" doc:"what programs send: Authorization: Bearer <secret>. It is shown this once; a repeated answer, by Idempotency-Key, lacks it" example:"assay_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
+	Secret string `json:"secret,omitempty" doc:"secret that programs send in a header: Authorization: Bearer <secret>. It is shown only once; an answer that is repeated for its Idempotency-Key lacks it" example:"assay_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
 }
 
-// WithoutSecret is the answer as it may be kept.
+// WithoutSecret returns the answer that may be stored.
 func (n NewToken) WithoutSecret() any { return n.AccessToken }
 
 // tokensOf reads all access tokens of the user, the newest first.
@@ -35,13 +35,14 @@ func tokensOf(ctx context.Context, c *api.Call, userID string) ([]*record.Access
 	return all, err
 }
 
-// ownedToken is an access token of the user as the target of a request.
+// ownedToken is the target of a request about an access token of a user.
 type ownedToken struct {
 	userTarget
 	*record.AccessTokenItem
 }
 
-// token finds the one that the path names for a caller who may do everything to the tokens of the user, or nothing.
+// token finds the access token that the path names. It requires the right to all tokens of the user first, so that other callers do not
+// learn which tokens exist.
 func token(ctx context.Context, c *api.Call) (found ownedToken, err error) {
 	user, err := userID(ctx, c)
 	if err != nil {
@@ -96,12 +97,12 @@ func createToken(ctx context.Context, c *api.Call, _ userTarget, d record.Access
 	if g, err := c.Grants(ctx); err != nil {
 		return "", made, err
 	} else if g.Profile != nil && !c.Tx.Writes(g.Profile.Key()) {
-		c.Tx.Replace(g.Profile) // so that of two tokens that are made at once one counts again
+		c.Tx.Replace(g.Profile) // Concurrent requests conflict, so that each counts the tokens of the other.
 	}
 	return "/v1/user/tokens/" + t.ID, NewToken{t.AccessToken, secret}, nil
 }
 
-// checkWork refuses a token for workers to all but administrators, and members of the organizers whose pools it names.
+// checkWork allows a token with the scope work only for administrators, and for members of the organizers whose pools it names.
 func checkWork(ctx context.Context, c *api.Call, d record.AccessTokenDraft) error {
 	if c.Caller.Admin || !slices.Contains(d.Scopes, "work") {
 		return nil
@@ -116,7 +117,7 @@ func checkWork(ctx context.Context, c *api.Call, d record.AccessTokenDraft) erro
 	var fields problem.Fields
 	for i, pool := range d.Pools {
 		fields.AddIf(!g.MemberOf(record.PoolOrganizer(pool)), fmt.Sprintf("/pools/%d", i),
-			"belongs to an organizer of which you are no member")
+			"must belong to an organizer of which you are a member")
 	}
 	return problem.Check(fields)
 }

@@ -101,7 +101,7 @@ func TestCreateToken_BoundsTheirNumber(t *testing.T) {
 	makeToken(s, "alice", draft("read"))
 }
 
-// racingStore lets nobody read on who lists tokens, until so many do.
+// racingStore blocks requests that list tokens, until racers requests do so.
 type racingStore struct {
 	store.Store
 	racers   int32

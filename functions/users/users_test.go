@@ -72,10 +72,10 @@ func TestShow_SaysWhenTheUserChangedAnything(t *testing.T) {
 		s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, alice, nil, "If-None-Match", a.Header.Get("ETag"))
 	}
 	s.Want(http.StatusOK, nil, "root", http.MethodGet, alice, nil)
-	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil) // as before alice was known
+	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil) // The answer is the same as before alice's profile was stored.
 }
 
-// An access token of Cognito has neither name nor e-mail, only the name to log in with.
+// An access token of Cognito has neither name nor e-mail, only the user name of the login.
 func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	callers := map[string]access.Caller{
@@ -105,7 +105,7 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	}
 }
 
-// A token with an address that does not count, and a profile whose address nobody confirmed, give no address, and the user is told so.
+// A token with an unconfirmed address gives no address, and the answer says so. Neither does a profile whose address was never confirmed.
 func TestProfile_HasConfirmedAddressesOnly(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	id := recordtest.UserID("alice")
@@ -147,7 +147,7 @@ func TestListSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+recordtest.UserID("nobody")+"/submissions", nil)
 }
 
-// A user becomes known by an empty patch, of either kind, and by nothing that only reads.
+// An empty patch of either kind stores the profile of a user. Reading does not.
 func TestUser_BecomesKnownByAPatch(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	const path, jsonPatch = "/v1/user", "application/json-patch+json"
@@ -178,7 +178,7 @@ func TestUser_BecomesKnownByAPatch(t *testing.T) {
 	}
 }
 
-// Nobody is deleted but by the own id, of one's own, with a token of sign-in.
+// Users delete their own accounts only with their own id, and only with a token from sign-in.
 func TestRemoveCurrent_NeedsTheOwnID(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	mine := "?id=" + recordtest.UserID("alice")

@@ -1,4 +1,4 @@
-// Command lambda is the function of the family datasets.
+// Command lambda is the AWS Lambda function that serves package datasets.
 package main
 
 import (

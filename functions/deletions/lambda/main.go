@@ -1,4 +1,4 @@
-// Command lambda is the function of the family deletions.
+// Command lambda is the AWS Lambda function that serves package deletions.
 package main
 
 import (

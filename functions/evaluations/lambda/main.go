@@ -1,4 +1,4 @@
-// Command lambda is the function of the family evaluations.
+// Command lambda is the AWS Lambda function that serves package evaluations.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command lambda is the function of the family invitations.
+// Command lambda is the AWS Lambda function that serves package invitations.
 package main
 
 import (

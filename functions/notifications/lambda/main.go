@@ -1,4 +1,4 @@
-// Command lambda is the function of the family notifications.
+// Command lambda is the AWS Lambda function that serves package notifications.
 package main
 
 import (

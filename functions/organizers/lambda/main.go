@@ -1,4 +1,4 @@
-// Command lambda is the function of the family organizers.
+// Command lambda is the AWS Lambda function that serves package organizers.
 package main
 
 import (

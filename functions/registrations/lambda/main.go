@@ -1,4 +1,4 @@
-// Command lambda is the function of the family registrations.
+// Command lambda is the AWS Lambda function that serves package registrations.
 package main
 
 import (

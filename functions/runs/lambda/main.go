@@ -1,4 +1,4 @@
-// Command lambda is the function of the family runs.
+// Command lambda is the AWS Lambda function that serves package runs.
 package main
 
 import (

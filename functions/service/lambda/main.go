@@ -1,4 +1,4 @@
-// Command lambda is the function of the family service, which also answers whatever API Gateway has no route for.
+// Command lambda is the AWS Lambda function that serves package service. It also answers requests for which API Gateway has no route.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// document is what the page shows of an OpenAPI document.
+// document holds the parts of an OpenAPI document that the page shows.
 type document struct {
 	Info struct {
 		Title       string
@@ -62,7 +62,7 @@ type response struct {
 	Content     map[string]*content
 }
 
-// content is a body or an answer in one media type. Examples stay JSON, with their members in the order of the document.
+// content is a body or an answer in one media type. Examples stay JSON, so that their members keep the order of the document.
 type content struct {
 	Schema   *schema
 	Example  json.RawMessage
@@ -100,7 +100,7 @@ func (k *kind) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// values is the schema of an object's members that have no name in the document; nil where it is true, false or missing.
+// values is the schema of additional properties of an object. It is nil if the document has true, false or nothing.
 type values struct{ *schema }
 
 func (v *values) UnmarshalJSON(text []byte) error {
@@ -110,7 +110,7 @@ func (v *values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// parse reads a document, and puts the components that operations refer to in their place.
+// parse reads a document, and replaces references of operations by the components.
 func parse(text []byte) (*document, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -145,7 +145,7 @@ func (d *document) resolve(op *operation) {
 	}
 }
 
-// first returns the example of the lowest name.
+// first returns the example whose name sorts first.
 func first[E any](examples map[string]E) (example E, ok bool) {
 	names := slices.Sorted(maps.Keys(examples))
 	if len(names) == 0 {

@@ -13,14 +13,14 @@ import (
 	"assay/shared/patch"
 )
 
-// command is how to call an operation from a shell in which ASSAY_URL is the server's URL and ASSAY_TOKEN a token, and which has a
+// command returns a shell command that calls an operation. The shell must have ASSAY_URL, the server's URL, ASSAY_TOKEN, a token, and a
 // variable for each parameter of the path.
 func (r *reference) command(op *operation) string {
 	line := "curl -s"
 	if op.Method == http.MethodPatch || op.Method == http.MethodDelete {
 		line += " -X " + op.Method
 	}
-	if len(op.Security) == 1 { // the other choice would be to send nothing
+	if len(op.Security) == 1 { // A token is required; otherwise an empty second requirement makes it optional.
 		line += ` -H "Authorization: Bearer $ASSAY_TOKEN"`
 	}
 	path, choice := op.Path, ""
@@ -29,7 +29,7 @@ func (r *reference) command(op *operation) string {
 			line += fmt.Sprintf(" -G --data-urlencode '%s=%s' \\\n ", p.Name, strings.ReplaceAll(e.Value, "'", `\u0027`))
 		}
 		if p.In == "path" && len(p.Schema.Enum) > 0 {
-			choice = p.Schema.Enum[0].(string) // of which a query has the example
+			choice = p.Schema.Enum[0].(string) // The query has the example of this value.
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", choice)
 		}
 	}
@@ -46,7 +46,7 @@ func (r *reference) command(op *operation) string {
 
 var pathParameters = regexp.MustCompile(`\{\w+\}`)
 
-// variable is a parameter of a path as a shell's: {taskId} becomes $TASK_ID.
+// variable returns the shell variable for a parameter of a path: {taskId} becomes $TASK_ID.
 func variable(parameter string) string {
 	b := []rune{'$'}
 	for _, c := range strings.Trim(parameter, "{}") {
@@ -58,10 +58,10 @@ func variable(parameter string) string {
 	return string(b)
 }
 
-// quoted is a value as JSON that can stand between a shell's apostrophes.
+// quoted returns a value as JSON that can stand between apostrophes in a shell.
 func quoted(v any) string { return strings.ReplaceAll(indented(v), "'", `\u0027`) }
 
-// indented is a value as JSON for people.
+// indented returns a value as indented JSON.
 func indented(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -73,7 +73,8 @@ func indented(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// exampleOf returns the document's example of a body, of several the chosen one, or else one made from its schema.
+// exampleOf returns the document's example of a body. If there are several, it returns the chosen one. If there is none, it makes an
+// example from the schema.
 func (r *reference) exampleOf(m *content, choice string) any {
 	if m.Example != nil {
 		return m.Example
@@ -87,10 +88,10 @@ func (r *reference) exampleOf(m *content, choice string) any {
 	return r.example("", m.Schema, true, 0)
 }
 
-// changed are members that people change most, by which a patch is explained.
+// changed lists the members that people change most often. A patch has one of them as example.
 var changed = []string{"published", "label", "name", "title", "team"}
 
-// change is a merge patch as the operation takes it; an empty one where no member can be written.
+// change returns an example of a merge patch for the operation. It is empty if no member can be written.
 func (r *reference) change(op *operation) map[string]any {
 	s := r.resolve(op.RequestBody.Content[patch.MergePatch].Schema)
 	for _, name := range changed {
@@ -101,11 +102,11 @@ func (r *reference) change(op *operation) map[string]any {
 	return map[string]any{}
 }
 
-// deepest is how deep an example goes before it leaves out what is below.
+// deepest is the number of levels in an example. Deeper values are left out.
 const deepest = 4
 
-// example is a value of the schema of the name: the example that the schema gives, or else a plain one. Of what is written it
-// has what is required or has an example, and nothing that the service makes.
+// example returns a value of the schema: the example in the schema, or a simple one. The name is the name of the member. If the value is
+// written by clients, objects have only members that are required or have an example, and no read-only members.
 func (r *reference) example(name string, s *schema, written bool, depth int) any {
 	if s == nil || depth > deepest {
 		return nil
@@ -155,7 +156,7 @@ func (r *reference) object(s *schema, written bool, depth int) map[string]any {
 	return members
 }
 
-// text is a string that names what belongs there.
+// text returns a string that describes the value of a member.
 func text(name string, s *schema) string {
 	switch {
 	case s.Format == "date-time":

@@ -1,4 +1,4 @@
-// Package reference renders an OpenAPI document as a page to read. The package service serves the page.
+// Package reference renders an OpenAPI document as a page. Package service serves the page.
 package reference
 
 import (
@@ -18,7 +18,7 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// Page returns the page of an OpenAPI document. It parses the document each time that it is rendered.
+// Page returns the page of an OpenAPI document. Each rendering parses the document.
 func Page(text []byte) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		doc, err := parse(text)
@@ -29,15 +29,15 @@ func Page(text []byte) templ.Component {
 	})
 }
 
-// reference is the API's description as a page shows it.
+// reference is the data of the page.
 type reference struct {
 	*document
 	sections        []*section
-	bodies, answers map[string]bool // schemas that are bodies of requests, and of answers or of the resources on them
+	bodies, answers map[string]bool // schemas of request bodies, and schemas of answers or of the resources on pages
 	failures        []string        // statuses of problems that every operation can answer
 }
 
-// section is the operations of one tag, in the order of the declaration.
+// section has the operations of one tag.
 type section struct {
 	Name, About string
 	Operations  []*operation
@@ -77,8 +77,8 @@ func newReference(doc *document) *reference {
 	return r
 }
 
-// schemas lists the names of the schemas that are described for themselves: those of bodies are with their operations,
-// and all pages of lists have the same members.
+// schemas lists the names of the schemas in the section of schemas. Schemas of bodies are described with their operations. Schemas of pages
+// are left out, because all have the same members.
 func (r *reference) schemas() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.Components.Schemas)) {
@@ -89,7 +89,7 @@ func (r *reference) schemas() []string {
 	return all
 }
 
-// pageOf returns the schema of the resources on a page, when the schema of the name is that of a page.
+// pageOf returns the schema of the resources on a page, or nil if the named schema is no page.
 func (r *reference) pageOf(name string) *schema {
 	s := r.Components.Schemas[name]
 	if s != nil && strings.HasPrefix(name, "Page") && s.Properties["data"] != nil && s.Properties["links"] != nil {
@@ -98,7 +98,7 @@ func (r *reference) pageOf(name string) *schema {
 	return nil
 }
 
-// note remembers what the operations take and answer.
+// note records the schemas of the operation's bodies and answers.
 func (r *reference) note(op *operation) {
 	if op.RequestBody != nil {
 		for _, m := range op.RequestBody.Content {
@@ -127,7 +127,7 @@ func (r *reference) resolve(s *schema) *schema {
 
 const schemaPrefix = "#/components/schemas/"
 
-// named finds the schema that a schema is about, such as that of the items of a list, if it has a name.
+// named returns the name of the schema, or of the items of a list or a map. It is empty if the schema has no name.
 func named(s *schema) string {
 	for s != nil {
 		if name, ok := strings.CutPrefix(s.Ref, schemaPrefix); ok {
@@ -200,7 +200,7 @@ func bounds(s *schema) []string {
 	return all
 }
 
-// presence says who makes a member, or whether it is always there: in a body because it must be.
+// presence returns the note about a member: read-only, required in bodies, or always present in answers.
 func presence(s *schema, member string, written bool) string {
 	switch {
 	case s.Properties[member].ReadOnly:
@@ -214,28 +214,28 @@ func presence(s *schema, member string, written bool) string {
 	}
 }
 
-// convention is a parameter that means the same wherever it stands.
+// convention is a parameter with the same meaning in all operations.
 type convention struct{ name, about string }
 
 var conventions = []convention{
-	{"limit", "How many resources a page of a list has at most: 50 unless given, 200 at most."},
-	{"cursor", "Where a page of a list begins. Follow `links.next`, which has it, until it is absent. An empty page is 204, without a body."},
+	{"limit", "Largest number of resources on a page of a list: 50 by default, at most 200."},
+	{"cursor", "Start of a page of a list. Follow `links.next`, which contains it, until the link is absent. An empty page is 204, without a body."},
 	{"sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first. Then `offset` pages, not `cursor`."},
-	{"offset", "With `sort`: how many of the list to leave out."},
-	{"fields", "Names of members, separated by commas: each resource has only these."},
-	{"If-None-Match", "Entity tags of the answers that you have, from `ETag`: the answer is 304, without a body, when one is still right. " +
-		"With another method than GET, or `*`: do it only if none is, or nothing is there (412)."},
-	{"If-Match", "The entity tag that the resource must still have, with every method: 412 when somebody changed it meanwhile."},
-	{"Accept-Encoding", "`gzip` has answers of more than 1 KiB coded, each under an `ETag` of its own."},
-	{"Content-Encoding", "`gzip` when the body is coded; the limits hold for what it decodes to. Any other coding is 415."},
-	{"Idempotency-Key", "Makes a POST safe to repeat: the same key and body give the first answer again for 24 hours."},
+	{"offset", "With `sort`: number of resources to skip."},
+	{"fields", "Names of members, separated by commas: each resource has only these members."},
+	{"If-None-Match", "Entity tags of answers that you have, from `ETag`. The answer is 304, without a body, if one of them is current. " +
+		"With methods other than GET, or with `*`, the answer is 412 if one is current or the resource exists."},
+	{"If-Match", "The entity tag that the resource must still have, with every method. The answer is 412 if somebody changed it meanwhile."},
+	{"Accept-Encoding", "With `gzip`, answers of more than 1 KiB are compressed. Each has its own `ETag`."},
+	{"Content-Encoding", "`gzip` for a compressed body. The limits apply to the decompressed body. Other codings are answered with 415."},
+	{"Idempotency-Key", "Makes a POST safe to repeat: for 24 hours, the same key and body return the first answer again."},
 }
 
 func isConvention(p *parameter) bool {
 	return slices.ContainsFunc(conventions, func(c convention) bool { return c.name == p.Name })
 }
 
-// successes lists the statuses of an operation's answers that are no problems.
+// successes lists the statuses of an operation's successful answers.
 func successes(op *operation) []string {
 	return statuses(op, func(s string) bool { return s < "400" })
 }
@@ -244,7 +244,7 @@ func failures(op *operation) []string {
 	return statuses(op, func(s string) bool { return s >= "400" })
 }
 
-// ownFailures lists the statuses of problems that not every operation can answer.
+// ownFailures lists the statuses of an operation's problems that not all operations have.
 func (r *reference) ownFailures(op *operation) []string {
 	return slices.DeleteFunc(failures(op), func(s string) bool { return slices.Contains(r.failures, s) })
 }

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// referencePage is the API's description as a page to read.
+// referencePage is the page of the API's documentation.
 func referencePage(r *reference) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -817,7 +817,7 @@ func schemaEntry(r *reference, name string, s *schema) templ.Component {
 	})
 }
 
-// members lists a schema's members; those that can be written, where that is asked for.
+// members lists the members of a schema, or only the members that clients can write.
 func members(r *reference, s *schema, written bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -918,7 +918,7 @@ func members(r *reference, s *schema, written bool) templ.Component {
 	})
 }
 
-// kindOf says what a schema is, with a link to the one that it names.
+// kindOf shows the type of a schema, with a link to the named schema.
 func kindOf(r *reference, s *schema) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

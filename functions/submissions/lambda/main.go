@@ -1,4 +1,4 @@
-// Command lambda is the function of the family submissions.
+// Command lambda is the AWS Lambda function that serves package submissions.
 package main
 
 import (

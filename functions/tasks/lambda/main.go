@@ -1,4 +1,4 @@
-// Command lambda is the function of the family tasks.
+// Command lambda is the AWS Lambda function that serves package tasks.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command lambda is the function that the bucket notifies of files that clients have sent. It is not the evaluator's: there the
-// notifications would wait for a backlog of evaluations, and with them runs that have not even been queued.
+// Command lambda is the AWS Lambda function that S3 notifies of uploaded files. It is separate from the function of the evaluator, where
+// notifications would wait for a backlog of evaluations, and runs would be queued late.
 package main
 
 import (
@@ -43,7 +43,8 @@ type function struct {
 
 const day = 24 * time.Hour
 
-// handle completes the uploads that S3 notifies of. Each file schedules a deletion of abandoned files for the day when it would be one.
+// handle completes the uploads that S3 notifies of. For each file it schedules a deletion of abandoned files on the day after which the
+// file would be abandoned.
 func (f function) handle(ctx context.Context, e events.S3Event) error {
 	if len(e.Records) == 0 {
 		return errors.New("an event without records")
@@ -59,7 +60,7 @@ func (f function) handle(ctx context.Context, e events.S3Event) error {
 		}
 		err = files.Uploads{Store: f.store, Now: f.now}.Complete(ctx, key)
 		if errors.Is(err, blob.ErrNotFound) {
-			err = nil // no record waits for it
+			err = nil // No record waits for the file.
 		}
 		failed = errors.Join(failed, err,
 			f.schedules.Set(ctx, f.now().Add(record.AbandonedAfter).Truncate(day).Add(day), schedule.Event{Wake: schedule.WakeClean}))

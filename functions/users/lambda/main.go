@@ -1,4 +1,4 @@
-// Command lambda is the function of the family users.
+// Command lambda is the AWS Lambda function that serves package users.
 package main
 
 import (

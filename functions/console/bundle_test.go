@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "bundle the sources into dist.zip")
 
-// build bundles entry points. The options name what is written, and where.
+// build bundles entry points. The options name the output files.
 func build(t *testing.T, o api.BuildOptions) []api.OutputFile {
 	t.Helper()
 	if _, err := os.Stat("node_modules/preact"); err != nil {
@@ -71,8 +71,8 @@ func TestBundle_IsCurrent(t *testing.T) {
 	}
 }
 
-// TestSources_PassTheirTests runs the tests of pure functions, which stand beside them in src. Node.js strips types only from version 22.18
-// on, so esbuild does.
+// TestSources_PassTheirTests runs the tests of pure functions in src. Node.js strips types only from version 22.18 on, so esbuild strips
+// them.
 func TestSources_PassTheirTests(t *testing.T) {
 	var tests []string
 	err := filepath.WalkDir("src", func(path string, _ os.DirEntry, err error) error {
@@ -96,7 +96,7 @@ func TestSources_PassTheirTests(t *testing.T) {
 	}
 }
 
-// TestBundle_LoadsQuickly holds that the first screen costs at most 120 KB to load, compressed.
+// TestBundle_LoadsQuickly requires that the first screen loads at most 120 KB, compressed.
 func TestBundle_LoadsQuickly(t *testing.T) {
 	f, err := first()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/problem"
 )
 
-// The page knows how people sign in, and its policy lets it ask this server, the issuer's address for tokens and the files' alone.
+// The page knows how users sign in. Its policy allows requests only to this server, the issuer's token endpoint, and the object store.
 func TestShell_FollowsTheIssuer(t *testing.T) {
 	const issuer, none = "https://login.example.org", "connect-src 'self';"
 	s := servertest.New(t, functions.Operations()...)
@@ -62,7 +62,7 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 	}
 }
 
-// The policy of a page that is opened by another name of the server has both names, and none that is more than a name.
+// The policy of a page that is opened by another name of the server has both names. A name with other characters is left out.
 func TestShell_WorksByOtherNamesOfTheServer(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Info.URL = "https://assay.example"
@@ -91,7 +91,7 @@ func TestShell_WorksByOtherNamesOfTheServer(t *testing.T) {
 	}
 }
 
-// Every file that the page names is there, may be kept for ever, and is run by the policy; files of other names are missing.
+// Every file that the page names exists, may be cached for ever, and is allowed by the policy. Other files are missing.
 func TestFiles_AreThoseThatThePageNames(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console", nil)

@@ -20,7 +20,7 @@ import (
 
 // dist is the bundle of the sources as an archive: an entry, its style, and the parts that screens load when they are shown. It is one file
 // because the names of the parts change with their content: two branches would add and remove different files without a conflict. It is not
-// compressed, so that Git stores only what changed.
+// compressed, so that Git stores only the differences.
 //
 //go:embed dist.zip
 var dist []byte
@@ -53,10 +53,10 @@ func file(_ context.Context, c *api.Call) error {
 	return c.WriteDocument(mediaType+"; charset=utf-8", content)
 }
 
-// firstFiles are what a browser needs for the first screen.
+// firstFiles are the files that a browser needs for the first screen.
 type firstFiles struct {
 	script, style string
-	parts         []string // that the script imports at once
+	parts         []string // parts that the script imports at once
 }
 
 var staticImport = regexp.MustCompile(`from"\./(chunk-[A-Z0-9]+\.js)"`)

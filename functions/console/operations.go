@@ -15,7 +15,7 @@ const (
 	mediaScript = "text/javascript"
 	mediaStyle  = "text/css"
 
-	// immutable is how long a file may be kept, in seconds: its name has a digest of its content.
+	// immutable is the time for which a file may be cached, in seconds. The name of a file has a digest of its content.
 	immutable = 365 * 24 * 60 * 60
 )
 
@@ -24,8 +24,8 @@ var Operations = []api.Operation{
 	api.Document(api.Spec{
 		ID: "getConsole", Path: "/console", May: access.Anyone, Query: page.Spec{Ignored: true},
 		Summary: "Use Assay in a browser",
-		Description: "The application in which people sign in, take part in tasks and run them. It does all by this API, with the rights of " +
-			"who is signed in. The issuer that `/info` names returns to this address.",
+		Description: "The browser application for participants and organizers. It uses only this API, with the rights of its user. The issuer " +
+			"that `/info` names returns to this address.",
 	}, []string{webpage.MediaType}, shell),
 	api.Document(api.Spec{
 		ID: "getConsoleFile", Path: "/console/{file}", May: access.Anyone, CacheFor: immutable,

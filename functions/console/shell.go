@@ -16,12 +16,12 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// settings are what the application must know before its first request. It reads them from an attribute of the page.
+// settings are the data that the application needs before its first request. It reads them from an attribute of the page.
 type settings struct {
 	Issuer      string `json:"issuer"`
 	Development bool   `json:"development"`         // the server gives everyone a token
-	ClientID    string `json:"client_id,omitempty"` // none: the application takes access tokens alone
-	Problem     string `json:"problem,omitempty"`   // why nobody can sign in now
+	ClientID    string `json:"client_id,omitempty"` // if empty, users can only paste access tokens
+	Problem     string `json:"problem,omitempty"`   // reason why nobody can sign in now
 	auth.Endpoints
 }
 
@@ -39,7 +39,7 @@ func shell(ctx context.Context, c *api.Call) error {
 			if !ok {
 				return err
 			}
-			s.Problem = p.Detail // what needs no sign-in works all the same
+			s.Problem = p.Detail // Screens that need no sign-in still work.
 		} else {
 			connect += " " + token
 		}
@@ -60,7 +60,7 @@ func shell(ctx context.Context, c *api.Call) error {
 	return c.WriteDocument(webpage.MediaType+"; charset=utf-8", out.Bytes())
 }
 
-// findIssuer sets where the issuer signs people in, and returns the origin that gives tokens.
+// findIssuer sets the endpoints of the issuer, and returns the origin of its token endpoint.
 func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, err error) {
 	if s.Endpoints, err = c.Endpoints(ctx); err != nil {
 		return "", err
@@ -78,11 +78,11 @@ func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, 
 
 var hostName = regexp.MustCompile(`^[0-9A-Za-z.-]+(:[0-9]+)?$`)
 
-// policy is the Content-Security-Policy of the application: scripts and styles are those of the bundle alone, which uploaded files at the
-// same origin are not, and no text can become markup (Trusted Types). Where the page is opened by another name of the server than its own,
-// such as localhost, the bundle comes from there, and links to files have the server's own.
+// policy returns the Content-Security-Policy of the application. Scripts and styles can only come from the bundle, not from uploaded files
+// at the same origin, and no text can become markup (Trusted Types). If a page is opened by another name of the server, such as localhost,
+// the bundle comes from that name, and links to files have the server's own name.
 func policy(base, named, connect string) string {
-	_, host, _ := strings.Cut(base, "://") // a source without a scheme has that of the page, whatever is in front of the server
+	_, host, _ := strings.Cut(base, "://") // A source without a scheme has the scheme of the page, also behind a proxy.
 	bundle := host + "/console/"
 	if named != host && hostName.MatchString(named) {
 		bundle, connect = bundle+" "+named+"/console/", connect+" "+base

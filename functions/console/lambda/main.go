@@ -1,4 +1,4 @@
-// Command lambda is the function of the family console. What it answers is built in.
+// Command lambda is the AWS Lambda function that serves package console.
 package main
 
 import (

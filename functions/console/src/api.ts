@@ -1,6 +1,6 @@
-// The one way to the API: typed by its OpenAPI document, with the token of the session. What can pass by itself is
-// waited for: a token that expired, a server that is busy or away, a network that broke. Repeating is safe, because
-// every POST has an idempotency key.
+// The client of the API. Its types come from the OpenAPI document, and it sends the token of the session. It waits and
+// repeats a request while the token is expired, the server is busy or unavailable, or the network is broken. Repeating
+// is safe, because every POST has an idempotency key.
 import createClient from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { components, paths } from "./api_types";
@@ -66,7 +66,7 @@ type Success<P, M extends "patch" | "post"> = P extends keyof paths
 
 type Reply<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
 
-// The types of path, parameters and body belong together, which TypeScript can't follow for a method that is not known.
+// The types of path, parameters and body depend on the method. TypeScript cannot follow this for an unknown method.
 function send<T>(method: "GET" | "PATCH" | "POST" | "DELETE", path: string, init: object): Promise<T> {
   const call = client[method] as unknown as (path: string, init: object) => Reply<T>;
   return ok(call(path, init));
@@ -75,7 +75,7 @@ function send<T>(method: "GET" | "PATCH" | "POST" | "DELETE", path: string, init
 /** get reads the resource at a path. Callers know its type; TypeScript can't follow it. */
 export const get = <T>(path: string, params: unknown): Promise<T> => send("GET", path, { params });
 
-/** patch merges a patch into the resource at a path; of is the resource as it was read, which it must still be. */
+/** patch merges a patch into the resource at a path. It fails if the resource is no longer the version in of. */
 export const patch = <P extends PathsWithMethod<paths, "patch">>(
   path: P,
   ids: Ids,
@@ -96,8 +96,8 @@ export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?:
   send("DELETE", path, { params: { path: ids, query } });
 
 /**
- * effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others
- * is no news.
+ * effects previews a change: it returns the effects, and changes nothing. It leaves out that other organizers can see
+ * the change.
  */
 export async function effects(
   method: "PATCH" | "POST",
@@ -110,7 +110,7 @@ export async function effects(
   return preview.effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
 }
 
-/** restore takes back the deletion of a resource, which lies in the trash. */
+/** restore restores a resource from the trash. */
 export async function restore(kind: Schemas["Deletion"]["kind"], resourceId: string, taskId?: string): Promise<void> {
   const all = await ok(
     client.GET("/v1/deletions", {
@@ -128,12 +128,12 @@ const etags = new WeakMap<object, string>();
 export const etagOf = (resource: object): string => etags.get(resource) ?? "";
 
 /**
- * ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body
+ * ok returns the body of an answer, and throws a Problem for an error. The body of an empty list, with the status 204,
  * is undefined.
  */
 export async function ok<T>(answer: Reply<T>): Promise<T> {
   const { data, error, response } = await answer.catch((broken: unknown) => {
-    throw toProblem(broken); // such as a page in the place of JSON, of whatever is in between
+    throw toProblem(broken); // for example if a proxy answers with a page instead of JSON
   });
   if (!response.ok) throw problemOf(error, response.status);
   const tag = response.headers.get("ETag");

@@ -1,4 +1,4 @@
-// Reading resources and lists from screens. The browser's cache makes conditional requests of repeated ones.
+// Reading resources and lists from screens. The browser's cache makes repeated requests conditional.
 
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import { useRef } from "preact/hooks";
@@ -21,25 +21,25 @@ type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : nev
 export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutate">;
 
 /**
- * loading takes out of SWR's answer what is ever shown of it: SWR renders a screen again only for what the screen has
- * taken before.
+ * loading reads the parts of SWR's answer that screens show. SWR renders a screen again only if a part changes that
+ * the screen has read before.
  */
 const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
 
-/** read gets a resource once, outside a screen's life. */
+/** read gets a resource once, independent of the life of a screen. */
 export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);
 
-/** refresh has everything read again that is shown, after a change. */
+/** refresh reads everything on the screen again, after a change. */
 export const refresh = (): Promise<unknown> => mutate(() => true);
 
-/** done waits for a change, has everything read again, and says what happened; undo takes it back. */
+/** done waits for a change, reads everything again, and shows the message said with a button for undo. */
 export async function done(change: Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<void> {
   await change;
   await refresh();
   say(said, undo && (() => undo().then(refresh)));
 }
 
-/** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
+/** useGet reads a resource, and again when its tab gets the focus. It reads nothing while the path is null. */
 export function useGet<P extends GetPath>(
   path: P | null,
   params: Params<P>,
@@ -51,7 +51,7 @@ export function useGet<P extends GetPath>(
 }
 
 /**
- * useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again.
+ * useNewest returns the newest state of a resource, which a form sends its changes against. latest reads it again.
  */
 export function useNewest<T>(
   of: T,
@@ -69,8 +69,8 @@ export function useNewest<T>(
 type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
 
 /**
- * useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null
- * waits.
+ * useTool computes the result of a tool. The result of the input before stays meanwhile, unless the tool fails. It
+ * computes nothing while the input is null.
  */
 export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
@@ -81,7 +81,7 @@ export function useTool<T extends Tool>(tool: T, input: object | null): Loading<
       { keepPreviousData: true, revalidateOnFocus: false },
     ),
   );
-  return computed.error ? { ...computed, data: undefined } : computed; // results of another input are none of this one
+  return computed.error ? { ...computed, data: undefined } : computed; // The data belongs to another input.
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
 
@@ -93,7 +93,7 @@ export type Listing<T> = {
   reload: () => Promise<unknown>;
 };
 
-/** useList reads the pages of a list, one after the other as they are asked for. */
+/** useList reads the pages of a list, one after the other on request. */
 export function useList<P extends GetPath>(
   path: P | null,
   params: Params<P>,
@@ -110,7 +110,7 @@ export function useList<P extends GetPath>(
   const options = { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false };
   const pages = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>, options);
   const { data, error, size, setSize, isValidating, mutate: again } = pages;
-  // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
+  // refresh does not reach lists of SWR. This key makes refresh read the list again.
   useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true), {
     revalidateOnMount: false,
     revalidateOnFocus: false,

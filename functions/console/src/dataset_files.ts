@@ -1,5 +1,5 @@
-// The files of a dataset: small ones go with its request, others straight to the object store once it has taken their
-// size and digest.
+// The files of a dataset. Small files are in the request of the dataset. Other files are declared by size and digest in
+// the request, and then uploaded to the object store.
 import type { Schemas } from "./api";
 import { read } from "./data";
 import { declare, inline, send } from "./upload";
@@ -10,13 +10,13 @@ export type Part = "inputs" | "truths";
 export type Added = Record<Part, File[]>;
 export type Tell = (name: string, doing: string, share: number) => void;
 
-/** kept is a file as requests name one that stays. */
+/** kept returns a stored file in the form in which requests name it. */
 export const kept = ({ name, size, sha256, mediaType }: Given): Given => ({ name, size, sha256, mediaType });
 
 const digests = new WeakMap<File, Promise<Given>>();
 
 /**
- * withAdded returns the lists of files: those that stay, but for those of the same names as new ones, and the new ones.
+ * withAdded returns the lists of files with the new files. A new file replaces a file of the same name.
  */
 export async function withAdded(stay: Record<Part, Given[]>, added: Added, tell: Tell): Promise<Record<Part, Given[]>> {
   const { limits } = await read("/info", {});
@@ -36,7 +36,7 @@ export async function withAdded(stay: Record<Part, Given[]>, added: Added, tell:
   return { inputs: await of("inputs"), truths: await of("truths") };
 }
 
-/** uploadTo sends the new files of a dataset that have not arrived with its request. */
+/** uploadTo uploads the new files of a dataset that were not in its request. */
 export async function uploadTo(datasetId: string, added: Added, tell: Tell, signal: AbortSignal): Promise<void> {
   for (const part of ["inputs", "truths"] as const) {
     for (const file of added[part]) {

@@ -4,8 +4,7 @@ import { isPacked } from "./upload";
 const longest = 300;
 
 /**
- * linesOf returns the texts of lines by their numbers, which count from 1. It reads and unpacks the file without
- * holding it.
+ * linesOf returns the texts of lines by their numbers, which count from 1. It reads and unpacks the file in pieces.
  */
 export async function linesOf(file: Blob, numbers: number[]): Promise<Map<number, string>> {
   const wanted = new Set(numbers);

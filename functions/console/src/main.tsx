@@ -1,4 +1,4 @@
-// The console: the frame of every screen, and the screen of the address within it.
+// The console: the frame around every screen, and the screen that the address names.
 import "./style.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -24,7 +24,7 @@ const organizing = [
   /^\/tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks))\b/,
 ];
 
-/** areaOf returns the link of the navigation under which a path lies. */
+/** areaOf returns the link of the navigation to which a path belongs. */
 function areaOf(path: string): string {
   if (organizing.some(form => form.test(path))) return "#/desk";
   if (/^\/(runs|compare)/.test(path)) return "#/runs";
@@ -109,7 +109,7 @@ function Me() {
   );
 }
 
-/** takeInvitation moves an invitation's secret out of the address, to where the screen to join looks for it. */
+/** takeInvitation moves the secret of an invitation from the address to the storage of the tab. */
 function takeInvitation(): boolean {
   if (!location.hash.startsWith("#assay-invitation_")) return false;
   sessionStorage.setItem("invitation", location.hash.slice(1));

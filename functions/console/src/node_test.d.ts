@@ -1,5 +1,5 @@
-// The part of Node.js that tests use. All of its types would let the modules of the console use Node.js, and would change
-// the types of timers.
+// The part of Node.js that tests use. The package of all its types would let the modules of the console use Node.js,
+// and would change the types of timers.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): void;
 }

@@ -3,7 +3,7 @@ import type { components } from "./api_types";
 
 export type ProblemDocument = components["schemas"]["Problem"];
 
-/** Problem is an error with a problem document (RFC 9457): the one that the server answered, or one made here. */
+/** Problem is an error with a problem document (RFC 9457), from the server or made in the browser. */
 export class Problem extends Error {
   constructor(readonly document: Pick<ProblemDocument, "title" | "detail"> & Partial<ProblemDocument>) {
     super(document.detail);
@@ -20,8 +20,7 @@ export const toProblem = (error: unknown): Problem =>
     : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
 
 /**
- * problemOf returns the problem of an answer with this status. The body is a problem document unless something between
- * answered.
+ * problemOf returns the problem of an answer with this status. The body is a problem document unless a proxy answered.
  */
 export function problemOf(body: unknown, status: number): Problem {
   const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;

@@ -1,10 +1,10 @@
-// When a request is sent again.
+// When requests are repeated.
 
 const attempts = 6;
 
 /**
- * secondsBeforeRetry returns how long to wait before attempt + 1, or undefined if the request is not repeated. No
- * answer stands for a broken connection. A wait of more than 30 seconds is for a quota, which people have to wait for.
+ * secondsBeforeRetry returns the seconds to wait before attempt + 1, or undefined if the request is not repeated. The
+ * answer is undefined for a broken connection. A Retry-After of more than 30 seconds means a quota, and is not awaited.
  */
 export function secondsBeforeRetry(answer: Response | undefined, attempt: number): number | undefined {
   if (attempt >= attempts) return undefined;

@@ -1,4 +1,4 @@
-// What reviews say, and the changes that return them to what they said.
+// The flags of reviews, and the changes that restore former flags.
 import type { Schemas } from "./api";
 
 type Review = Pick<Schemas["Review"], "runId" | "published" | "blinded" | "reviewedAt">;
@@ -15,8 +15,8 @@ export const flags = {
 };
 
 /**
- * changesBack returns the changes that give reviews their flags back, each with its runs. waited says that all of them
- * waited before.
+ * changesBack returns the changes that restore the former flags of reviews, each with its runs. waited says whether
+ * all runs waited for a review before; if undefined, the former reviews say so.
  */
 export function changesBack(before: Review[], waited?: boolean): { change: Change; runIds: string[] }[] {
   const groups = new Map<string, { change: Change; runIds: string[] }>();

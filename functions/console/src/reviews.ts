@@ -1,4 +1,4 @@
-// Reviews of many runs at once, and back.
+// Changing the reviews of many runs at once, and undoing the changes.
 import { patch, type Schemas } from "./api";
 import { read } from "./data";
 import { changesBack, chunks } from "./review_changes";
@@ -19,7 +19,7 @@ async function reviewsOf(runIds: string[]): Promise<Review[]> {
   return all;
 }
 
-/** review changes the reviews of runs of a dataset, and returns what became of each. */
+/** review changes the reviews of runs of a dataset, and returns the result for each run. */
 async function review(datasetId: string, runIds: string[], change: Change): Promise<Schemas["ReviewedRun"][]> {
   const all: Schemas["ReviewedRun"][] = [];
   for (const some of chunks(runIds, most)) {
@@ -31,8 +31,8 @@ async function review(datasetId: string, runIds: string[], change: Change): Prom
 }
 
 /**
- * conclude changes the reviews of runs on any datasets. It returns the runs whose review was refused, and how to undo
- * the others.
+ * conclude changes the reviews of runs on any datasets. It returns the runs whose review was refused, and a function
+ * that undoes the other changes.
  */
 export async function conclude(
   runs: { runId: string; datasetId: string }[],
@@ -40,7 +40,7 @@ export async function conclude(
   waited?: boolean,
 ): Promise<{ failed: Schemas["ReviewedRun"][]; undo: () => Promise<void> }> {
   const failed: Schemas["ReviewedRun"][] = [];
-  const changed = new Map<string, Review[]>(); // as they were, by dataset
+  const changed = new Map<string, Review[]>(); // former reviews by dataset
   for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId)) {
     const runIds = group.map(r => r.runId);
     const before = await reviewsOf(runIds);
@@ -57,7 +57,7 @@ export async function conclude(
   return { failed, undo };
 }
 
-/** takeBack returns reviews to their former flags. Those that waited do so again. */
+/** takeBack restores the former flags of reviews, and makes runs wait for a review again that waited before. */
 async function takeBack(datasetId: string, before: Review[], waited?: boolean): Promise<void> {
   for (const { change, runIds } of changesBack(before, waited)) {
     const failed = (await review(datasetId, runIds, change)).find(a => a.problem);

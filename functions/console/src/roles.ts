@@ -1,11 +1,11 @@
-// What the reader is to a task or an organizer, so that screens show only what they can do. The server decides in any
-// case.
+// The roles of the reader for tasks and organizers. Screens show only actions that the reader may take. The server
+// decides in any case.
 import { type Answer, useGet } from "./data";
 import { useSession } from "./session";
 
 export type Me = Answer<"/v1/user">;
 
-/** useMe returns who is signed in; nobody while it is being read, or where nobody is. */
+/** useMe returns the signed-in user. It returns undefined while the user is being read, and if nobody is signed in. */
 export function useMe(): Me | undefined {
   const { signedIn } = useSession();
   return useGet(signedIn ? "/v1/user" : null, {}).data;
@@ -13,7 +13,7 @@ export function useMe(): Me | undefined {
 
 export const isAdmin = (me: Me | undefined): boolean => me?.roles.includes("admin") ?? false;
 
-/** organizes reports whether the reader acts for the organizer. */
+/** organizes reports whether the reader has the rights of the organizer's members. */
 export const organizes = (me: Me | undefined, organizerId: string): boolean =>
   isAdmin(me) || Boolean(me?.memberships.some(m => m.organizerId === organizerId));
 

@@ -1,8 +1,8 @@
-// Where the reader is: a path after the # of the address, which no server sees, with a query that keeps the view of a
-// screen.
+// The address within the console: a path and a query after the #, which browsers do not send to the server. The query
+// keeps the choices of the reader on a screen.
 import { useSyncExternalStore } from "preact/compat";
 
-/** Screen holds what the address says to the screen that it names: the parameters of its path, and its query. */
+/** Screen holds the parameters of the path and the query of the address, for the screen that the address names. */
 export type Screen = { params: Record<string, string>; query: URLSearchParams };
 
 export type Address = { path: string; query: URLSearchParams };
@@ -59,12 +59,12 @@ export function useAddress(): Address {
   return parseAddress(useSyncExternalStore(subscribe, () => location.hash));
 }
 
-/** go leads to another address of the console. */
+/** go navigates to another address of the console. */
 export const go = (to: string): void => {
   location.hash = to;
 };
 
-/** view stores choices in the address without a step in the history, so that a link to the screen shows the same. */
+/** view stores choices in the address without a step in the history, so that a link to the screen has them. */
 export function view(query: URLSearchParams, choices: Record<string, string | undefined>): void {
   history.replaceState(null, "", withChoices(location.hash, query, choices));
   dispatchEvent(new HashChangeEvent("hashchange"));

@@ -1,4 +1,4 @@
-// What a team does with a run of its own.
+// The actions of a team on its own run.
 import { useState } from "preact/hooks";
 import { patch, remove, restore, type Schemas } from "./api";
 import { done, refresh, useGet } from "./data";
@@ -12,7 +12,7 @@ import { say } from "./ui/status";
 type Run = Schemas["Run"];
 const ofRun = "/v1/runs/{runId}";
 
-/** RunActions are the buttons of a run: those that its state allows. */
+/** RunActions shows the buttons for the actions that the state of a run allows. */
 export function RunActions({
   of: r,
   dataset,
@@ -67,8 +67,8 @@ export function RunActions({
 }
 
 /**
- * useFinalsLeft returns how many more runs on the dataset the reader's team can mark as final; undefined as long as
- * that is not known.
+ * useFinalsLeft returns the number of further runs on the dataset that the reader's team can mark as final, or
+ * undefined while the number is unknown.
  */
 function useFinalsLeft(r: Run, most: number): number | undefined {
   const mine = registrationIn(useMe(), r.taskId);
@@ -89,7 +89,7 @@ function useFinalsLeft(r: Run, most: number): number | undefined {
     : undefined;
 }
 
-/** Resume takes the file of a run whose upload ended before it was whole. */
+/** Resume asks for the file of a run again whose upload was interrupted. */
 export function Resume({ of: r }: { of: Run }) {
   const name = r.files[0]?.name ?? "the file";
   const [doing, setDoing] = useState<{ said: string; share: number }>();

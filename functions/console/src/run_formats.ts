@@ -1,10 +1,10 @@
-// The formats of runs: which one a dataset begins with, which one a file has, and how a line of it looks.
+// The formats of runs: the default for a dataset, the format of a file, and a sample line of each.
 import type { Schemas } from "./api";
 import type { Values } from "./ui/values";
 
 export type Evaluator = Schemas["EvaluatorKind"];
 
-/** begin returns the format and the measures with which a new dataset of an evaluator begins. */
+/** begin returns the default format and measures of a new dataset with this evaluator. */
 export const begin = (of: Evaluator): Values => ({
   runFormat: formatOf(of.formats[0], of, {}),
   evaluator: { kind: of.kind, measures: of.defaults.slice(0, 2) },
@@ -21,7 +21,7 @@ export function formatOf(kind: unknown, of: Evaluator | undefined, before: unkno
 
 const endings = { csv: /\.(csv|tsv)(\.gz)?$/i, jsonl: /\.jsonl?(\.gz)?$/i, conll: /\.(conll|iob2?|bio)(\.gz)?$/i };
 
-/** formatOfName returns the format that the name of a file ends with, if it is one. */
+/** formatOfName returns the format that the ending of a file's name means, if any. */
 export const formatOfName = (name: string): string | undefined =>
   Object.entries(endings).find(([, ending]) => ending.test(name))?.[0];
 
@@ -39,7 +39,7 @@ const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
   spans: [{ start: 0, end: 4, type: "PER" }],
 };
 
-/** sampleOf returns a line of a run on a dataset, and the header line that its format has. */
+/** sampleOf returns a sample line of a run on a dataset, after a header line if its format has one. */
 export const sampleOf = ({
   runFormat,
   evaluator: { kind },

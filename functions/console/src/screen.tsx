@@ -1,5 +1,4 @@
-// The screens, and the one that the address names. Screens read and change the address in route.ts, which knows none of
-// them.
+// The screens, and the choice of the screen that the address names. Screens read and change the address with route.ts.
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useErrorBoundary } from "preact/hooks";
@@ -58,7 +57,7 @@ export function Current() {
   const { path, query } = useAddress();
   const found = findScreen(path);
   useEffect(() => {
-    // The heading of the new screen comes with its data: reading begins there, as after a page has loaded.
+    // The heading of the new screen appears with its data, and gets the focus. Screen readers start there.
     const main = document.querySelector("main")!;
     const focus = (): boolean => {
       const h1 = main.querySelector<HTMLElement>("h1");
@@ -89,7 +88,7 @@ export function Current() {
   );
 }
 
-/** Caught shows why a screen broke, so that the others can still be reached. */
+/** Caught shows the error of a broken screen, and keeps the navigation to the other screens. */
 function Caught({ children }: { children: ComponentChildren }) {
   const [error, again] = useErrorBoundary();
   return error ? (

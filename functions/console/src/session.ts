@@ -1,10 +1,10 @@
-// The session of this browser: a token, kept for as long as its tabs are open. Tabs share it by a channel, so that one
-// that is opened later is signed in, and one whose token has expired is signed in again by another without losing what
-// was typed in it. A tab that shows another page hears nothing: an instant in the local storage says which sessions
-// have ended meanwhile.
+// The session of this browser: a token that is stored as long as a tab of the console is open. Tabs share the session
+// by a channel. So a new tab is signed in. If a token has expired, signing in again in one tab signs in all tabs, and
+// none loses its input. A tab that shows another page receives no messages, so the local storage has the time at which
+// the last session ended: a session that began before is over.
 import { useSyncExternalStore } from "preact/compat";
 
-/** Session has the id of its user, and when they signed in; each token of it has the same. */
+/** Session is a token with the id of its user and the time of the sign-in. Later tokens of the session keep both. */
 export type Session = {
   token: string;
   user?: string;
@@ -20,7 +20,7 @@ const out = "ask-who";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;
-let ended = false; // the token was refused: what needs one waits until somebody signs in
+let ended = false; // The server refused the token. Requests with a token wait until somebody signs in.
 const marked = (): number => Number(localStorage.getItem(mark));
 const past = (s: Session): boolean => (s.since ?? 0) < marked();
 if (current && past(current)) {
@@ -40,7 +40,7 @@ channel.onmessage = ({ data }: MessageEvent<{ asks?: true; answer?: Session; ses
   if (data.asks) {
     if (current && !ended) channel.postMessage({ answer: current });
   } else if (data.answer) {
-    if (!current) take(data.answer); // to others it may come later than the next token
+    if (!current) take(data.answer); // Tabs with a session may have a newer token already.
   } else if (data.session) take(data.session);
   else leave();
 };
@@ -48,8 +48,8 @@ if (!current) channel.postMessage({ asks: true });
 addEventListener("pageshow", () => current && past(current) && leave());
 
 /**
- * take goes on with a session, unless it has ended or somebody signed in after it. What another user read and typed
- * goes with them.
+ * take continues with a session, unless it is over or older than the current session. If the user changes, it
+ * discards everything that the former user read and typed.
  */
 function take(s: Session): void {
   if (past(s) || (s.since ?? 0) < (current?.since ?? 0)) return;
@@ -57,7 +57,7 @@ function take(s: Session): void {
   else store(s, false);
 }
 
-/** signedIn begins a session of the user in all tabs, and ends those of others. */
+/** signedIn begins a session of the user in all tabs, and ends sessions of other users. */
 export function signedIn(user: string, s: Session): void {
   const since = Math.max(Date.now(), marked(), (current?.since ?? 0) + 1);
   if (current && current.user !== user) localStorage.setItem(mark, String(since));
@@ -66,11 +66,12 @@ export function signedIn(user: string, s: Session): void {
 }
 
 /**
- * asksWho reports whether somebody signed out, and nobody in since: the issuer must not take who comes next for them.
+ * asksWho reports whether somebody signed out and nobody has signed in since. Then the issuer must ask for a login
+ * again, because the next user may be another person.
  */
 export const asksWho = (): boolean => localStorage.getItem(out) !== null;
 
-/** begin goes on with a session, or with its next token, in all tabs. */
+/** begin continues with a session, or with its next token, in all tabs. */
 export function begin(s: Session): void {
   channel.postMessage({ session: s });
   take(s);
@@ -84,23 +85,23 @@ export function signOut(): void {
   leave();
 }
 
-/** leave loads the page again, so that what was read for its user, and their drafts, go with them. */
+/** leave loads the page again without the data and the drafts of the former user. */
 function leave(next?: Session): void {
-  store(undefined, false); // a tab that asks meanwhile gets none
+  store(undefined, false); // A tab that asks meanwhile gets no session.
   sessionStorage.clear();
   if (next) sessionStorage.setItem(key, JSON.stringify(next));
   history.replaceState(null, "", location.pathname);
   location.reload();
 }
 
-/** expire says that the server refused the token: the page asks to sign in again, and requests wait for that. */
+/** expire marks the token as refused by the server. The page asks to sign in again, and requests wait meanwhile. */
 export function expire(token: string): void {
   if (current?.token === token) store(current, true);
 }
 
 export const session = (): Session | undefined => current;
 
-/** renewed resolves once there is another token than the one that was refused, or none is wanted any more. */
+/** renewed resolves when a new token has replaced the refused token, or the user has signed out. */
 export function renewed(): Promise<void> {
   return new Promise(done => {
     const check = (): void => {
@@ -118,7 +119,7 @@ const subscribe = (tell: () => void): (() => void) => {
   return () => listeners.delete(tell);
 };
 
-/** useSession returns whether somebody is signed in, and whether the session has ended against their will. */
+/** useSession returns whether somebody is signed in, and whether the server refused the token of the session. */
 export function useSession(): { signedIn: boolean; ended: boolean } {
   const s = useSyncExternalStore(subscribe, () => {
     if (ended) return "ended";

@@ -1,4 +1,4 @@
-// What the server wrote into the page: how people sign in here.
+// The settings that the server writes into the page. They tell how users sign in.
 export type Settings = {
   issuer: string;
   development: boolean;

@@ -1,5 +1,5 @@
-// Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the
-// server names, and getting the next token by a refresh token.
+// Signing in with an authorization code and PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0) at the issuer that the
+// server names, and getting further tokens with a refresh token.
 import * as oauth from "oauth4webapi";
 import { problemOf } from "./problem";
 import { asksWho, begin, type Session, session, signedIn } from "./session";
@@ -15,13 +15,13 @@ const server: oauth.AuthorizationServer = {
   token_endpoint: settings.token_endpoint,
 };
 const client: oauth.Client = { client_id: settings.client_id ?? "" };
-// The server may be on a laptop, as is its issuer then.
+// On a laptop, the issuer uses http.
 const options = {
   [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:"),
   signal: () => AbortSignal.timeout(10_000),
 };
 
-/** scope asks for groups, which give roles, and for a refresh token, where the issuer has a scope for them. */
+/** scope asks for groups, which give roles, and for a refresh token, if the issuer has scopes for them. */
 const scope = [
   "openid",
   "email",
@@ -29,7 +29,7 @@ const scope = [
   ...(settings.scopes_supported ?? []).filter(s => s === "groups" || s === "offline_access"),
 ];
 
-/** leave goes to the issuer, which returns to this page; closes says that the tab was opened for that alone. */
+/** leave navigates to the issuer, which returns to this page. closes says that the tab was opened only to sign in. */
 export async function leave(hash: string, closes: boolean): Promise<void> {
   if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open the console there.");
   const attempt: Attempt = {
@@ -52,12 +52,12 @@ export async function leave(hash: string, closes: boolean): Promise<void> {
     code_challenge_method: "S256",
   };
   if (scope.includes("offline_access")) query.prompt = "consent"; // OpenID Connect Core 1.0, section 11
-  if (asksWho()) query.max_age = "0"; // section 3.1.2.1: it does not go on with a session of its own
+  if (asksWho()) query.max_age = "0"; // Section 3.1.2.1: the issuer asks for a login despite a session of its own.
   for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
   location.assign(to);
 }
 
-/** arrive takes the issuer's answer out of the address, and begins the session; it does nothing where there is none. */
+/** arrive removes the issuer's answer from the address, and begins the session. It does nothing without an answer. */
 export async function arrive(): Promise<void> {
   const answer = new URL(location.href);
   if (!answer.searchParams.has("code") && !answer.searchParams.has("error")) return;
@@ -103,7 +103,7 @@ async function exchange(answer: URL, attempt: Attempt): Promise<void> {
 export async function enter(s: Session): Promise<void> {
   const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
   const user = (await answer.json()) as { id: string };
-  if (!answer.ok) throw new Error(problemOf(user, answer.status).message); // as a problem, it would ask to sign in
+  if (!answer.ok) throw new Error(problemOf(user, answer.status).message); // A Problem would ask to sign in.
   signedIn(user.id, s);
 }
 
@@ -140,7 +140,7 @@ function refusal(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** freshToken returns the token for a request; one that is about to expire is replaced, by one tab at a time. */
+/** freshToken returns the token for a request. It replaces a token that is about to expire, in one tab at a time. */
 export async function freshToken(): Promise<string | undefined> {
   if (!dueForRefresh(session())) return session()?.token;
   await navigator.locks
@@ -151,7 +151,7 @@ export async function freshToken(): Promise<string | undefined> {
       begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
     })
     .catch(() => {
-      nextRefresh = Date.now() + 20_000; // until it expires the token works, and then the page asks to sign in
+      nextRefresh = Date.now() + 20_000; // The token works until it expires. Then the page asks to sign in.
     });
   return session()?.token;
 }
@@ -160,7 +160,7 @@ let nextRefresh = 0;
 const dueForRefresh = (s: Session | undefined): boolean =>
   Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000 && Date.now() > nextRefresh);
 
-/** developmentSignIn has the server's own issuer give a token for a user of any name. */
+/** developmentSignIn gets a token for a user of any name from the server's development issuer. */
 export async function developmentSignIn(name: string, admin: boolean): Promise<void> {
   const answer = await fetch("/dev/token", {
     method: "POST",

@@ -1,4 +1,4 @@
-// How far a task is, and the ground truth of a dataset.
+// The stage of a task, and the state of the ground truth of a dataset.
 import type { Schemas } from "./api";
 
 export type Stage = "open" | "upcoming" | "past";
@@ -14,15 +14,15 @@ export function stageOf(w: Window | undefined, now = Date.now()): Stage {
 export const registers = (t: Schemas["Task"]): boolean =>
   t.registration?.mode !== "closed" && stageOf(t.registration) === "open";
 
-/** submissionTypes are those that the task takes: all, unless it names some. */
+/** submissionTypes returns the types of submissions that the task takes. It takes all types unless it names some. */
 export const submissionTypes = (t: Schemas["Task"]): Schemas["SubmissionDraft"]["type"][] =>
   t.submissions?.types?.length ? t.submissions.types : ["upload", "image", "repository"];
 
 export type TruthState = "missing" | "refused" | "waits" | "accepted";
 
 /**
- * truthState returns how far the ground truth of a dataset is. It waits until all its files have arrived and the server
- * has read them.
+ * truthState returns the state of the ground truth of a dataset. The ground truth waits until all its files have
+ * arrived and the server has read them.
  */
 export function truthState(d: Pick<Schemas["Dataset"], "truths" | "diagnostics" | "truthVersion">): TruthState {
   if (!d.truths?.length) return "missing";

@@ -1,19 +1,19 @@
-// The files of a submission on their way: sent when it is made, and again when somebody chooses the same file later.
+// Uploading the files of a submission, when it is made, or later when the reader chooses the same file again.
 import { post, type Schemas } from "./api";
 import { read } from "./data";
 import { type Declared, declare, inline, send } from "./upload";
 
 type Submission = Schemas["Submission"];
 export type Chosen = { datasetId: string; file: File };
-/** Tell is told how far each file is, by name. */
+/** Tell receives the progress of each file by name. */
 export type Tell = (name: string, doing: string, share: number) => void;
 
 const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
 /**
- * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is
- * charged. Where the upload of others ends early, broken says why: the submission is made and charged, and submitting
- * again would make a second one.
+ * submit makes a submission. Small files are in the request, so that the server refuses faulty files before it counts
+ * the runs. If the upload of other files fails, broken has the error. Then the submission exists and counts, and
+ * submitting again would make a second submission.
  */
 export async function submit(
   taskId: string,
@@ -52,7 +52,7 @@ export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signa
       file,
       async () => {
         const now: Submission = latest ?? (await read(path, { path: ids }));
-        latest = undefined; // links expire: each further attempt takes a new one
+        latest = undefined; // Links expire, so each further attempt reads new links.
         const at = now.files?.find(f => f.datasetId === datasetId && f.name === file.name);
         if (!at) throw new Error(`The submission has no file ${file.name}.`);
         return at.state === "stored" ? undefined : at.upload;
@@ -63,7 +63,7 @@ export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signa
   }
 }
 
-/** resume sends a file again whose upload ended before it was whole, if it is the same file. */
+/** resume uploads a file again whose upload was interrupted, if it is the same file. */
 export async function resume(run: Schemas["Run"], file: File, tell: Tell, signal: AbortSignal): Promise<void> {
   const of = await read(path, { path: { taskId: run.taskId, submissionId: run.submissionId } });
   const digest: Declared = await declare(file, share => tell(file.name, "Reading", share));

@@ -1,11 +1,11 @@
-// What organizers do until a task can be published, and how far they are.
+// The steps of organizers until a task can be published.
 import type { Schemas } from "./api";
 import { type TruthState, truthState } from "./stage";
 
 type Task = Schemas["Task"];
 type Dataset = Schemas["Dataset"];
 
-/** truthWords says how far the ground truth of a dataset is, after its name. */
+/** truthWords describes the state of the ground truth after the name of the dataset. */
 export const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" | "warm"]> = {
   missing: ["has no ground truth", "bad"],
   refused: ["has a ground truth with errors", "bad"],
@@ -13,11 +13,11 @@ export const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" 
   accepted: ["ground truth accepted", "good"],
 };
 
-/** baselineAt returns where organizers submit a baseline, or add the dataset that it takes. */
+/** baselineAt returns the address at which organizers submit a baseline, or add a dataset first. */
 export const baselineAt = (task: Task, datasets: Dataset[] = []): string =>
   `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
 
-/** Step is something to do. at is an address of the console, or the id of a part of the page. */
+/** Step is a step of organizers. at is an address of the console, or the id of a part of the page. */
 export type Step = { done: boolean; name: string; at: string; note: string; optional?: true };
 
 /** stepsOf returns the steps of a task in their order. */
@@ -70,7 +70,7 @@ function truthStep(task: Task, datasets: Dataset[]): Step {
   return { done: datasets.length > 0, name, at: `#/tasks/${task.id}/datasets/new`, note };
 }
 
-/** headingOf says how much is left to do. Optional steps do not count. */
+/** headingOf returns the heading above the steps. Optional steps do not count as open. */
 export function headingOf(task: Task, steps: Step[]): string {
   const open = steps.filter(s => !s.done && !s.optional).length;
   if (open === 0) return "The task is published";

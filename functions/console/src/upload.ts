@@ -1,5 +1,5 @@
-// Files on their way to the object store: declared by size and digest, sent straight there with progress, and again
-// after a break.
+// Uploads to the object store. A file is declared by size and digest, sent with progress, and sent again after a broken
+// connection.
 import type { Schemas } from "./api";
 import { waiting } from "./ui/status";
 
@@ -12,7 +12,7 @@ const unlessStopped = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new Error("The upload was stopped.");
 };
 
-/** declare reads a file once for its digest, a chunk at a time, so that its size does not matter. */
+/** declare computes the digest of a file. It reads the file in chunks, so that its size is not limited by memory. */
 export async function declare(file: File, progress: Progress, signal?: AbortSignal): Promise<Declared> {
   progress(0);
   const { sha256 } = await import("@noble/hashes/sha2.js");
@@ -29,7 +29,7 @@ export async function declare(file: File, progress: Progress, signal?: AbortSign
   };
 }
 
-/** inline returns the content of a file in base64, as requests have it. */
+/** inline returns the content of a file in base64, for requests. */
 export const inline = async (blob: Blob): Promise<string> => {
   let text = "";
   const bytes = new Uint8Array(await blob.arrayBuffer());
@@ -37,13 +37,13 @@ export const inline = async (blob: Blob): Promise<string> => {
   return btoa(text);
 };
 
-/** isPacked reports whether a file is packed with gzip, by how such files begin (RFC 1952, section 2.3.1). */
+/** isPacked reports whether a file begins like a gzip file (RFC 1952, section 2.3.1). */
 export async function isPacked(file: Blob): Promise<boolean> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   return first === 0x1f && second === 0x8b;
 }
 
-/** packed returns the content as tools take it, packed with gzip; undefined when it is more than most bytes then. */
+/** packed returns the content packed with gzip in base64, for tools, or undefined if that exceeds most bytes. */
 export async function packed(file: File, most: number): Promise<string | undefined> {
   const blob = (await isPacked(file))
     ? file
@@ -52,8 +52,8 @@ export async function packed(file: File, most: number): Promise<string | undefin
 }
 
 /**
- * send sends a file to the object store. link returns where to, again when a link has expired or the connection broke;
- * undefined when the file is there.
+ * send sends a file to the object store. link returns the link for an upload, or undefined if the file is stored
+ * already. send calls it again after a link has expired or the connection broke.
  */
 export async function send(
   file: File,
@@ -66,7 +66,7 @@ export async function send(
     unlessStopped(signal);
     if (!to) return;
     const status = await put(to, file, progress, signal);
-    // 412: it is there already, from an attempt whose answer got lost.
+    // 412: an earlier attempt whose answer got lost has stored the file.
     if ((status >= 200 && status < 300) || status === 412) return progress(1);
     if (status === 400)
       throw new Error(
@@ -81,7 +81,7 @@ export async function send(
   }
 }
 
-/** put resolves with the status of the answer, 0 where there was none. Fetch reports no progress of what it sends. */
+/** put resolves with the status of the answer, or with 0 without an answer. Fetch would report no progress. */
 function put(to: Schemas["Upload"], file: File, progress: Progress, signal: AbortSignal): Promise<number> {
   return new Promise((done, fail) => {
     const request = new XMLHttpRequest();

@@ -1,14 +1,14 @@
-// Asking the server what is wrong with a file before it is sent for good.
+// Checking a file on the server before it is uploaded.
 import { client, ok, type Schemas } from "./api";
 import { read } from "./data";
 import { linesOf } from "./lines";
 import { packed } from "./upload";
 
-const unpacked = 60 << 20; // a little less than tools take
+const unpacked = 60 << 20; // a little less than the limit of tools
 
 export type Verdict = { valid: boolean; diagnostics: Schemas["Diagnostic"][]; lines: Map<number, string> };
 
-/** validate returns what the server says of a file; undefined when it is too large to ask before it is uploaded. */
+/** validate returns the diagnostics of the server for a file, or undefined if the file is too large for a check. */
 export async function validate(
   file: File,
   of: (content: { name: string; content: string }[]) => Schemas["ValidatorInput"],

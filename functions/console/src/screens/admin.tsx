@@ -1,4 +1,4 @@
-// What those who run the platform look at: health, queues with their workers, storage, and which tasks are featured.
+// The platform, for administrators: health, queues with their workers, storage, and featured tasks.
 import type { ComponentChildren } from "preact";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
@@ -112,7 +112,7 @@ function ByUser() {
 const sizes = ["storedBytes", "pendingBytes", "pendingFiles"] as const;
 const said = { storedBytes: "Stored", pendingBytes: "Announced, not uploaded", pendingFiles: "Files announced" };
 
-/** Usage shows what is taken of a quota. */
+/** Usage shows the usage and the limits of quotas. */
 export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
   <Members
     of={[

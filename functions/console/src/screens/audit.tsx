@@ -1,4 +1,4 @@
-// The audit trail of a task or an organizer: who did what, when, and what it was before.
+// The audit entries of a task or an organizer: who changed what, when, and the former values.
 import type { Schemas } from "../api";
 import { useList } from "../data";
 import type { Screen } from "../route";

@@ -1,5 +1,5 @@
-// Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address
-// keeps them.
+// The comparison of runs: differences of scores, of topics and of documents. The reader picks runs by name, and the
+// address keeps them.
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
@@ -69,7 +69,7 @@ function Comparison({ of, query, measure }: { of: Evaluation[]; query: URLSearch
   return <Tests query={query} input={input} ranked={of.every(e => ranks(e.evaluator.kind))} />;
 }
 
-/** Scores has every measure of the runs, side by side. */
+/** Scores shows every measure of the runs, side by side. */
 const Scores = ({ of }: { of: Evaluation[] }) => (
   <Table named label="Scores" head={["Measure", ...of.map(e => ({ number: `${teamOf(e)}: ${nameOf(e)}` }))]}>
     {[...new Set(of.flatMap(e => Object.keys(e.measures)))].map(m => (
@@ -82,7 +82,7 @@ const Scores = ({ of }: { of: Evaluation[] }) => (
   </Table>
 );
 
-/** Tests says whether runs differ and, of rankings, on which topics and documents. */
+/** Tests shows whether runs differ significantly and, for rankings, on which topics and documents. */
 function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
   const asked = ranked ? (query.get("tool") ?? "") : "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
@@ -117,7 +117,7 @@ const methods = {
   combmnz: "Sum of scores times the runs that have the document (CombMNZ)",
 };
 
-/** Fuse makes one run of those that are compared, as a file. */
+/** Fuse makes one file of the compared runs. */
 function Fuse({ runs }: { runs: object[] }) {
   const [method, setMethod] = useState("rrf");
   return (
@@ -142,7 +142,7 @@ type Picked = {
   choose: (choices: Record<string, string | undefined>) => void;
 };
 
-/** Picker shows the runs that are compared, and offers those of the same dataset. */
+/** Picker shows the compared runs, and offers further runs of the same dataset. */
 function Picker({ runs, of, measure, choose }: Picked) {
   const all = useRivals(of[0]?.datasetId);
   const pick = (next: string[]): void =>

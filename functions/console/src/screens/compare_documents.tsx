@@ -6,7 +6,7 @@ import { decimals } from "../ui/run_state";
 import { Loaded, Tag } from "../ui/show";
 import { TopicPager } from "../ui/topic_pager";
 
-/** Documents shows one topic, at first the one on which the runs differ most. */
+/** Documents shows one topic, at first the topic on which the runs differ most. */
 export function Documents({ input, query }: { input: object; query: URLSearchParams }) {
   return (
     <Loaded of={useTool("diffir", { ...input, limit: 1 })}>
@@ -33,7 +33,7 @@ export function Documents({ input, query }: { input: object; query: URLSearchPar
 
 const stands = (rank: number | undefined, run: string): string => (rank ? `rank ${rank} in ${run}` : `not in ${run}`);
 
-/** Rankings are what the runs retrieved for one topic, side by side. */
+/** Rankings shows the documents that the runs retrieved for one topic, side by side. */
 function Rankings({ input }: { input: object }) {
   return (
     <Loaded of={useTool("diffir", input)}>

@@ -1,5 +1,5 @@
-// A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is
-// folded.
+// The form of a new or existing dataset: split, files, measures and rules. Fields that simple tasks need are visible,
+// and the others are folded.
 import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
 import { done, refresh, useGet, useNewest } from "../data";
@@ -122,7 +122,7 @@ function TruthSaid({ of: d }: { of: Dataset }) {
   }
 }
 
-/** Advised tells organizers that teams can find out the ground truth by their scores, and what helps. */
+/** Advised tells organizers that teams can derive the ground truth from their scores, and how to prevent it. */
 const Advised = ({ of: a }: { of: NonNullable<Dataset["advice"]> }) => (
   <p>
     <Tag kind="warm">advice</Tag> {a.examples === 1 ? "1 example" : `${a.examples} examples`} with exact live scores:
@@ -131,7 +131,7 @@ const Advised = ({ of: a }: { of: NonNullable<Dataset["advice"]> }) => (
   </p>
 );
 
-/** State says how far the ground truth is, and the evaluation against a new one. */
+/** State shows the state of the ground truth, and the progress of the evaluation against a new ground truth. */
 function State({ of: d }: { of: Dataset }) {
   const again = d.reevaluation;
   const show = (): Promise<void> =>
@@ -170,7 +170,7 @@ function Editor({ taskId, of, latest }: Props) {
   const info = useGet("/info", {});
   const [usual] = useKinds();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
-  const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
+  const [round, setRound] = useState(0); // A new round empties the fields of files.
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
   const stop = useRef<AbortController>();
   const { newest, latest: read } = useNewest(of, async () => latest?.());

@@ -1,4 +1,4 @@
-// The fields of a dataset: how its runs are measured, its files, and its rules.
+// The fields of a dataset: evaluator, measures, files and rules.
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import type { Added } from "../dataset_files";
@@ -27,7 +27,7 @@ const worker: Evaluator = {
   defaults: ["Score"],
 };
 
-/** useKinds returns the evaluators of the server, and one that organizers bring. */
+/** useKinds returns the evaluators of the server, and the kind for an evaluator of the organizers. */
 export const useKinds = (): Evaluator[] => [...(useGet("/info", {}).data?.evaluators ?? []), worker];
 
 const formats: Record<string, string> = {
@@ -39,7 +39,7 @@ const formats: Record<string, string> = {
 
 const kindOf = (f: Editing): Kind => member(f.values, "evaluator/kind") as Kind;
 
-/** Measuring has what runs are, and how they are measured. */
+/** Measuring has the fields of the evaluator, the format of runs, and the measures. */
 export function Measuring({ f }: { f: Editing }) {
   const kinds = useKinds();
   const kind = kindOf(f);
@@ -119,7 +119,7 @@ export function Measuring({ f }: { f: Editing }) {
   );
 }
 
-/** Files has the files that are there, and takes new ones. */
+/** Files shows the stored files, and has the fields for new files. */
 export function Files({
   f,
   added,
@@ -219,7 +219,7 @@ function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; sto
   );
 }
 
-/** Rules has what few datasets need otherwise than it is. */
+/** Rules has the fields whose defaults are right for most datasets. */
 export function Rules({ f }: { f: Editing }) {
   const kind = kindOf(f);
   const of = useKinds().find(e => e.kind === kind);

@@ -1,4 +1,4 @@
-// Everything that waits for the reader's organizers, over all of their tasks, in one list.
+// The open work of the reader's organizers in all of their tasks, in one list.
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList } from "../data";
@@ -76,7 +76,7 @@ export default function Desk({ query }: Screen) {
 
 const stages = { open: "open", upcoming: "not open yet", past: "closed" };
 
-/** Tasks are those of an organizer, each with its state and what its organizers do with it. */
+/** Tasks shows the tasks of an organizer, each with its state and links for its organizers. */
 export function Tasks({ organizerId, member }: { organizerId: string; member: boolean }) {
   const screenOf = (t: Schemas["Task"]): string => {
     if (!member) return "";

@@ -1,5 +1,4 @@
-// The editor of a task: what is left until it can be published, its rules section by section, and publishing as the
-// last step.
+// The editor of a task: the steps until it can be published, its rules in sections, and publishing as the last step.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { effects, patch, type Schemas } from "../api";
@@ -32,7 +31,7 @@ export default ({ params }: Screen) => (
   </TaskFrame>
 );
 
-/** ForOrganizers shows what organizers of the task alone can do. */
+/** ForOrganizers shows its children only to organizers of the task. */
 export function ForOrganizers({ task, me, children }: OfTask & { children: ComponentChildren }) {
   const { signedIn } = useSession();
   if (!me) return signedIn ? <Busy /> : <SignIn />;
@@ -146,7 +145,7 @@ const Datasets = ({ task, of }: { task: Task; of: Listing<Dataset> }) => (
   </section>
 );
 
-/** useTask returns how the task is changed and read again, so that all sections have the version that there is. */
+/** useTask returns functions that change the task and read it again, so that all sections have its newest version. */
 function useTask(task: Task) {
   const ids = { taskId: task.id };
   const one = useGet(path, { path: ids });
@@ -187,7 +186,7 @@ function Section({ task, part }: { task: Task; part: Part }) {
   );
 }
 
-/** Publish shows what it will do, and what is missing, before it is done. */
+/** Publish shows the effects of publishing, and the missing steps, before the task is published. */
 function Publish({ task, lacks }: { task: Task; lacks: string[] }) {
   const { preview, save } = useTask(task);
   const [coming, setComing] = useState<Schemas["Effect"][]>();

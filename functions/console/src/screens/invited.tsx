@@ -1,4 +1,4 @@
-// An invitation: what it is to, and with which terms, before the reader joins.
+// An invitation: its organizer, task or team and the terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
 import { client, ok, post, type Schemas } from "../api";
 import { refresh } from "../data";

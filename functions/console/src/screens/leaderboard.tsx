@@ -1,5 +1,5 @@
-// The leaderboard of a dataset, as the tool of the same name computes it: with groups that cannot be told apart, and
-// intervals. What the reader chooses stands in the address, so that a link shows the same.
+// The leaderboard of a dataset from the tool leaderboard, with confidence intervals and groups of runs that do not
+// differ significantly. The choices of the reader are in the address, so that a link has them.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
@@ -36,7 +36,7 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
   );
 }
 
-const most = 200; // entries that the tool answers
+const most = 200; // largest number of entries in an answer of the tool
 
 const audiences: Record<Entry["audience"], string> = {
   everyone: "",
@@ -48,7 +48,7 @@ const audiences: Record<Entry["audience"], string> = {
 function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
-  const [on, setOn] = useState(false); // beyond what the tool answers
+  const [on, setOn] = useState(false); // show more entries than the tool answers
   const [ticked, setTicked] = useState<string[]>([]);
   const input: Schemas["LeaderboardInput"] = {
     datasetId: d.id,

@@ -1,4 +1,4 @@
-// Who is signed in: what they belong to, tokens for the terminal, what they are notified of, and how to leave.
+// The account of the reader: memberships, access tokens, notifications, and the deletion of the account.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, useGet, useList } from "../data";
@@ -110,7 +110,7 @@ const scopes = {
   work: "lease runs as a worker",
 };
 
-/** TokenList shows access tokens, of oneself or of another user. */
+/** TokenList shows the access tokens of the reader or of another user. */
 export const TokenList = ({
   of,
   revoke,

@@ -1,4 +1,4 @@
-// The first step of who wants to run a task: the organizer that it will belong to.
+// The form of a new organizer, the first step to a task.
 import { post } from "../api";
 import { refresh } from "../data";
 import { go } from "../route";

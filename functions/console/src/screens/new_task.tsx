@@ -1,4 +1,4 @@
-// A new task: its name is enough, and the editor leads on from there.
+// The form of a new task. It asks only for the name; the editor of the task follows.
 import { post } from "../api";
 import { refresh } from "../data";
 import { useMe } from "../roles";

@@ -1,4 +1,4 @@
-// An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
+// An organizer, for its members: description, members and invitations.
 import { patch, remove, type Schemas } from "../api";
 import { done, read, useGet, useList, useNewest } from "../data";
 import { isAdmin, useMe } from "../roles";
@@ -110,7 +110,7 @@ function Edit({
 
 function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: boolean; me: string }) {
   const all = useList(`${path}/members`, { path: ids });
-  // Owners are a list of the organizer, which a merge patch replaces.
+  // A merge patch replaces the whole list of owners.
   const set = async (userId: string, to: boolean): Promise<void> => {
     const o = await read(path, { path: ids });
     await patch(

@@ -1,4 +1,4 @@
-// A team as the organizers see it: its members, what is left of its quota, and the exceptions that they grant.
+// A team, for organizers: members, the rest of its quota, and exceptions.
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";

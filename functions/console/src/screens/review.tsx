@@ -1,4 +1,4 @@
-// The review of one run by its organizers: what there is to see, and what they decide.
+// The review of one run by the organizers of its task.
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { flags } from "../review_changes";
@@ -35,7 +35,7 @@ const fields = (r: Schemas["Review"]): Values => ({
   published: r.published,
 });
 
-// A checkbox that is not ticked is absent in a form, and false in a review.
+// An unticked checkbox is absent in the values of a form, and false in a review.
 const decided = (patch: Values): Values =>
   Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
 

@@ -1,5 +1,4 @@
-// One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with
-// it.
+// One run: its live state, diagnostics, scores by topic and log, and the actions of its team.
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
@@ -114,7 +113,7 @@ function One({ of: r }: { of: Run }) {
   );
 }
 
-/** Review is what the organizers say of the run to its team. */
+/** Review shows the review of the organizers to the team. */
 function Review({ runId }: { runId: string }) {
   const { data: v } = useGet("/v1/runs/{runId}/review", { path: { runId } });
   if (!v?.reviewedAt) return null;
@@ -181,7 +180,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
   );
 }
 
-/** Compare leads to the comparison with another run of the dataset: the best, a baseline, or one of the reader's. */
+/** Compare links to the comparison with another run of the dataset: the best, a baseline, or a run of the reader. */
 function Compare({ run: r }: { run: Run }) {
   const others = useRivals(r.datasetId).filter(e => e.runId !== r.id);
   if (others.length === 0) return null;
@@ -190,7 +189,7 @@ function Compare({ run: r }: { run: Run }) {
   );
 }
 
-/** Classes has what was predicted for each label, as a picture and in numbers. */
+/** Classes shows the confusion matrix of the labels, as a picture and in numbers. */
 const Classes = ({ of: c, runId }: { of: Schemas["Classes"]; runId: string }) => (
   <>
     <h2>By label</h2>
@@ -220,7 +219,7 @@ const Classes = ({ of: c, runId }: { of: Schemas["Classes"]; runId: string }) =>
 
 const page = 50;
 
-/** Topics has the values by topic, the worst first. */
+/** Topics shows the values by topic, the worst first. */
 function Topics({ of: e }: { of: Evaluation }) {
   const [chosen, setMeasure] = useState(e.primaryMeasure);
   const [shown, setShown] = useState(page);
@@ -266,7 +265,7 @@ function Topics({ of: e }: { of: Evaluation }) {
 
 const ofSubmission = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
-/** Said is what the team says of the run and of its submission. */
+/** Said is the form of the texts that the team writes about the run and its submission. */
 function Said({ run: r }: { run: Run }) {
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
   const submission = useGet(ofSubmission, { path: ids });

@@ -1,4 +1,4 @@
-// The reader's runs, of one task or of all: state, score and fault in one row, live while anything is under way.
+// The runs of the reader, in one task or in all: state, score and fault in one row, updated while runs are unfinished.
 
 import useSWR from "swr";
 import type { Schemas } from "../api";
@@ -42,7 +42,7 @@ function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   return signedIn ? <Busy /> : <SignIn />;
 }
 
-/** useMembers returns who is in any of the teams: what one of them submits is of all. */
+/** useMembers returns the ids of all members of the teams. A run of one member belongs to the whole team. */
 function useMembers(teams: Me["registrations"]): string[] | undefined {
   const { data } = useSWR(["members", teams.map(t => t.registrationId)], () =>
     Promise.all(
@@ -57,7 +57,7 @@ function useMembers(teams: Me["registrations"]): string[] | undefined {
   return data && [...new Set(data.flat())];
 }
 
-/** whileRunning is how often to read runs again: seldom once all have ended. */
+/** whileRunning returns the milliseconds until runs are read again. It is longer after all runs have ended. */
 export const whileRunning = (pages?: { data: Run[] }[]): number =>
   pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
 
@@ -68,7 +68,7 @@ function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: str
     { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } },
     { refreshInterval: whileRunning },
   );
-  // Those that a member submitted elsewhere, in another team, are not the reader's.
+  // Runs that a member submitted with another team do not belong to the reader.
   const runs = {
     ...all,
     items: all.items?.filter(
@@ -99,7 +99,7 @@ export function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   );
 }
 
-const most = 50; // runs whose scores one request has
+const most = 50; // largest number of runs whose scores one request reads
 
 function Some({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   const measured = of.filter(r => r.evaluationId).map(r => r.id);

@@ -1,4 +1,4 @@
-// What one run retrieved for a topic, as a page of results.
+// The documents that one run retrieved for a topic, as a page of search results.
 import { useTool } from "../data";
 import { type Screen, view } from "../route";
 import { download } from "../ui/download";

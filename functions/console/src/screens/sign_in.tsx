@@ -6,7 +6,7 @@ import { leave } from "../sign_in";
 import { Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 
-/** The screen to sign in; with closes it is a tab that another opened for that alone. */
+/** The screen to sign in. With closes in the query, another tab has opened this tab only to sign in. */
 export default function SignInScreen({ query }: Screen) {
   const { signedIn } = useSession();
   const closes = query.has("closes");

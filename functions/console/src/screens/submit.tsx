@@ -1,4 +1,4 @@
-// Submitting: files that the server looks at before anything is charged, container images, and repositories.
+// The form of a submission: files, container images or repositories. The server checks files before it counts the runs.
 import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
@@ -222,7 +222,7 @@ function Entry({
   );
 }
 
-/** RunFile takes the file of a run, and shows what the server says of it. */
+/** RunFile is the field for the file of a run, with the diagnostics of the server. */
 const RunFile = ({
   of: d,
   chosen,

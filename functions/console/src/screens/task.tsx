@@ -1,4 +1,4 @@
-// A task as its participants read it: what it is about, its dates and datasets, and how to take part.
+// A task, for its participants: description, dates, datasets, and how to take part.
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
@@ -97,7 +97,7 @@ const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
     .map(l => `; ${l}`)
     .join("");
 
-/** Next is the one thing that the reader does next. */
+/** Next shows the next step of the reader in the task. */
 function Next({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   if (mine?.state === "accepted") {
@@ -162,7 +162,7 @@ function Granted({ of: e }: { of: Schemas["Exception"] }) {
   return e.runId ? <>a run that does not count</> : <>more runs</>;
 }
 
-/** Left says what is left of a quota. */
+/** Left shows the rest of a quota. */
 export function Left({ quota: q }: { quota: Schemas["Quota"] | Schemas["DatasetQuota"] }) {
   const said = [
     q.remainingToday !== undefined && `${q.remainingToday} of ${q.perDay} today`,
@@ -234,9 +234,9 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
 }
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
-  // Lists have no links to inputs.
+  // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
-  const linked = alone?.inputs?.some(f => f.url);
+    const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">
       <h3>
@@ -295,7 +295,7 @@ const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location
 printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |
   curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $ASSAY_URL/v1/tasks/${d.taskId}/submissions`;
 
-/** Measures explains the measures of an evaluator by the catalogue of the server. */
+/** Measures explains the measures of an evaluator with the catalogue of the server. */
 function Measures({ of }: { of: Schemas["Evaluator"] }) {
   const { data } = useGet("/info", {});
   return (

@@ -1,4 +1,4 @@
-// The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
+// The open work in one task, for organizers: registrations, reviews and announcements.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useList } from "../data";
@@ -69,7 +69,7 @@ const bulk: [said: string, change: Schemas["ReviewChange"], became: string][] = 
 ];
 const seenBy = { everyone: "published", registrants: "published", owners: "not published", organizers: "blinded" };
 
-/** Reviews has the runs on a dataset, of which those ticked are reviewed together. */
+/** Reviews shows the runs on a dataset. The buttons review all ticked runs together. */
 function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchParams }) {
   const state = (query.get("state") ?? "completed") as keyof typeof states;
   const runs = useList(
@@ -80,7 +80,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const chosen = ids.filter(id => ticked.includes(id)); // what was ticked may have gone since
+  const chosen = ids.filter(id => ticked.includes(id)); // Ticked runs may have left the list since.
   const act = async (change: Schemas["ReviewChange"], became: string): Promise<void> => {
     const { failed, undo } = await conclude(
       chosen.map(runId => ({ runId, datasetId: d.id })),
@@ -132,7 +132,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   );
 }
 
-/** Rows are so many runs as their evaluations can be asked for at once. */
+/** Rows shows the runs of one page. One request reads their evaluations. */
 function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (ids: string[]) => void }) {
   const scores = useGet(
     "/v1/evaluations",

@@ -1,4 +1,4 @@
-// The parts of a task that organizers edit, each with its fields and what is edited of the task.
+// The sections of a task that organizers edit, each with its fields and the members that it edits.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { submissionTypes } from "../stage";
@@ -94,7 +94,7 @@ export const parts: Part[] = [
   },
 ];
 
-/** Window has the fields of a window, of the task or of a dataset. */
+/** Window has the fields of the window of a task or a dataset. */
 export const Window = ({
   f,
   of,
@@ -114,7 +114,7 @@ export const Window = ({
   </div>
 );
 
-/** Limits has the fields of how much a team may submit. */
+/** Limits has the fields of the quota of a team. */
 export const Limits = ({ f }: { f: Editing }) => (
   <div class="sides">
     <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint="Left out: without limit." />

@@ -1,4 +1,4 @@
-// The tasks: open, upcoming, past and those of the reader, with a search by name.
+// The tasks: open, upcoming and past tasks and the reader's tasks, with a search by name.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
@@ -88,7 +88,7 @@ function All({ stage, name }: { stage: Stage; name: string }) {
 
 const Cards = ({ children }: { children: ComponentChildren }) => <ul class="cards">{children}</ul>;
 
-/** Mine has what the reader organizes, and what they take part in. */
+/** Mine shows the tasks in which the reader takes part, and the tasks that the reader organizes. */
 function Mine({ me }: { me: Me }) {
   const [count, setCount] = useState(24);
   return (
@@ -179,7 +179,7 @@ function Card({
   organized?: boolean;
 }) {
   const stage = stageOf(task.submissions);
-  const Name = registration || organized ? "h3" : "h2"; // Mine has headings of its own
+  const Name = registration || organized ? "h3" : "h2"; // Mine has its own h2 headings.
   const next = stage === "upcoming" ? task.submissions?.opensAt : task.submissions?.closesAt;
   return (
     <li class="card">

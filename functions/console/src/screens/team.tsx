@@ -1,4 +1,4 @@
-// The reader's team in a task: what it says of itself, its members, and who is invited.
+// The reader's team in a task: its data, members and invitations.
 import { useEffect } from "preact/hooks";
 import { patch, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useNewest } from "../data";
@@ -50,7 +50,7 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   const ids = { taskId: task.id, registrationId };
   const registration = useGet(path, { path: ids }, { refreshInterval: r => (r?.state === "pending" ? 10_000 : 0) });
   useEffect(() => {
-    if (registration.data && registration.data.state !== known) void refresh(); // what the team may do follows
+    if (registration.data && registration.data.state !== known) void refresh(); // The rights of the team have changed.
   }, [registration.data?.state]);
   const { newest, latest } = useNewest(registration.data, () => registration.mutate());
   const change = (body: object, said: string): Promise<void> => done(patch(path, ids, body, newest.current), said);
@@ -62,7 +62,7 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
     <Loaded of={registration}>
       {r => {
         const out = r.state === "rejected";
-        const owner = r.userId === me!.id && !out; // only organizers change a team that was rejected
+        const owner = r.userId === me!.id && !out; // Only organizers change a rejected team.
         const asked = !out && task.terms && r.acceptedTerms !== task.terms.version;
         return (
           <>

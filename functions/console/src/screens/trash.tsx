@@ -1,4 +1,4 @@
-// What was deleted and can be restored.
+// The trash: deleted resources that can be restored.
 import { remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { go, type Screen } from "../route";

@@ -1,4 +1,4 @@
-// The users of the platform, for those who run it: what they take, their tokens, and their deletion.
+// The users of the platform, for administrators: usage, access tokens and deletion.
 import { patch, remove, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { separate } from "../member_names";
@@ -98,7 +98,7 @@ const scaled = (of: Values, factor: number): Values =>
     return typeof size === "number" ? withMember(values, name, Math.ceil(size * factor)) : values;
   }, of);
 
-/** Limits edits what one user may take, where that is not what all may. */
+/** Limits edits the limits of one user that replace the defaults of the server. */
 function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | undefined> }) {
   const { newest, latest } = useNewest(u, saved);
   const fields = (p: Profile): Values => scaled({ quota: p.quota ?? {} }, 1 / megabyte);

@@ -1,4 +1,4 @@
-// The webhooks of a task or an organizer: where events go, and what became of them.
+// The webhooks of a task or an organizer, and their deliveries.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
@@ -10,7 +10,7 @@ import { When } from "../ui/time";
 import { filled } from "../ui/values";
 
 type Ids = Record<string, string>;
-// Those of a task and of an organizer are alike, but for their addresses.
+// Webhooks of tasks and of organizers differ only in their addresses.
 const ofTask = "/v1/tasks/{taskId}/webhooks";
 const ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
 

@@ -1,4 +1,4 @@
-// The picture of a tool. It is asked for with the token, which an address of an image could not send.
+// The picture of a tool. A request with the token gets it, because the address of an image would send no token.
 import { useEffect, useState } from "preact/hooks";
 import { type Problem, toProblem } from "../problem";
 import { fetchAs } from "./download";

@@ -1,4 +1,4 @@
-// A file that the server looks at as soon as it is chosen, before it is sent for good.
+// The field of a file that the server checks as soon as it is chosen, before it is uploaded.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";

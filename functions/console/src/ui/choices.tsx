@@ -1,4 +1,4 @@
-// Choices outside of forms, which take effect at once: which part of a screen is shown, and in what way.
+// Choices outside of forms. They take effect at once, and select the part of a screen that is shown.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useList } from "../data";
@@ -7,7 +7,7 @@ import { Items } from "./show";
 
 type Choosing = { label: string; options: Record<string, string>; value: string; choose: (value: string) => void };
 
-/** Tabs are buttons, one of which is pressed. */
+/** Tabs shows buttons. One of them is pressed. */
 export const Tabs = ({ label, options, value, choose }: Choosing) => (
   <p class="tabs" role="group" aria-label={label}>
     {Object.entries(options).map(([name, said]) => (
@@ -47,7 +47,7 @@ type OfDataset = {
   first?: (all: Dataset[]) => Dataset | undefined;
 };
 
-/** OneDataset shows something of one dataset of a task: that of the address, or else the first. */
+/** OneDataset shows its children for one dataset of a task: the dataset in the address, or otherwise the first. */
 export function OneDataset({
   taskId,
   query,

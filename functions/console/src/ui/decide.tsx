@@ -5,13 +5,13 @@ import { say } from "./status";
 
 type Registration = Schemas["Registration"];
 
-/** stateKinds says how the state of a registration is marked. */
+/** stateKinds maps the state of a registration to the kind of its tag. */
 export const stateKinds = { accepted: "good", pending: "warm", rejected: "bad" } as const;
 
-/** peopleOf are the members of a team by name. */
+/** peopleOf returns the members of a team with their names. */
 export const peopleOf = (r: Registration): Schemas["Person"][] => r.people ?? (r.user ? [r.user] : []);
 
-/** decide sets the state of registrations, which can be undone. */
+/** decide sets the state of registrations, and offers to undo it. */
 export async function decide(
   rs: Pick<Registration, "id" | "taskId" | "team" | "state">[],
   state: Registration["state"],
@@ -26,14 +26,14 @@ export async function decide(
           { state: to(r) },
         );
     } finally {
-      await changed(); // also what was done before one failed
+      await changed(); // Some may have changed before one failed.
     }
   };
   await set(() => state);
   say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
 }
 
-/** Decide has the decisions about a team: those that are left, or all, such as to reject one that was accepted. */
+/** Decide has the buttons for decisions about a team: open decisions, or all, such as rejecting an accepted team. */
 export const Decide = ({
   of: r,
   changed,

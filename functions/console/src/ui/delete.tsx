@@ -1,5 +1,5 @@
-// Deleting a user, which is for good, and a task or a dataset, which can be undone. What others have submitted goes
-// only with it by its name.
+// Deleting users, tasks and datasets. The deletion of a user cannot be undone. To delete a task with the submissions of
+// others, the reader must type its name.
 import { useState } from "preact/hooks";
 import { remove, restore } from "../api";
 import { done } from "../data";
@@ -9,7 +9,7 @@ import { Text } from "./fields";
 import { Form } from "./form";
 import { Action, Failure } from "./show";
 
-/** DeleteAccount deletes a user, after a word that nobody types by mistake. */
+/** DeleteAccount deletes a user after the reader has typed a word that nobody types by mistake. */
 export const DeleteAccount = ({ title, about, run }: { title: string; about: string; run: () => Promise<unknown> }) => (
   <details>
     <summary>{title}</summary>

@@ -1,4 +1,4 @@
-// Files that the API answers, which links can't ask for, because they send no token.
+// Downloads from the API. They need a token, and links send no token.
 import { persistentFetch } from "../api";
 import { Problem, type ProblemDocument } from "../problem";
 
@@ -14,7 +14,7 @@ async function answerAs(path: string, mediaType: string, body?: object): Promise
   return answer;
 }
 
-/** fetchAs returns an answer in the media type, of a GET or, with a body, of a POST. */
+/** fetchAs returns the answer to a GET, or with a body to a POST, in the media type. */
 export const fetchAs = async (path: string, mediaType: string, body?: object): Promise<Blob> =>
   (await answerAs(path, mediaType, body)).blob();
 

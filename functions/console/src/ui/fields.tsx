@@ -1,5 +1,4 @@
-// The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the
-// member.
+// The fields of forms. Each names the member that it edits, has a label and a hint, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
 import { inWords } from "../member_names";
 import type { Editing } from "./form";
@@ -48,7 +47,7 @@ function ariaOf({ f, name, hint, required }: Omit<Common, "label">): Aria {
 
 const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => within(e, name));
 
-/** Faults says what is wrong with a member, and what somebody else saved of it. */
+/** Faults shows the faults of a member, and the value that somebody else saved. */
 export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string }) => {
   const faults = faultsOf(f, name);
   return (
@@ -72,7 +71,7 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
 
 const text = (f: Editing, name: string): string => String(member(f.values, name) ?? "");
 
-/** Text edits a line; an address that is entered without a scheme is one of the web. */
+/** Text edits a line. It adds https:// to an address without a scheme. */
 export const Text = ({
   type = "text",
   max,
@@ -81,7 +80,7 @@ export const Text = ({
 }: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => {
   const { f, name } = field;
   const complete = (value: string): void => {
-    // on a change, which onChange is none of with preact/compat: it has that for each key
+    // This is the handler of the DOM event change. With preact/compat, onChange runs for each key.
     const entered = value.trim();
     if (type === "url" && entered && !/^[a-z][a-z0-9+.-]*:/i.test(entered)) f.set(name, `https://${entered}`);
   };
@@ -115,7 +114,7 @@ export const Area = ({ rows = 4, ...field }: Common & { rows?: number }) => (
   </Field>
 );
 
-/** Whole edits a number, which is left out when nothing is entered. */
+/** Whole edits a whole number. An empty field leaves the member out. */
 export const Whole = ({ min = 0, max, ...field }: Common & { min?: number; max?: number }) => (
   <Field {...field}>
     {aria => (

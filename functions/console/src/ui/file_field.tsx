@@ -1,4 +1,4 @@
-// A file chosen or dropped, and what the server found in it, each fault with its line.
+// The field of a file, which is chosen or dropped, and the diagnostics of the server, each with its line.
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
@@ -20,7 +20,7 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
     if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is a second way; the input in it works with every device
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is optional; the input works with every device
     <div
       class={`drop ${over ? "over" : ""}`}
       onDragOver={e => {
@@ -44,7 +44,7 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
   );
 }
 
-/** Diagnostics lists what is wrong with files, with the text of each line where the file is at hand. */
+/** Diagnostics lists the diagnostics of files, with the text of each line if the file is in the browser. */
 export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
   const [most, setMost] = useState(10);
   if (of.length === 0) return null;

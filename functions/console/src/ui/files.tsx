@@ -1,9 +1,9 @@
-// Files that are there, with links to those that the reader may have.
+// Stored files, with links to the files that the reader may download.
 import type { Schemas } from "../api";
 
 type File = Schemas["File"];
 
-/** bytes returns a size with its unit, and nothing for an unknown one. */
+/** bytes returns a size with its unit, and an empty text for an unknown size. */
 export function bytes(size: number | undefined): string {
   if (size === undefined) return "";
   if (size < 1000) return `${size} B`;

@@ -1,5 +1,5 @@
-// Forms whose fields are members of what is sent. A form keeps a draft in its tab until it is sent, puts each fault
-// beside its field, shows what a change would do before it is made, and merges what somebody else changed meanwhile.
+// Forms whose fields are members of the body of a request. A form stores a draft in its tab until it is sent, shows
+// each fault beside its field, previews the effects of a change, and merges concurrent changes of others.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
@@ -7,7 +7,7 @@ import { Problem, toProblem } from "../problem";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
-/** Editing is a form at work, which fields are given. */
+/** Editing is the state of a form for its fields. */
 export type Editing = {
   id: string;
   values: Values;
@@ -15,18 +15,18 @@ export type Editing = {
   /** markEdited drops the faults of a member that the user has edited since they were reported. */
   markEdited: (name: string) => void;
   faults: Fault[];
-  theirs: Values; // by name, what somebody else saved where this form has something else
+  theirs: Values; // by name, values that somebody else saved and this form has changed differently
 };
 
 type Props = {
-  name: string; // of the draft: what is edited, such as "task/123"; without one there is none
+  name: string; // name of the draft, such as "task/123"; no draft is stored if it is empty
   initial: Values;
   submit: (values: Values, base: Values) => Promise<unknown>;
   children: (f: Editing) => ComponentChildren;
   button?: string;
-  /** preview returns what submitting would do; it is shown first, unless it is nothing. */
+  /** preview returns the effects of submitting. The form shows them first, unless there are none. */
   preview?: (values: Values, base: Values) => Promise<Schemas["Effect"][]>;
-  /** latest reads again what is edited, when somebody else changed it meanwhile. */
+  /** latest reads the edited resource again, after somebody else has changed it. */
   latest?: () => Promise<Values>;
 };
 
@@ -39,7 +39,7 @@ function keepDraft(name: string, draft: Draft): void {
   try {
     sessionStorage.setItem(draftKey(name), JSON.stringify(draft));
   } catch {
-    sessionStorage.removeItem(draftKey(name)); // the browser has no room for it
+    sessionStorage.removeItem(draftKey(name)); // The browser has no room for the draft.
   }
 }
 
@@ -58,7 +58,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const standing = refused.length > 0 ? faults.length > 0 : edited.length === 0;
   const markEdited = (path: string): void => setEdited(all => [...all, path]);
 
-  // What was not edited follows what was read again, so that what is sent is always made of what it replaces.
+  // Unedited members take the values that were read again, so that a request always changes the newest version.
   useEffect(() => {
     if (busy || same(initial, base)) return;
     if (same(values, base)) {
@@ -98,7 +98,10 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     }
     setBusy(false);
   };
-  /** settled submits, again when what changed meanwhile is no field of the form, and returns false when it is one. */
+  /**
+   * settled submits the form. If somebody else has changed the resource meanwhile, it submits again, unless a field of
+   * the form has changed. Then it returns false.
+   */
   const settled = async (): Promise<boolean> => {
     try {
       await submit(values, base);
@@ -169,7 +172,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   );
 }
 
-/** notBesideFields returns the problem without the faults that stand beside fields. */
+/** notBesideFields returns the problem without the faults that fields show. */
 function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault[]): Problem {
   if (faults.length > 0 && unplaced.length === 0)
     return new Problem({ title: document.title, detail: "Nothing was saved: look at what is marked above." });
@@ -193,7 +196,7 @@ const audiences: Record<string, string> = {
   organizers: "the organizers",
 };
 
-/** Effects says what a change would do, as the API's preview has it. */
+/** Effects shows the effects of a change from the API's preview. */
 export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
   <div class="effects" role="status">
     <h3>What this will do</h3>

@@ -1,4 +1,4 @@
-// Invitations to an organizer, a task or a team: made, shown once, listed, withdrawn.
+// Making, listing and withdrawing invitations to an organizer, a task or a team.
 import { useState } from "preact/hooks";
 import { post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";

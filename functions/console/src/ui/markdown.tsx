@@ -1,4 +1,4 @@
-// Markdown as elements. It is parsed into a tree and never into HTML, so that no text of a user can become markup.
+// Markdown as elements. The parser returns a tree and never HTML, so that no text of a user can become markup.
 
 import type { Nodes, Parent, Root } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
@@ -8,7 +8,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { tooComplex } from "./markdown_limits";
 
-/** MarkdownTree shows Markdown, whose first headings are of the level top. */
+/** MarkdownTree shows Markdown. Its first headings have the level top. */
 export default function MarkdownTree({ source, top }: { source: string; top: number }) {
   const tree = useMemo(() => parse(source), [source]);
   return tree ? <div class="prose">{inside(tree, top)}</div> : <p class="prose before">{source}</p>;
@@ -20,7 +20,7 @@ const parse = (source: string): Root | undefined =>
 const inside = (n: Parent, top: number): ComponentChildren =>
   n.children.map((child, i) => <Node key={i} n={child} top={top} />);
 
-/** safe returns a link that leads to a page or a mailbox; others are none. */
+/** safe returns an address of a page or a mailbox, and undefined for other addresses. */
 function safe(url: string): string | undefined {
   try {
     return ["http:", "https:", "mailto:"].includes(new URL(url, location.origin).protocol) ? url : undefined;
@@ -81,7 +81,7 @@ function Node({ n, top }: { n: Nodes; top: number }) {
         <a href={safe(n.url)} rel="nofollow noopener noreferrer">
           {n.alt || n.url}
         </a>
-      ); // what it loads would tell who reads
+      ); // Loading the image would reveal the reader to its server.
     case "table": {
       const [head, ...rows] = n.children;
       return (

@@ -1,4 +1,4 @@
-// A text in Markdown, with how it will look.
+// The field of a text in Markdown, with a preview.
 import type { ComponentProps } from "preact";
 import { Area } from "./fields";
 import { Markdown } from "./lazy";

@@ -1,11 +1,12 @@
-// How much Markdown is parsed. The time of the parser grows with the square of the marks that stand close together.
+// Limits of the Markdown that is parsed. The parser takes quadratic time in the number of marks that stand close
+// together.
 
 const maxDepth = 8;
 const maxMarks = 500;
 
 const count = (text: string, marks: RegExp): number => text.match(marks)?.length ?? 0;
 
-/** tooComplex reports whether marks stand deeper or denser than people write. The public pages have the same limits. */
+/** tooComplex reports whether marks are deeper or denser than in texts of people. Public pages have the same limits. */
 export function tooComplex(source: string): boolean {
   const lines = source.split(/\r\n?|\n/).map(l => l.trim());
   const blocks = lines.join("\n").split("\n\n");

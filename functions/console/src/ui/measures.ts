@@ -1,4 +1,4 @@
-// The catalogue of measures that the server has.
+// The server's catalogue of measures.
 import type { Schemas } from "../api";
 
 type Family = Schemas["Family"];

@@ -1,4 +1,4 @@
-// The measures of a dataset: chosen from the catalogue of the server with what they mean, and which of them ranks.
+// The field of a dataset's measures. The reader chooses them from the server's catalogue, and chooses the primary one.
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
@@ -113,7 +113,7 @@ const cutoffs: Record<Family["cutoff"], string> = {
   "required recall": "After the @: a recall, such as 0.1.",
 };
 
-/** Grammar says how a measure is written: its cutoff, and what may stand in its brackets. */
+/** Grammar explains how to write a measure: its cutoff, and the parameters in its brackets. */
 function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
   if (!of)
     return (

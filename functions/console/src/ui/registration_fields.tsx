@@ -1,4 +1,4 @@
-// What a team says of itself, when it registers and later.
+// The fields of a team, when it registers and later.
 import type { Schemas } from "../api";
 import { Check, Text } from "./fields";
 import type { Editing } from "./form";
@@ -26,7 +26,7 @@ export const TeamFields = ({ f }: { f: Editing }) => (
   </>
 );
 
-/** TermsField has the terms of a task, and takes their acceptance: the member acceptedTerms has the version. */
+/** TermsField shows the terms of a task. Accepting them sets acceptedTerms to their version. */
 export const TermsField = ({ f, terms }: { f: Editing; terms: Schemas["Terms"] | undefined }) =>
   terms ? (
     <fieldset class="field" data-field="acceptedTerms">

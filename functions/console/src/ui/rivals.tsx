@@ -1,4 +1,4 @@
-// The runs that one may be compared with: the best of its dataset, baselines, and the reader's own.
+// The runs for a comparison: the best runs of the dataset, baselines, and the reader's own runs.
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { useMe } from "../roles";
@@ -7,7 +7,7 @@ import { nameOf, scoreOf, teamOf } from "./run_state";
 
 type Evaluation = Schemas["Evaluation"];
 
-/** useRivals returns the evaluations on a dataset to choose from; without one, those of the reader's runs. */
+/** useRivals returns the evaluations on a dataset for a comparison, or without a dataset those of the reader's runs. */
 export function useRivals(datasetId: string | undefined): Evaluation[] {
   const me = useMe();
   const on = datasetId ? { "filter[datasetId]": [datasetId] } : {};

@@ -1,4 +1,4 @@
-// The state of a run in words, and its score once there is one.
+// The state, the name and the score of a run in words.
 import type { Schemas } from "../api";
 import { Tag } from "./show";
 
@@ -20,10 +20,10 @@ export const ranks = (kind?: string): boolean => kind === "retrieval" || kind ==
 
 export const StateTag = ({ of }: { of: State }) => <Tag kind={words[of][1]}>{words[of][0]}</Tag>;
 
-/** ended reports whether the run changes no more by itself. */
+/** ended reports whether the run is completed, failed or cancelled. */
 export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].includes(r.state);
 
-/** nameOf is how people call a run. */
+/** nameOf returns the name of a run for people. */
 export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string; runId?: string }): string =>
   r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
 
@@ -31,7 +31,7 @@ export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?
 export const teamOf = (e: { team: string; baseline: boolean }): string =>
   e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
 
-/** scoreOf is the result of a run by the measure that ranks. */
+/** scoreOf returns the value of the primary measure. */
 export const scoreOf = (e: Schemas["Evaluation"]): string =>
   decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
 

@@ -1,11 +1,11 @@
-// How screens show what they read: while it loads, when it fails, when there is nothing.
+// The parts of which screens consist: headings, lists, tables, buttons, and the states of data while it loads or fails.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Listing, Loading } from "../data";
 import { inWords, memberOf } from "../member_names";
 import { type Problem, toProblem } from "../problem";
 
-/** Heading is the h1 of a screen. It names the tab, and is where reading begins after the screen has changed. */
+/** Heading is the h1 of a screen. It names the tab, and gets the focus after the screen has changed. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
   useEffect(() => {
     document.title = `${title} · Assay`;
@@ -45,8 +45,8 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
 }
 
 /**
- * Loaded shows what was read once it is there; the title is for a screen that has none without it. What was read before
- * stays when reading it again fails.
+ * Loaded shows its children once the data is read. The title is the heading of the screen until then. If reading again
+ * fails, the former data stays.
  */
 export function Loaded<T>({
   of,
@@ -68,14 +68,14 @@ export function Loaded<T>({
   return <Busy />;
 }
 
-/** Busy keeps the place of what is being read. */
+/** Busy is the placeholder for data that is being read. */
 export const Busy = () => (
   <p class="busy quiet" aria-busy="true">
     Loading …
   </p>
 );
 
-/** Items shows a list, what to do when it is empty, and a button for the next page. */
+/** Items shows a list, a text for an empty list, and a button for the next page. */
 export function Items<T>({
   of,
   empty,
@@ -108,7 +108,7 @@ type OfItems<T> = {
   first?: (item: T) => unknown;
 };
 
-/** Listed shows a list with an item a row, and before the others those that come first. */
+/** Listed shows a list with a row for each item. Items for which first is true come first. */
 export const Listed = <T extends { id: string }>({ of, empty, children, first }: OfItems<T>) => (
   <Items of={of} empty={empty}>
     {items => (
@@ -125,7 +125,7 @@ export const Listed = <T extends { id: string }>({ of, empty, children, first }:
 
 type Head = (string | { number: string })[];
 
-/** Table is a table that scrolls by itself where it is wider than the page; columns of numbers stand at the right. */
+/** Table is a table that scrolls if it is wider than the page. Columns of numbers are aligned to the right. */
 export const Table = ({
   label,
   head,
@@ -159,7 +159,7 @@ export const Table = ({
   </div>
 );
 
-/** Row is a row of a Table: what it is of, numbers, and then other cells. */
+/** Row is a row of a Table: its heading, numbers, and then other cells. */
 export const Row = ({
   head,
   numbers,
@@ -180,7 +180,7 @@ export const Row = ({
   </tr>
 );
 
-/** Members is a list of names and what they have. */
+/** Members is a list of names and values. */
 export const Members = ({ of }: { of: [name: ComponentChildren, value: ComponentChildren][] }) => (
   <dl class="members">
     {of.flatMap(([name, value], i) => [<dt key={`name ${i}`}>{name}</dt>, <dd key={i}>{value}</dd>])}
@@ -188,8 +188,8 @@ export const Members = ({ of }: { of: [name: ComponentChildren, value: Component
 );
 
 /**
- * passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader
- * go on.
+ * passFocus moves the focus from a button that is removed to the heading above it. Keyboards and screen readers
+ * continue there.
  */
 function passFocus(from: HTMLElement | null): void {
   if (!from || document.activeElement !== from) return;
@@ -210,8 +210,8 @@ type Acts = {
 };
 
 /**
- * Action is a button that does something, and shows why it could not. What has no way back says so first, in ask, and
- * can be cancelled.
+ * Action is a button that runs an action, and shows its error. With ask, it asks for a confirmation first, because the
+ * action cannot be undone.
  */
 export function Action({ run, children, plain, label, ask }: Acts) {
   const [busy, setBusy] = useState(false);
@@ -221,7 +221,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
   useEffect(() => () => passFocus(button.current), []);
   const act = async (): Promise<void> => {
     if (busy) return;
-    button.current?.focus(); // of two, the one that stays
+    button.current?.focus(); // The other button is removed.
     setBusy(true);
     setFailed(undefined);
     try {
@@ -232,7 +232,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
     setBusy(false);
     setAsked(false);
   };
-  // The button that was pressed turns into that which cancels, so that pressing it twice does nothing.
+  // The pressed button becomes the button to cancel, so that a double click does nothing.
   return (
     <>
       {asked && (
@@ -258,7 +258,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
   );
 }
 
-/** Code shows lines to copy. */
+/** Code shows lines, with a button that copies them. */
 export function Code({ label, children }: { label: string; children: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-// The ways to sign in that this server has.
+// The ways to sign in on this server.
 import { useState } from "preact/hooks";
 import { settings } from "../settings";
 import { developmentSignIn, enter, leave } from "../sign_in";
@@ -8,8 +8,8 @@ import { Action } from "./show";
 import type { Values } from "./values";
 
 /**
- * SignIn signs in, and comes back to the address after, or, again, leaves the page as it is: the issuer is in a tab of
- * its own.
+ * SignIn signs in and returns to the address in after. With again, it opens the issuer in another tab, and leaves the
+ * page unchanged.
  */
 export function SignIn({ again, after = location.hash }: { again?: boolean; after?: string }) {
   const [pasting, setPasting] = useState(!settings.client_id && !settings.development);

@@ -1,5 +1,5 @@
-// What just happened, and what is being waited for: one line at the foot of the page, which screen readers read out,
-// with a way to undo.
+// The status line at the foot of the page. It shows the last action with a button to undo it, and what the page waits
+// for. Screen readers read it out.
 import { useSyncExternalStore } from "preact/compat";
 import { Action } from "./show";
 
@@ -15,14 +15,14 @@ const set = (next: Note[]): void => {
 };
 const drop = (id: number): void => set(notes.filter(n => n.id !== id));
 
-/** say tells what happened; undo takes it back. What can be undone stays for longer. */
+/** say shows a text. undo undoes the action; a text with undo stays longer. */
 export function say(text: string, undo?: () => Promise<unknown>): void {
   const id = ++last;
   set([...notes.filter(n => n.waits), { id, text, ...(undo && { undo }) }]);
   setTimeout(() => drop(id), undo ? 20_000 : 8_000);
 }
 
-/** waiting tells what is being waited for, until the function that it returns is called. */
+/** waiting shows a text until the returned function is called. */
 export function waiting(text: string): () => void {
   const id = ++last;
   set([...notes.filter(n => n.text !== text), { id, text, waits: true }]);
@@ -46,7 +46,7 @@ export function Status() {
 }
 
 function Line({ note }: { note: Note }) {
-  // The line may have gone by itself before the answer comes.
+  // The note may have disappeared before the answer arrives.
   const undo = (): Promise<void> =>
     note.undo!().then(
       () => say("Undone."),

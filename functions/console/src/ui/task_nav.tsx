@@ -1,4 +1,4 @@
-// The links between the screens of one task, and its name above them.
+// The name of a task, and the links between its screens.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
@@ -37,7 +37,7 @@ export function TaskFrame({
   );
 }
 
-/** Organizer names the organizer of a task, in a line that is there before the name is. */
+/** Organizer shows the name of the organizer of a task. The line keeps its place while the name is being read. */
 export function Organizer({ id }: { id: string }) {
   const { data } = useGet("/v1/organizers/{organizerId}", { path: { organizerId: id } }, { revalidateOnFocus: false });
   return (

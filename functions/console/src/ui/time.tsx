@@ -1,5 +1,5 @@
-// Instants as people read them: in the zone of the reader, with UTC in the title, and for deadlines in AoE (UTC−12), as
-// calls for papers have them.
+// Instants for people: in the zone of the reader, with UTC in the title. Deadlines are also shown in AoE (UTC−12),
+// like in calls for papers.
 const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const withZone = new Intl.DateTimeFormat(undefined, {
   year: "numeric",
@@ -23,7 +23,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 1],
 ];
 
-/** ago says how far an instant is from now, such as "in 3 days". */
+/** ago returns the distance of an instant from now, such as "in 3 days". */
 export function ago(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = units.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
@@ -37,7 +37,7 @@ export const When = ({ at }: { at: string }) => (
   </time>
 );
 
-/** Deadline shows an instant that people plan by: how far it is, in their zone, and anywhere on earth. */
+/** Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. */
 export const Deadline = ({ at }: { at: string }) => (
   <time dateTime={at} title={at}>
     {withZone.format(new Date(at))}{" "}
@@ -47,7 +47,7 @@ export const Deadline = ({ at }: { at: string }) => (
   </time>
 );
 
-/** toLocal and fromLocal turn an instant into the value of an input of date and time in the reader's zone, and back. */
+/** toLocal and fromLocal convert an instant to the value of a date and time input in the reader's zone, and back. */
 export function toLocal(at: string | null | undefined): string {
   if (!at) return "";
   const d = new Date(at);

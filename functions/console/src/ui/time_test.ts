@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ago, fromLocal, toLocal, zone } from "./time";
 
-// The test of the bundle runs these in English, in the zone of New York.
+// The Go test runs these tests in English, in the zone of New York.
 const now = Date.parse("2026-05-01T12:00:00Z");
 
 test("distances have their largest unit", () => {

@@ -1,4 +1,4 @@
-// The way through the topics of runs: by name, or from one to the next.
+// The navigation between the topics of runs: by name, or to the next topic.
 type Pager = { topics: string[]; at: string; count: number; order: string; choose: (topic: string) => void };
 
 export function TopicPager({ topics, at, count, order, choose }: Pager) {

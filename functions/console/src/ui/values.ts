@@ -1,4 +1,4 @@
-// The values of a form, by the names of members, and what is made of them.
+// The values of a form by the names of members, and patches and merges of them.
 
 export type Values = { [name: string]: unknown };
 export type Fault = { pointer: string; detail: string };

@@ -22,10 +22,10 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// incompleteMarker is the name of a file that a folder has while it is not a whole backup.
+// incompleteMarker is the name of a file in a folder whose backup is not complete yet.
 const incompleteMarker = "incomplete-backup"
 
-// checkComplete returns an error when the folder has a backup that was interrupted.
+// checkComplete returns an error if the folder has an interrupted backup.
 func checkComplete(data string) error {
 	_, err := os.Stat(filepath.Join(data, incompleteMarker))
 	if err == nil {
@@ -37,8 +37,8 @@ func checkComplete(data string) error {
 	return err
 }
 
-// backup makes a copy of the data in a new or empty folder, in which a server can be started. Until the copy is whole and on disk, the
-// folder has the marker.
+// backup copies the data to a new or empty folder, in which a server can be started. The folder has the marker until the copy is complete
+// and synced to disk.
 func backup(ctx context.Context, data, to string, table *embedded.Store, files *directory.Store) (made string, err error) {
 	began := time.Now()
 	if err := os.MkdirAll(to, 0o700); err != nil { //nolint:gosec // who runs the program names the folder
@@ -79,14 +79,15 @@ func backup(ctx context.Context, data, to string, table *embedded.Store, files *
 		plural.Count(n, "file"), plural.Count(bytes, "byte"), time.Since(began).Round(time.Millisecond)), nil
 }
 
-// A running server makes backups for those who may write to its socket, which is in a folder of its own so that nobody else reaches it
-// at any time. Its protocol is HTTP: a POST whose query names the folder.
+// A running server makes backups for users who can write to its socket. The socket has its own folder, so that other users cannot reach it
+// even while it is created. Its protocol is HTTP: a POST whose query names the folder.
 const (
 	socketFolder = "control"
 	socketName   = "backup.socket"
 )
 
-// listenForBackups listens at the socket. A file of the same name is of an earlier server, for this one has the folder's table open.
+// listenForBackups listens at the socket. An existing file of the same name belongs to a server that has ended, because only one server
+// can open the table of the folder.
 func listenForBackups(ctx context.Context, data string) (net.Listener, error) {
 	folder := filepath.Join(data, socketFolder)
 	socket := filepath.Join(folder, socketName)
@@ -107,7 +108,7 @@ func listenForBackups(ctx context.Context, data string) (net.Listener, error) {
 func (p *program) serveBackups(ctx context.Context) {
 	l, err := listenForBackups(ctx, p.data)
 	if err != nil {
-		p.log.WarnContext(ctx, "backups can be made only while the server is stopped", "error", err)
+		p.log.WarnContext(ctx, "cannot listen for backups: stop the server to make one", "error", err)
 		return
 	}
 	s := &http.Server{ReadHeaderTimeout: headerTime, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,14 +118,14 @@ func (p *program) serveBackups(ctx context.Context) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		p.log.InfoContext(r.Context(), "a backup was made", "result", made)
-		_, _ = fmt.Fprintln(w, made) //nolint:gosec // to the command, which is no browser
+		p.log.InfoContext(r.Context(), "backup made", "result", made)
+		_, _ = fmt.Fprintln(w, made) //nolint:gosec // the client is the command, not a browser
 	})}
 	context.AfterFunc(ctx, func() { _ = s.Close() })
-	go func() { _ = s.Serve(l) }() // until it is closed
+	go func() { _ = s.Serve(l) }() // It ends when s is closed.
 }
 
-// parseAndBackup backs up the folder that the flags name: by the server that runs over it, or without one.
+// parseAndBackup backs up the folder that the flags name. The server of the folder makes the backup if it runs.
 func parseAndBackup(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
 	f := flag.NewFlagSet("assay-server backup", flag.ContinueOnError)
 	f.SetOutput(out)
@@ -141,7 +142,7 @@ func parseAndBackup(ctx context.Context, args []string, getenv func(string) stri
 		return err
 	}
 	made, err := askForBackup(ctx, *data, path)
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" { // no server runs
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" { // No server runs.
 		made, err = backupAtRest(ctx, *data, path)
 	}
 	if err == nil {
@@ -150,7 +151,7 @@ func parseAndBackup(ctx context.Context, args []string, getenv func(string) stri
 	return err
 }
 
-// askForBackup has the server of the folder make a backup.
+// askForBackup asks the server of the folder to make a backup.
 func askForBackup(ctx context.Context, data, to string) (made string, err error) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(data, socketFolder, socketName))
@@ -172,7 +173,7 @@ func askForBackup(ctx context.Context, data, to string) (made string, err error)
 	return strings.TrimSpace(string(body)), err
 }
 
-// backupAtRest makes a backup of the folder of no running server.
+// backupAtRest makes a backup of a folder without a running server.
 func backupAtRest(ctx context.Context, data, to string) (made string, err error) {
 	path, folder := filepath.Join(data, tableFile), filepath.Join(data, filesFolder)
 	for _, needed := range []string{path, folder} {

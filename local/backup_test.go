@@ -22,7 +22,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// backUp runs the command and returns what it printed.
+// backUp runs the command and returns its output.
 func backUp(t testing.TB, data, to string) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -44,7 +44,7 @@ func newBackupLoad(t *testing.T, s *testServer) *backupLoad {
 	return l
 }
 
-// submit makes a submission with a file that comes along or is uploaded, of which no other has the bytes.
+// submit makes a submission with a unique file, which is inline or uploaded.
 func (l *backupLoad) submit(t *testing.T, token string, random *rand.Rand) (path string) {
 	content := fmt.Sprintf("1 Q0 a 1 2.5 %x\n", random.Uint64())
 	file := inline("run", content)
@@ -80,7 +80,7 @@ func (l *backupLoad) upload(t *testing.T, u *record.Upload, content string) int 
 	return resp.StatusCode
 }
 
-// run submits until it is stopped, and deletes about every other submission after a while.
+// run submits until stop is closed, and deletes about every second submission after a while.
 func (l *backupLoad) run(t *testing.T, n int, seed uint64, stop <-chan struct{}) {
 	random := rand.New(rand.NewPCG(seed, uint64(n)))
 	token := l.token(t, fmt.Sprintf("user%d", n))
@@ -103,8 +103,8 @@ func (l *backupLoad) run(t *testing.T, n int, seed uint64, stop <-chan struct{})
 	}
 }
 
-// Every file that a record of a backup names as stored is in the backup, whatever was submitted, uploaded and deleted meanwhile; a
-// server over the backup answers as the first one did, to the same tokens.
+// A backup has every file that its records name as stored, although clients submit, upload and delete meanwhile. A server over the backup
+// gives the same answers to the same tokens as the first server.
 func TestBackup_IsConsistentUnderLoad(t *testing.T) {
 	random := storetest.Random(t)
 	data, backups := t.TempDir(), t.TempDir()
@@ -191,13 +191,13 @@ func checkBackup(t *testing.T, s *testServer, l *backupLoad, folder string, befo
 	})
 }
 
-// withoutLinks is a document up to its first signed link, which is another one each time.
+// withoutLinks returns a document up to its first signed link. Signed links differ in each answer.
 func withoutLinks(document []byte) []byte {
 	start, _, _ := bytes.Cut(document, []byte(`"url":"http`))
 	return start
 }
 
-// Without a server the command opens the folder itself; a folder that has something is no place for a backup.
+// Without a server the command opens the folder itself. It refuses to write a backup to a folder that is not empty.
 func TestBackup_OfAFolderAtRest(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	var task string
@@ -220,7 +220,7 @@ func TestBackup_OfAFolderAtRest(t *testing.T) {
 	startIn(t, to, "-demo=false").get(t, "", task, nil)
 }
 
-// A server that is asked by a command which goes away leaves no whole backup, and makes the next one.
+// If the command ends, the server leaves an incomplete backup, and can make the next one.
 func TestBackup_EndsWithItsCommand(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	s := startIn(t, data)
@@ -234,10 +234,10 @@ func TestBackup_EndsWithItsCommand(t *testing.T) {
 	}
 }
 
-// Nobody but the owner of the folder reads a backup, or reaches the socket at which the server makes one.
+// Only the owner of the folder can read a backup, and reach the socket of the server.
 func TestBackup_IsForTheOwner(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
-	open := t.TempDir() // an empty folder in which everybody could put another table
+	open := t.TempDir() // an empty folder to which everyone can write
 	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestBackup_IsForTheOwner(t *testing.T) {
 	}
 }
 
-// A socket that a killed server left keeps neither the command nor the next server from its work.
+// The command and the next server work although a killed server has left its socket.
 func TestBackup_AfterAKill(t *testing.T) {
 	v := newServerProcess(t)
 	v.start(t)

@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// BenchmarkREST gets tasks, the first page of a list of them, and pages that begin anywhere in it, from so many tasks over so many
-// connections. With a million tasks it is to cost about what it costs with a thousand.
+// BenchmarkREST gets tasks, the first page of a list of tasks, and later pages, with several numbers of tasks and connections. With a
+// million tasks a request should cost about as much as with a thousand.
 func BenchmarkREST(b *testing.B) {
 	for _, tasks := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
@@ -42,7 +42,7 @@ func BenchmarkREST(b *testing.B) {
 	}
 }
 
-// BenchmarkRegister creates registrations from 64 clients, each acknowledged once it is durable.
+// BenchmarkRegister creates registrations from 64 clients. Each is durable before it is acknowledged.
 func BenchmarkRegister(b *testing.B) {
 	s := start(b, "-demo=false")
 	owner := s.token(b, "owner")
@@ -58,7 +58,7 @@ func BenchmarkRegister(b *testing.B) {
 	})
 }
 
-// load sends b.N requests from so many clients, and reports requests a second and latencies.
+// load sends b.N requests from a number of clients, and reports requests per second and latencies.
 func load(b *testing.B, clients int, next func(n int) *http.Request) {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients, DisableCompression: true}}
@@ -99,13 +99,13 @@ func load(b *testing.B, clients int, next func(n int) *http.Request) {
 	b.ReportMetric(float64(took[b.N*99/100].Microseconds()), "p99-µs")
 }
 
-// fillTasks puts public tasks straight into the store and returns their ids, the oldest first.
+// fillTasks writes public tasks to the store and returns their ids, the oldest first.
 func fillTasks(b *testing.B, s *testServer, n int) []string {
 	b.Helper()
 	ids := make([]string, 0, n)
 	organizer := record.NewID(time.Now())
 	var writers errgroup.Group
-	writers.SetLimit(64) // which share what is written to the disk
+	writers.SetLimit(64) // Concurrent writers share writes to the disk.
 	var writes []store.Write
 	for i := range n {
 		t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(time.Now()), TaskDraft: record.TaskDraft{
@@ -137,7 +137,7 @@ func BenchmarkGetTask_WithMetrics(b *testing.B) {
 	load(b, 16, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
 }
 
-// BenchmarkSubmission submits a run of so many lines, sends its file by the link that is answered, and waits until its score can be read.
+// BenchmarkSubmission submits a run, uploads its file by the link in the answer, and waits until the score can be read.
 func BenchmarkSubmission(b *testing.B) {
 	for _, lines := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
@@ -175,7 +175,7 @@ func BenchmarkSubmission(b *testing.B) {
 	}
 }
 
-// makers are users who create tasks, each in an organizer of theirs, or all in one.
+// makers returns users who create tasks. Each has an organizer or, if shared, all have the same organizer.
 func makers(t testing.TB, s *testServer, users int, shared bool) (tokens, organizers []string) {
 	t.Helper()
 	for i := range users {
@@ -191,7 +191,7 @@ func makers(t testing.TB, s *testServer, users int, shared bool) (tokens, organi
 	return tokens, organizers
 }
 
-// BenchmarkCreateTask creates tasks from 64 clients, of users of their own: in 64 organizers, and in one.
+// BenchmarkCreateTask creates tasks from 64 clients of different users, in 64 organizers and in one organizer.
 func BenchmarkCreateTask(b *testing.B) {
 	for name, shared := range map[string]bool{"organizers=64": false, "organizers=1": true} {
 		b.Run(name, func(b *testing.B) {

@@ -19,28 +19,28 @@ import (
 	"assay/shared/waittest"
 )
 
-// Bounds of what people do in the chaos.
+// Bounds of the actions of people in the chaos.
 const (
-	chaosDeletions = 6                // of submissions
-	chaosWindow    = 30 * time.Minute // in which runs are submitted, longer than the chaos lasts
-	chaosReceipt   = time.Second      // for which the receiver holds an event, so that many kills interrupt deliveries
+	chaosDeletions = 6                // number of deletions and restorations of submissions
+	chaosWindow    = 30 * time.Minute // window of submissions, which is longer than the chaos
+	chaosReceipt   = time.Second      // time for which the receiver holds an event, so that many kills interrupt deliveries
 )
 
-// chaosPeople are a team and the organizers of its task, with what they did to runs and what must hold of that in the end.
+// chaosPeople are a team and the organizers of its task, with their actions on runs and the state that must result.
 type chaosPeople struct {
 	user, member string            // tokens of the team
 	submissions  []string          // paths
-	deleted      int               // how many of the submissions were deleted, of which the last may lie in the trash
+	deleted      int               // number of deleted submissions; the last may be in the trash
 	deletion     string            // path of its entry in the trash
-	final        map[string]string // runs that are marked as final, by dataset
-	evaluations  map[string]string // by run, as they were before submissions were deleted
+	final        map[string]string // final runs by dataset
+	evaluations  map[string]string // evaluations by run, before submissions were deleted
 
 	mu          sync.Mutex
-	received    map[string]bool // paths of runs that the webhook was notified of
-	interrupted int             // deliveries
+	received    map[string]bool // paths of runs in received events
+	interrupted int             // number of interrupted deliveries
 }
 
-// prepare registers a team of two for the task, and a webhook. Its receiver takes a while for an event, which has not arrived if the
+// prepare registers a team of two for the task, and a webhook. The receiver takes a while for each event. The event has not arrived if the
 // server is killed meanwhile.
 func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
 	t.Helper()
@@ -53,9 +53,9 @@ func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
 	s.post(t, p.member, "/v1/user/memberships", map[string]any{"secret": invitation["secret"]})
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var event struct{ Data struct{ Path string } }
-		body, err := io.ReadAll(r.Body) // to its end: only then does the context end with the connection
+		body, err := io.ReadAll(r.Body) // The context ends with the connection only after the whole body is read.
 		if err != nil || json.Unmarshal(body, &event) != nil {
-			return // of a server that was killed
+			return // The server was killed.
 		}
 		select {
 		case <-r.Context().Done():
@@ -72,10 +72,10 @@ func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
 	s.post(t, owner, task+"/webhooks", map[string]any{"url": receiver.URL, "kinds": []record.EventKind{record.EventRunCompleted}})
 }
 
-// over reports whether people have done all that they do in the chaos.
+// over reports whether people have done all their actions.
 func (p *chaosPeople) over() bool { return p.deleted == min(chaosDeletions, len(p.submissions)) }
 
-// act marks the final runs, and then deletes a submission or restores it, each with the server killed meanwhile. The last stays deleted.
+// act marks the final runs, or deletes or restores a submission, and kills the server meanwhile. The last submission stays deleted.
 func (c *chaosTest) act(w *workLoad, random *rand.Rand) (kills int) {
 	s := c.server.server()
 	switch {
@@ -109,8 +109,7 @@ func (c *chaosTest) act(w *workLoad, random *rand.Rand) (kills int) {
 	return kills
 }
 
-// interrupt sends a request, kills the server meanwhile, and sends the request again until it is answered. What it deletes may be missing
-// then.
+// interrupt sends a request, kills the server meanwhile, and repeats the request until it is answered. A DELETE may then answer 404.
 func (c *chaosTest) interrupt(random *rand.Rand, token, method, path string, body any) {
 	c.t.Helper()
 	r := request(c.t, method, c.server.url+path, body)
@@ -157,7 +156,7 @@ func (w *workLoad) evaluated(t *testing.T, s *testServer) map[string]string {
 	return found
 }
 
-// wantConcealed checks that nobody but organizers is shown a score.
+// wantConcealed checks that only organizers see scores.
 func (w *workLoad) wantConcealed(t *testing.T, s *testServer) {
 	t.Helper()
 	var newest struct{ Data []record.Evaluation }
@@ -177,7 +176,7 @@ func (w *workLoad) wantConcealed(t *testing.T, s *testServer) {
 	}
 }
 
-// close has the window close, with all that was to be sent later due, and restores what lies in the trash.
+// close moves the clock past the close of the window, so that all later work is due, and restores the submission in the trash.
 func (c *chaosTest) close(w *workLoad) {
 	c.t.Helper()
 	w.wantConcealed(c.t, c.server.server())
@@ -186,15 +185,15 @@ func (c *chaosTest) close(w *workLoad) {
 	c.server.start(c.t)
 	s := c.server.server()
 	s.call(c.t, w.owner, http.MethodDelete, w.deletion, nil, nil)
-	s.awaitRuns(c.t, w.owner, w.task) // also those that were restored
+	s.awaitRuns(c.t, w.owner, w.task) // also waits for restored runs
 }
 
-// verifyPeople checks what was restored, what is shown after the close, the final runs, and what the webhook got.
+// verifyPeople checks restored submissions, the scores after the close, the final runs, and the events of the webhook.
 func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
 	t.Helper()
 	var evaluated map[string]string
 	waittest.Until(t, "everybody is shown the scores after the close", func() bool {
-		evaluated = w.evaluated(t, s) // again each time: lists that are read while it widens what others see may lack what moves
+		evaluated = w.evaluated(t, s) // Lists may lack entries while the server makes them visible, so read them again.
 		return len(allOf[record.Evaluation](t, s, "", w.task+"/evaluations?limit=200")) == len(evaluated) && len(evaluated) >= len(w.evaluations)
 	})
 	for run, before := range w.evaluations {

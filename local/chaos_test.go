@@ -39,11 +39,11 @@ const (
 	chaosLease   = 3 * time.Second
 )
 
-// TestWorkers_LoseNothingInChaos lets workers execute and evaluate runs while they and the server are killed at random, workers are
-// frozen for longer than their leases last, the network between them is partitioned, and the server's clock is skewed at each
-// start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under an expired
-// lease has no effect. Meanwhile submissions are deleted and restored, and runs marked as final: none is lost, no score is shown before the
-// close, and a webhook is notified of each run.
+// TestWorkers_LoseNothingInChaos lets workers execute and evaluate runs. Meanwhile workers and the server are killed at random, workers are
+// frozen for longer than their leases, the network between them is partitioned, and the server's clock is skewed at each start. In the end
+// every run has ended exactly once: no run is stuck or has two evaluations, and work under an expired lease has no effect. Meanwhile people
+// delete and restore submissions and mark final runs. Nothing may be lost, no score may be visible before the close, and a webhook must be
+// notified of each run.
 func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
@@ -56,7 +56,7 @@ func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	})
 }
 
-// chaosTest is a server, workers and the network between them, all of which are killed or cut.
+// chaosTest is a server, workers and the network between them. It kills the processes and cuts the network.
 type chaosTest struct {
 	t       *testing.T
 	server  *serverProcess
@@ -65,7 +65,7 @@ type chaosTest struct {
 	token   string
 	workers []*exec.Cmd
 	folder  string
-	ahead   time.Duration // of the server's clock
+	ahead   time.Duration // skew of the server's clock
 }
 
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
@@ -111,7 +111,7 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
 }
 
-// count reads the table, since lists leave out superseded evaluations.
+// count reads the table, because lists leave out superseded evaluations.
 func (w *workLoad) count(t *testing.T, s store.Store) {
 	t.Helper()
 	for _, id := range w.ended {
@@ -133,13 +133,13 @@ func (c *chaosTest) startWorker(i int) {
 	c.workers[i] = w
 }
 
-// chaosProgress is what changes in the chaos until every run has ended.
+// chaosProgress is the state that changes in the chaos until every run has ended.
 type chaosProgress struct {
-	unfinished, deleted int           // runs, and submissions
-	ahead               time.Duration // of the server's clock: leases last longer if it goes back
+	unfinished, deleted int           // unfinished runs and deleted submissions
+	ahead               time.Duration // skew of the server's clock: leases last longer if it goes back
 }
 
-// disrupt kills, stops and cuts until every run has ended, and people have done all that they do.
+// disrupt kills processes and cuts the network until every run has ended and people have done all their actions.
 func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
 	waittest.Value(c.t, "every run has ended", func() (p chaosProgress, expected bool) {
@@ -189,7 +189,7 @@ func (c *chaosTest) restart(random *rand.Rand) {
 	c.server.start(c.t)
 }
 
-// workLoad is a task whose runs workers execute, and on one of whose datasets they evaluate too.
+// workLoad is a task whose runs workers execute. On one dataset, workers also evaluate the runs.
 type workLoad struct {
 	task, owner string
 	runs        int
@@ -197,7 +197,7 @@ type workLoad struct {
 	chaosPeople
 }
 
-// prepareWork submits an image for so many runs.
+// prepareWork submits images for a number of runs.
 func prepareWork(t *testing.T, s *testServer, runs int) *workLoad {
 	t.Helper()
 	w := &workLoad{owner: s.token(t, "owner"), runs: runs}
@@ -227,7 +227,7 @@ cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5
 	return w
 }
 
-// verify looks at every run and every evaluation, and counts the runs by state.
+// verify checks every run and every evaluation, and counts the runs by state.
 func (w *workLoad) verify(t *testing.T, s *testServer) map[record.RunState]int {
 	t.Helper()
 	evaluated := map[string]int{}
@@ -263,7 +263,7 @@ func (w *workLoad) verify(t *testing.T, s *testServer) map[record.RunState]int {
 	return states
 }
 
-// author returns the worker whose output the run has.
+// author returns the name of the worker that produced the output of the run.
 func (w *workLoad) author(t *testing.T, s *testServer, id string) string {
 	t.Helper()
 	var r record.Run
@@ -271,7 +271,7 @@ func (w *workLoad) author(t *testing.T, s *testServer, id string) string {
 	return regexp.MustCompile(`worker-\d+`).FindString(string(s.send(t, "", http.MethodGet, r.Files[0].URL, nil).body))
 }
 
-// network is a TCP proxy between workers and the server that can be cut.
+// network is a TCP proxy between workers and the server. A test can cut it.
 type network struct {
 	addr, to string
 	mu       sync.Mutex
@@ -332,7 +332,7 @@ func (n *network) add(both ...net.Conn) bool {
 	return !n.down
 }
 
-// cut closes every connection, and refuses others for a while.
+// cut closes every connection, and refuses new connections for a while.
 func (n *network) cut(d time.Duration) {
 	n.set(true)
 	time.Sleep(d)

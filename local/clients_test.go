@@ -20,21 +20,21 @@ import (
 	"time"
 )
 
-// clientStepTime is how long it may take to install, generate, compile or run a client.
+// clientStepTime bounds the time to install, generate, compile or run a client.
 const clientStepTime = 5 * time.Minute
 
-// generatedClient is a client that a generator makes from the document in openapi.json, and the program that runs the story with
-// it. All of it runs in a copy of the folder of that name, which has the versions of what is installed.
+// generatedClient is a client that a generator makes from the OpenAPI document, and the program that runs the story with it. The steps run
+// in a copy of the folder of that name. The folder has the versions of all installed packages.
 type generatedClient struct {
 	name      string
-	programs  []string   // what must be installed
+	programs  []string   // programs that must be installed
 	steps     [][]string // commands that install, generate and compile
 	story     []string
 	files     string         // pattern of the generated files ...
 	operation *regexp.Regexp // ... that have this once for each operation
 }
 
-// clientsFolder has a folder for each client, and what the story prints.
+// clientsFolder has a folder for each client, and the expected output of the story.
 var clientsFolder = filepath.Join("clients", "testdata")
 
 var generatedClients = []generatedClient{
@@ -88,8 +88,8 @@ var generatedClients = []generatedClient{
 	},
 }
 
-// TestClients generates every client from the document that a server serves, and runs the story with it against that server. The
-// programs print the same, which story.txt has.
+// TestClients generates every client from the document of a server, and runs the story with it against that server. All programs must print
+// the content of story.txt.
 func TestClients(t *testing.T) {
 	story, err := os.ReadFile(filepath.Join(clientsFolder, "story.txt"))
 	if err != nil {
@@ -130,10 +130,10 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// warning is how the generators begin a warning.
+// warning matches the begin of a generator's warning.
 var warning = regexp.MustCompile(`(?m)^WARNING |\] WARN `)
 
-// runClient runs a command in the folder and returns what it prints.
+// runClient runs a command in the folder and returns its output.
 func runClient(t *testing.T, folder string, command []string, env ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clientStepTime)
@@ -195,10 +195,10 @@ func TestClients_TypesAreKept(t *testing.T) {
 	}
 }
 
-// acceptedFault is a class of faults that schemathesis finds and that no description in OpenAPI can prevent.
+// acceptedFault is a class of faults that schemathesis finds and that no OpenAPI document can prevent.
 type acceptedFault struct {
-	Check, Operation, Request, Fault string // the first by its name, the others as patterns
-	Status                           int    // of the answer
+	Check, Operation, Request, Fault string // Check is a name, the others are patterns
+	Status                           int    // status of the answer
 	Reason                           string
 
 	count int
@@ -210,17 +210,17 @@ func (a *acceptedFault) covers(f finding, fault string) bool {
 		matches(a.Fault, fault)
 }
 
-// finding is a check that a request did not pass.
+// finding is a failed check of a request.
 type finding struct {
 	check, operation, request string
 	body, answer              []byte
 	status                    int
-	// what the answer says is wrong with a request that was refused, else what the check says is wrong with the answer
+	// faults of the request from the answer or, if the request was accepted, faults of the answer from the check
 	faults []string
 }
 
-// TestClients_Schemathesis lets schemathesis send what the document allows, and what it does not, to every operation. Each fault
-// must be of a class that accepted.json lists, with the reason.
+// TestClients_Schemathesis makes schemathesis send valid and invalid requests to every operation. Each fault must belong to a class in
+// accepted.json, which has its reason.
 func TestClients_Schemathesis(t *testing.T) {
 	folder, sources := t.TempDir(), filepath.Join(clientsFolder, "schemathesis")
 	var list []*acceptedFault
@@ -281,7 +281,7 @@ func TestClients_Schemathesis(t *testing.T) {
 	t.Logf("%d requests, of which %d failed a check that is listed or an error above", requests, len(found))
 }
 
-// findings reads the report of a run: what failed, and how many requests were sent.
+// findings reads the failed checks and the number of requests from the report of a run.
 func findings(t *testing.T, report io.Reader) (found []finding, requests int) {
 	t.Helper()
 	type content struct {
@@ -339,7 +339,7 @@ func findings(t *testing.T, report io.Reader) (found []finding, requests int) {
 					Detail string
 					Errors []struct{ Detail string }
 				}
-				_ = json.Unmarshal(f.answer, &p) // an answer that is no problem document says nothing
+				_ = json.Unmarshal(f.answer, &p) // An answer without a problem document has no faults.
 				for _, e := range p.Errors {
 					f.faults = append(f.faults, e.Detail)
 				}

@@ -9,10 +9,10 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_LimitsOneUser has an administrator find the user who stores most, and limit what that user stores.
+// TestConsole_LimitsOneUser finds the user who stores most, as an administrator, and limits the storage of that user.
 func TestConsole_LimitsOneUser(t *testing.T) {
 	t.Parallel()
-	s := start(t, "-demo=false") // where nobody stores more
+	s := start(t, "-demo=false") // On this server nobody else stores files.
 	owner, root := s.token(t, "owner"), s.token(t, "root", "admins")
 	s.dataset(t, owner, s.task(t, owner, "Lakes"), "1 0 lake 1\n", nil)
 	var who struct{ ID string }

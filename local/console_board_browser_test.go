@@ -20,7 +20,7 @@ func (s *testServer) board(t *testing.T) *consolePage {
 	return p
 }
 
-// TestConsole_ShowsNoOtherResultsWhenAToolFails has the view of everyone refused: what the organizer sees must not stand under its name.
+// TestConsole_ShowsNoOtherResultsWhenAToolFails refuses the public view. The page must not show the organizer's results under its name.
 func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
 	t.Parallel()
 	p := useShared(t).board(t)
@@ -33,7 +33,7 @@ func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
 	}
 }
 
-// TestConsole_DownloadsAllPagesOfALeaderboard answers the table in two pages, and finds one table, of the view that is shown.
+// TestConsole_DownloadsAllPagesOfALeaderboard answers the table in two pages. The download must be one table of the shown view.
 func TestConsole_DownloadsAllPagesOfALeaderboard(t *testing.T) {
 	t.Parallel()
 	p := useShared(t).board(t)
@@ -56,7 +56,8 @@ const create = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().
 	}
 }
 
-// TestConsole_OpensTheLeaderboardOfTheTest has a task whose newest dataset is another one than that of the test, which people look for.
+// TestConsole_OpensTheLeaderboardOfTheTest opens the leaderboard of a task whose newest dataset is no test split. It must show the test
+// split.
 func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -10,8 +10,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_FromNothingToABoard walks the stories of an organizer and of a team over the embedded store, signed in by a real issuer, and
-// has somebody who is not signed in look at the board.
+// TestConsole_FromNothingToABoard follows an organizer and a team over the embedded store, with a real issuer. Then an anonymous user opens
+// the leaderboard.
 func TestConsole_FromNothingToABoard(t *testing.T) {
 	s := start(t, "-issuer", providertest.Start(t).URL, "-client-id", "assay", "-demo=false")
 	board := consoletest.FromNothingToABoard(t, consoletest.Setup{URL: s.url, SignIn: func(p *browsertest.Page, user string) {

@@ -11,7 +11,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// desk makes a task with so many evaluated runs, and opens what waits for its organizer.
+// desk makes a task with a number of evaluated runs, and opens the desk of its organizer.
 func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) {
 	t.Helper()
 	owner := s.token(t, "owner")
@@ -28,7 +28,7 @@ func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) 
 	return p, strings.TrimPrefix(task, "/v1")
 }
 
-// TestConsole_TakesReviewsBack undoes what ended the waiting of runs: they are as they were, and wait again.
+// TestConsole_TakesReviewsBack undoes reviews. The runs must have their former reviews, and wait again.
 func TestConsole_TakesReviewsBack(t *testing.T) {
 	t.Parallel()
 	p, task := useShared(t).desk(t, 3)
@@ -56,7 +56,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Sees("Select all 3")
 }
 
-// TestConsole_ReviewsWhatItShows has more runs than scores can be asked for at once, and leaves those that were ticked in another state.
+// TestConsole_ReviewsWhatItShows has more runs than one request for scores can name. It must not review ticked runs that left the list.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	t.Parallel()
 	p, task := useShared(t).desk(t, 52)
@@ -76,7 +76,8 @@ func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	}
 }
 
-// TestConsole_DecidesWhereATeamIsLookedAt accepts a team where its only member is named, and grants it what is taken back and given again.
+// TestConsole_DecidesWhereATeamIsLookedAt accepts a team on the screen that names its only member, and grants, withdraws and restores an
+// exception there.
 func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -107,7 +108,7 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	p.Sees("3 runs more a day.")
 }
 
-// TestConsole_MergesWhatAnotherSaved saves a form at once when another part of what it edits has changed.
+// TestConsole_MergesWhatAnotherSaved saves a form after another part of its resource has changed. It must be saved at once.
 func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -127,7 +128,7 @@ func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 	}
 }
 
-// TestConsole_LeadsToSignInAndBack leads from screens that need it to where people sign in, and back.
+// TestConsole_LeadsToSignInAndBack follows the link to sign in from screens that need it. After the sign-in, the screen must be shown.
 func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -142,7 +143,7 @@ func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 	}
 }
 
-// TestConsole_ShowsNoSecretThatEnded takes the secret of a token away with the token, and so of what else is shown once.
+// TestConsole_ShowsNoSecretThatEnded checks that the secret of a deleted token disappears, and other secrets that are shown once.
 func TestConsole_ShowsNoSecretThatEnded(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

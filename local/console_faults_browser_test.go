@@ -10,8 +10,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_LosesNothingWhenTheServerIsKilled kills the server while a form is filled in and while a file is uploaded: both go on by
-// themselves once it is back.
+// TestConsole_LosesNothingWhenTheServerIsKilled kills the server while a form is filled in and while a file is uploaded. Both must continue
+// by themselves after the server is back.
 func TestConsole_LosesNothingWhenTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	v := newServerProcess(t)
@@ -32,7 +32,7 @@ func TestConsole_LosesNothingWhenTheServerIsKilled(t *testing.T) {
 	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat("1 Q0 long-name-of-a-document-that-takes-room 2 1.0 ada\n", 1)+
 		strings.Repeat(" ", 4<<20)+"\n")
 	p.Sees("The server reads the file")
-	// The link for the upload is given out, and then the server dies.
+	// The page gets the link of the upload, and then the server dies.
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function(method, url) {
 window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.reachable ? url : url.replace(location.host, "127.0.0.1:9")); } }`)
 	p.Press("Title > Submit")
@@ -46,8 +46,8 @@ window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.reach
 	}
 }
 
-// TestConsole_SubmitsOnceWhenAnUploadIsStopped stops an upload that does not get through: the submission that is made is shown, with a
-// field for its file, and no form is left that would make a second one. The list of runs follows what is done with its run.
+// TestConsole_SubmitsOnceWhenAnUploadIsStopped stops an upload that cannot reach the server. The page must show the submission with a field
+// for its file, and no form that would make a second submission. The list of runs must follow actions on the run.
 func TestConsole_SubmitsOnceWhenAnUploadIsStopped(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -79,8 +79,8 @@ open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
 	p.Await(`document.querySelector("main .tag")?.textContent === "cancelled"`)
 }
 
-// TestConsole_WaitsForWhatPassesByItself answers requests with 429, with 503 and not at all before it lets them through: the form is sent
-// once, and nobody has to do anything.
+// TestConsole_WaitsForWhatPassesByItself answers first attempts with 429, with 503 or not at all. The form must be sent once, without any
+// action of the user.
 func TestConsole_WaitsForWhatPassesByItself(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -109,8 +109,8 @@ keys.add(request.headers.get("Idempotency-Key")); return window.passed ? real(re
 	}
 }
 
-// TestConsole_KeepsWhatWasTypedWhenTheTokenEnds has the token refused when a form is sent: the page asks to sign in again, where it is, and
-// then the form is sent as it was.
+// TestConsole_KeepsWhatWasTypedWhenTheTokenEnds refuses the token when a form is sent. The page must ask to sign in again on the same
+// screen, and then send the unchanged form.
 func TestConsole_KeepsWhatWasTypedWhenTheTokenEnds(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -131,7 +131,7 @@ const next = new Request(request); next.headers.set("Authorization", "Bearer of-
 	}
 }
 
-// TestConsole_KeepsADraftWhenItsTabIsLoadedAgain types into a form, and finds it as it was.
+// TestConsole_KeepsADraftWhenItsTabIsLoadedAgain types into a form and reloads the tab. The form must keep its values.
 func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -142,8 +142,7 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
 }
 
-// TestConsole_GoesOnWithoutRoomForADraft has the browser refuse a draft, as it does of more than some megabytes: the form is sent all the
-// same.
+// TestConsole_GoesOnWithoutRoomForADraft makes the browser refuse a draft, like drafts of many megabytes. The form must still be sent.
 func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -155,8 +154,8 @@ func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
 	p.Sees("It starts private")
 }
 
-// TestConsole_ShowsConflictsOfTwoEditors changes a task in another way while its form is open: what does not conflict is merged, what does
-// is shown beside the field.
+// TestConsole_ShowsConflictsOfTwoEditors changes a task while its form is open. Changes of other members must be merged, and conflicting
+// changes shown at their fields.
 func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -178,7 +177,7 @@ func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 	}
 }
 
-// TestConsole_ShowsWhatCameFirst has the task of a screen come after the team that is shown within it.
+// TestConsole_ShowsWhatCameFirst delays the task of a screen until after the answer with the team.
 func TestConsole_ShowsWhatCameFirst(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -194,10 +193,10 @@ if (request.url.endsWith("`+team+`")) window.came(); return answer; } }`)
 	p.Sees("Otters")
 }
 
-// TestConsole_WorksOnASlowNetwork takes part over a network that is slow, presses once, and makes one team.
+// TestConsole_WorksOnASlowNetwork takes part over a slow network. Pressing once must make one team.
 func TestConsole_WorksOnASlowNetwork(t *testing.T) {
 	t.Parallel()
-	s := start(t, "-demo=false") // whose first screen lists no other task
+	s := start(t, "-demo=false") // Its first screen lists no other task.
 	olga := s.token(t, "olga")
 	task := s.task(t, olga, "Lakes")
 	p := s.signedIn(t, "ada", "/")
@@ -218,7 +217,7 @@ func TestConsole_WorksOnASlowNetwork(t *testing.T) {
 	p.Check(s.url + "/")
 }
 
-// TestConsole_OutlivesAScreenThatBreaks answers a screen with what it cannot show: the frame stays, and leads to the other screens.
+// TestConsole_OutlivesAScreenThatBreaks answers a screen with invalid data. The navigation must stay and lead to other screens.
 func TestConsole_OutlivesAScreenThatBreaks(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -232,10 +231,10 @@ return /v1.tasks.[^/]+$/.test(request.url) ? Response.json({...await answer.json
 	p.Sees("Search by name")
 }
 
-// TestConsole_SaysThatAnAnswerIsNone answers a list with a page, as networks do that want a login of their own first.
+// TestConsole_SaysThatAnAnswerIsNone answers a list with a page, like networks that first ask for a login.
 func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
 	t.Parallel()
-	s := start(t, "-demo=false") // which has no task
+	s := start(t, "-demo=false") // It has no task.
 	p := s.signedIn(t, "ada", "/runs")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tasks?")
 ? Promise.resolve(new Response("<html>Log in</html>")) : real(request); window.again = () => { window.fetch = real; } }`)
@@ -246,7 +245,7 @@ func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
 	p.Sees("No task is open now.")
 }
 
-// TestConsole_SaysThatUndoingFailed has an undo fail after its line would have gone by itself.
+// TestConsole_SaysThatUndoingFailed makes an undo fail after the time at which its note disappears.
 func TestConsole_SaysThatUndoingFailed(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -268,7 +267,7 @@ new Promise(done => window.refuse = () => done(Response.json({detail: "This is r
 	p.Sees("It could not be undone: This is refused.")
 }
 
-// TestConsole_StopsAnUploadBeforeItsLinkIsThere stops an upload while its link is asked for: nothing is sent.
+// TestConsole_StopsAnUploadBeforeItsLinkIsThere stops an upload while its link is requested. Nothing must be uploaded.
 func TestConsole_StopsAnUploadBeforeItsLinkIsThere(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -10,7 +10,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_MakesFilesOfRuns fuses two runs and converts one, and reads what the browser saves.
+// TestConsole_MakesFilesOfRuns fuses two runs and converts one, and reads the files that the browser saves.
 func TestConsole_MakesFilesOfRuns(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -45,8 +45,8 @@ URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); r
 	}
 }
 
-// TestConsole_ChecksPackedFiles chooses runs that are packed with gzip: a good one, and one with a fault, of which the line is shown. What
-// was said of another file, or of none, goes.
+// TestConsole_ChecksPackedFiles chooses runs that are packed with gzip: a valid run, and a run with a fault, whose line is shown. Messages
+// about the file before disappear.
 func TestConsole_ChecksPackedFiles(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -77,8 +77,8 @@ field.dispatchEvent(new Event("change", {bubbles: true})); })`)
 	p.Sees("Submitted.")
 }
 
-// TestConsole_ComparesLabels tests whether runs of labels differ, leaves out a run that the reader cannot see, and shows
-// the organizer what one of them predicted for each label.
+// TestConsole_ComparesLabels tests whether runs of labels differ, leaves out a run that the reader cannot see, and shows the organizer the
+// predictions of one run for each label.
 func TestConsole_ComparesLabels(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

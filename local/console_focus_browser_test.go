@@ -16,15 +16,15 @@ func (p *consolePage) awaitFocus(at string) {
 	p.Await(fmt.Sprintf(`(e => e.getAttribute("aria-label") ?? (e.className || e.id))(document.activeElement) === %q`, at))
 }
 
-// pressFocused focuses a button, as the keyboard does, and presses it.
+// pressFocused focuses a button, like a keyboard, and presses it.
 func (p *consolePage) pressFocused(label string) {
 	p.t.Helper()
 	browsertest.Evaluate[any](p.Page, `{ const all = [...document.querySelectorAll("main button")];
 const it = all.find(b => (b.getAttribute("aria-label") ?? b.textContent).startsWith("`+label+`")); it.focus(); it.click(); }`)
 }
 
-// TestConsole_KeepsTheFocus presses buttons that stay, that go with their row, and that send what is refused: the focus stays, goes to the
-// heading, and goes to what is wrong.
+// TestConsole_KeepsTheFocus presses buttons that stay, that disappear with their row, and that send a refused form. The focus must stay,
+// move to the heading, and move to the fault.
 func TestConsole_KeepsTheFocus(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -36,7 +36,7 @@ func TestConsole_KeepsTheFocus(t *testing.T) {
 	p.pressFocused("Revoke")
 	p.pressFocused("Yes, go on")
 	p.Sees("no longer works")
-	p.awaitFocus("terminal") // the row of the button has gone
+	p.awaitFocus("terminal") // The row of the button has disappeared.
 	p.Visit(task + "/webhooks")
 	p.Fill("Address", "https://assay.example/hook")
 	p.Press("Make a webhook")
@@ -53,7 +53,7 @@ func TestConsole_KeepsTheFocus(t *testing.T) {
 	p.awaitFocus("failure")
 }
 
-// TestConsole_DescribesCheckboxes looks at a checkbox with a hint, which is what it is described by.
+// TestConsole_DescribesCheckboxes checks that the hint of a checkbox describes it for screen readers.
 func TestConsole_DescribesCheckboxes(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -9,7 +9,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_MarksFaultsAtTheirFields has a window close before it opens: the fault stands at its field, in words for people alone.
+// TestConsole_MarksFaultsAtTheirFields closes a window before it opens. The fault must be at its field, in words for people.
 func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -30,7 +30,7 @@ func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
 	p.Await(`!document.querySelector(".failure, .fault")`)
 }
 
-// TestConsole_CompletesAddresses enters an address of the web as people write it.
+// TestConsole_CompletesAddresses enters a web address without a scheme.
 func TestConsole_CompletesAddresses(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -47,7 +47,7 @@ func TestConsole_CompletesAddresses(t *testing.T) {
 	}
 }
 
-// TestConsole_CancelsWhatAPreviewShows sees what saving would do, and cancels: what was entered is still there, and nothing is saved.
+// TestConsole_CancelsWhatAPreviewShows cancels after the preview of a change. The form must keep its values, and nothing must be saved.
 func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -10,8 +10,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_AsksBeforeWhatHasNoWayBack has a member leave a team: the screen asks first, cancelling changes nothing, and pressing the
-// button twice is no answer.
+// TestConsole_AsksBeforeWhatHasNoWayBack makes a member leave a team. The screen must ask first; cancelling and a double click must change
+// nothing.
 func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -45,8 +45,8 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 	}
 }
 
-// TestConsole_LeadsOrganizersToTheirTasks lists the tasks that somebody organizes, with their states, and says on their screens, and on
-// that of a review, that they belong to organizing.
+// TestConsole_LeadsOrganizersToTheirTasks lists the tasks of an organizer with their states. The navigation must mark the area of
+// organizers on the screens of these tasks and of a review.
 func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -68,7 +68,7 @@ func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "My runs"`)
 }
 
-// TestConsole_SaysWhatIsMissingBeforePublishing publishes a task that has nothing and a text that is not saved: both are named, and
+// TestConsole_SaysWhatIsMissingBeforePublishing publishes a task without datasets and with an unsaved text. The screen must name both, and
 // publishing can be cancelled.
 func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,8 @@ func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 	p.Sees("New dataset")
 }
 
-// TestConsole_GrantsNoEmptyException asks for what an exception grants before it is sent, and tells runs of one title apart.
+// TestConsole_GrantsNoEmptyException sends an exception without a grant. The form must ask for a grant, and distinguish runs of the same
+// title.
 func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -121,7 +122,7 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p.Sees("Lakes, Waters,")
 }
 
-// TestConsole_TakesTheFormatOfTheFile gives a CSV file for labels, and forgets what was wrong with a file that was given before.
+// TestConsole_TakesTheFormatOfTheFile chooses a CSV file for labels. The faults of the file before must disappear.
 func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -138,7 +139,7 @@ func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
 	}
 }
 
-// TestConsole_RestoresFromTheTrash deletes a task and restores it from the trash, which leads back to it.
+// TestConsole_RestoresFromTheTrash deletes a task and restores it from the trash. Then the console shows the task.
 func TestConsole_RestoresFromTheTrash(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -156,7 +157,7 @@ func TestConsole_RestoresFromTheTrash(t *testing.T) {
 	p.Sees("The task has no dataset.")
 }
 
-// TestConsole_OffersNothingToRejectedTeams shows a team that was rejected, which can change nothing any more.
+// TestConsole_OffersNothingToRejectedTeams shows a rejected team. It must have no actions.
 func TestConsole_OffersNothingToRejectedTeams(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -174,7 +175,7 @@ func TestConsole_OffersNothingToRejectedTeams(t *testing.T) {
 	}
 }
 
-// TestConsole_DeletesAnAccount asks for a word, and signs out once the account is deleted.
+// TestConsole_DeletesAnAccount deletes an account after typing the word. The console must sign out.
 func TestConsole_DeletesAnAccount(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -199,7 +200,7 @@ func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 	p.Sees("Everyone who sees the task sees the scores.")
 }
 
-// TestConsole_NamesFieldsByTheirLabels reviews a run in a way that contradicts itself: the fault names the other field as the screen does.
+// TestConsole_NamesFieldsByTheirLabels reviews a run with contradicting flags. The fault must name the other field by its label.
 func TestConsole_NamesFieldsByTheirLabels(t *testing.T) {
 	t.Parallel()
 	p, task := useShared(t).desk(t, 1)

@@ -16,7 +16,7 @@ type consolePage struct {
 	t *testing.T
 }
 
-// open opens an address of the server in a browser of its own.
+// open opens an address of the server in a new browser.
 func (s *testServer) open(t *testing.T, path string, v browsertest.View) *consolePage {
 	t.Helper()
 	return &consolePage{browsertest.Open(t, s.url+path, v), s, t}
@@ -58,7 +58,7 @@ func (p *consolePage) token() string {
 	return browsertest.Evaluate[string](p.Page, `JSON.parse(sessionStorage.getItem("session"))?.token ?? ""`)
 }
 
-// keepsNothing checks that neither the address nor the browser, beyond its tab's session, keeps anything of the sign-in.
+// keepsNothing checks that the address and the browser store nothing of the sign-in, except the session of the tab.
 func (p *consolePage) keepsNothing() {
 	p.t.Helper()
 	if kept := browsertest.Evaluate[string](p.Page,

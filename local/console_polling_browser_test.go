@@ -15,8 +15,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_PollsByConditionalRequests watches a run that nothing happens to: each further request names the state that is there, and is
-// answered without one.
+// TestConsole_PollsByConditionalRequests watches a run that does not change. Each further request must be conditional, and answered without
+// a body.
 func TestConsole_PollsByConditionalRequests(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -34,7 +34,7 @@ func TestConsole_PollsByConditionalRequests(t *testing.T) {
 	var whole, same atomic.Int32
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // which the policy of the page names
+		r.Out.Host = r.In.Host // The policy of the page names this host.
 	}, ModifyResponse: func(a *http.Response) error {
 		if a.Request.URL.Path != run {
 			return nil

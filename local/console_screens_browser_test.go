@@ -12,7 +12,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// hostile is a name that tries to be markup, and to be wider than any page.
+// hostile is a name that contains markup, and is wider than any page.
 const hostile = `<img src=x onerror="window.intruded=1"><script>intruded=1</script>'">` + "wwwwwwwwwwwwwwwwwwwwwwww"
 
 const hostileMarkdown = "# " + hostile + "\n\n<script>window.intruded=1</script><img src=x onerror=window.intruded=1>\n\n" +
@@ -20,7 +20,7 @@ const hostileMarkdown = "# " + hostile + "\n\n<script>window.intruded=1</script>
 	"[data](data:text/html,x)\n\n" +
 	"| a | b |\n|---|---|\n| " + hostile + " | 2 |\n\n```\n" + hostile + "\n```\n"
 
-// hostileScreens makes what hostile people would, and returns the screens by who looks at them.
+// hostileScreens makes resources with hostile texts, and returns the screens by the user who opens them.
 func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	t.Helper()
 	olga := s.token(t, "olga")
@@ -70,11 +70,11 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	}
 }
 
-// TestConsole_ShowsHostileTextsAsTexts looks at every screen in every view, with names and texts that try to be more, and holds it to what
-// axe finds, to its width, and to the words that screens end up with when something is missing.
+// TestConsole_ShowsHostileTextsAsTexts opens every screen in every view, with hostile names and texts. It checks each screen with axe, its
+// width, and the absence of words that screens show for missing values.
 func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
 	t.Parallel()
-	s := start(t, "-demo=false") // whose lists have these texts only
+	s := start(t, "-demo=false") // Its lists have only these texts.
 	screens := s.hostileScreens(t)
 	source, err := os.ReadFile("../functions/console/src/screen.tsx")
 	if err != nil {
@@ -107,10 +107,10 @@ func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
 	}
 }
 
-// checkHostile looks at a screen with hostile texts.
+// checkHostile checks a screen with hostile texts.
 func (p *consolePage) checkHostile(hash string) {
 	p.t.Helper()
-	p.t.Logf("%s:", hash) // what follows in the log is about this screen
+	p.t.Logf("%s:", hash) // The following lines of the log are about this screen.
 	p.Visit("/nothing")
 	p.Sees("There is nothing here")
 	p.Visit(hash)
@@ -125,8 +125,8 @@ document.querySelector("[onerror], main img:not(.picture > img[src^='blob:']), m
 	}
 }
 
-// TestConsole_PolicyBlocksWhatIsInjected does in the page what an injection would: no script runs, no text becomes markup, nothing is sent
-// elsewhere.
+// TestConsole_PolicyBlocksWhatIsInjected acts like an injected script. The policy must prevent that a script runs, that a text becomes
+// markup, and that data is sent to other servers.
 func TestConsole_PolicyBlocksWhatIsInjected(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -156,7 +156,7 @@ return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing
 // TestConsole_AnswersEveryAddress opens addresses that lead nowhere, and an invitation in a tab that shows the console already.
 func TestConsole_AnswersEveryAddress(t *testing.T) {
 	t.Parallel()
-	s := start(t, "-demo=false") // which has no task
+	s := start(t, "-demo=false") // It has no task.
 	p := s.open(t, "/console", browsertest.DeskLight)
 	p.Await(`document.querySelector("h1")?.textContent === "Tasks"`)
 	for hash, seen := range map[string]string{

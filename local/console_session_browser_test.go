@@ -9,8 +9,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_KeepsUsersApart has bob sign in where ada is: in another of her tabs, and where her token has expired. What she read and
-// typed goes, and what is sent is bob's.
+// TestConsole_KeepsUsersApart signs in as bob in the browser of ada: in another of her tabs, and after her token has expired. Her data and
+// drafts must disappear, and requests must be sent as bob.
 func TestConsole_KeepsUsersApart(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -43,7 +43,7 @@ JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nob
 	})
 }
 
-// TestConsole_SignsOutTabsThatShowOtherPages signs out in one tab while another, which was signed in, shows a public page.
+// TestConsole_SignsOutTabsThatShowOtherPages signs out in one tab while another signed-in tab shows a public page.
 func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
 	t.Parallel()
 	p := useShared(t).signedIn(t, "ada", "/runs")
@@ -62,7 +62,7 @@ func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
 	}
 }
 
-// TestConsole_KeepsNoTokenThatWasRefused pastes a token that the server refuses: it is no draft.
+// TestConsole_KeepsNoTokenThatWasRefused pastes a token that the server refuses. The browser must not store it as a draft.
 func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
 	t.Parallel()
 	p := useShared(t).open(t, "/console#/sign-in", browsertest.DeskLight)

@@ -13,14 +13,14 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_SignsInAnyName enters a name as people write theirs, where the server is its own issuer.
+// TestConsole_SignsInAnyName signs in with a name with spaces at the development issuer.
 func TestConsole_SignsInAnyName(t *testing.T) {
 	t.Parallel()
 	p := useShared(t).signedIn(t, "Olivia Müller", "/me")
 	p.Sees("Olivia Müller" + p.users + " Sign out")
 }
 
-// TestConsole_SignsInAtAnIssuer signs in at a real issuer, with the token that the server's audience asks for, gets the next one by a
+// TestConsole_SignsInAtAnIssuer signs in at a real issuer with the token that the server's audience requires, gets the next token with a
 // refresh token, and signs out.
 func TestConsole_SignsInAtAnIssuer(t *testing.T) {
 	t.Parallel()
@@ -52,13 +52,13 @@ token: "of nobody", expiresAt: Date.now()})); location.reload()`)
 			s.get(t, p.token(), "/v1/user", &user)
 			browsertest.Evaluate[any](p.Page, `window.before = true`)
 			p.Press("Sign out")
-			p.Await(`!window.before`) // it loads the page again, which a press meanwhile would come before
+			p.Await(`!window.before`) // Signing out reloads the page. Pressing before would have no effect.
 			p.Press("Sign in")
 			if p.token() != "" {
 				t.Error("the tab keeps a token after it signed out")
 			}
 			p.Press("Sign in at")
-			providertest.SignIn(p.Page, "ada") // the issuer asks who it is, although it has a session of its own
+			providertest.SignIn(p.Page, "ada") // The issuer asks for a login despite its own session.
 			p.Sees("Sign out")
 			s.get(t, p.token(), "/v1/user", &user)
 			if user.Name == "root of the lab" {
@@ -68,7 +68,7 @@ token: "of nobody", expiresAt: Date.now()})); location.reload()`)
 	}
 }
 
-// What comes to the console without having been asked for in its tab, or is refused, begins no session and says what to do.
+// An answer of the issuer that the tab did not request, or that is refused, begins no session, and the page says what to do.
 func TestConsole_RefusesAnswersThatItDidNotAskFor(t *testing.T) {
 	t.Parallel()
 	issuer := providertest.Start(t)
@@ -81,7 +81,7 @@ func TestConsole_RefusesAnswersThatItDidNotAskFor(t *testing.T) {
 			t.Error("a session began")
 		}
 	}
-	// attempt is what a tab remembers of a sign-in that it began.
+	// attempt is the record of a tab about a sign-in that it began.
 	const attempt = `sessionStorage.setItem("sign-in", JSON.stringify({state: "s", nonce: "n", verifier: "v".repeat(43), hash: "#/"}));`
 	answers := func(name, first, query, says string) {
 		t.Run(name, func(t *testing.T) {
@@ -133,8 +133,8 @@ func verifierOf(t *testing.T, issuer, audience string) func(context.Context, str
 	return v.Caller
 }
 
-// TestConsole_SharesTheSessionOfItsTabs opens a second tab, which is signed in; has the token of both refused, signs in again in the
-// second, and finds the first as it was left; and signs out of both.
+// TestConsole_SharesTheSessionOfItsTabs opens a second tab, which must be signed in. It refuses the token of both and signs in again in the
+// second tab; the first tab must be unchanged. Then it signs out of both.
 func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 	t.Parallel()
 	const expire = `sessionStorage.setItem("session", JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nobody"}));`

@@ -10,7 +10,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_DoesNotWaitForASilentIssuer has the issuer fall silent when the next token is due: the one that is there goes on.
+// TestConsole_DoesNotWaitForASilentIssuer stops the answers of the issuer when the next token is due. The current token must stay in use.
 func TestConsole_DoesNotWaitForASilentIssuer(t *testing.T) {
 	t.Parallel()
 	issuer := providertest.Start(t)

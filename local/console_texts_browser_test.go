@@ -42,7 +42,7 @@ func TestConsole_ShowsEveryMarkdown(t *testing.T) {
 	p.Check(s.url + "/")
 }
 
-// TestConsole_KeepsTheFilesOfDatasetsApart has a label for the file of each dataset, whatever the script of their names.
+// TestConsole_KeepsTheFilesOfDatasetsApart checks that the file of each dataset has its own label, for names in every script.
 func TestConsole_KeepsTheFilesOfDatasetsApart(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -23,10 +23,10 @@ import (
 	"assay/shared/waittest"
 )
 
-// crashes is how often the server is killed.
+// crashes is the number of times that the server is killed.
 const crashes = 50
 
-// childEnv makes the test binary the server that is killed: it has the server's arguments.
+// childEnv is a variable with arguments of the server. It makes the test binary run the server, which the tests kill.
 const childEnv = "ASSAY_TEST_SERVE"
 
 func TestMain(m *testing.M) {
@@ -40,16 +40,16 @@ func TestMain(m *testing.M) {
 	os.Exit(programtest.Run(m))
 }
 
-// Variables of the child: how long its leases are, and a file that says by how much its clock goes ahead.
+// Variables of the child: the duration of its leases, and a file with the skew of its clock.
 const (
 	leaseVariable = "ASSAY_TEST_LEASE"
 	skewVariable  = "ASSAY_TEST_SKEW_FILE"
 )
 
-// skewInterval is how often the child reads by how much its clock goes ahead, which may change while it runs.
+// skewInterval is the interval at which the child reads the skew of its clock, which may change.
 const skewInterval = 20 * time.Millisecond
 
-// serveChild calls run with what the variables change, or another command.
+// serveChild calls run with the settings of the variables, or runs another command.
 func serveChild(args []string) error {
 	if args[0] == "backup" {
 		return execute(context.Background(), args, noEnv, io.Discard, os.Stderr)
@@ -72,7 +72,7 @@ func serveChild(args []string) error {
 	return run(context.Background(), c, io.Discard, os.Stderr, func(*program) { fmt.Println("ready") })
 }
 
-// readSkew returns what the file of skewVariable says, or the present skew while the file is being written.
+// readSkew returns the skew in the file of skewVariable, or the present skew while the file is being written.
 func readSkew(present time.Duration) time.Duration {
 	text, _ := os.ReadFile(os.Getenv(skewVariable))
 	if skew, err := time.ParseDuration(string(text)); err == nil {
@@ -81,8 +81,8 @@ func readSkew(present time.Duration) time.Duration {
 	return present
 }
 
-// TestServer_LosesNothingWhenItIsKilled kills the server at random instants while clients submit. Afterwards every submission that
-// was acknowledged must be there, and every run evaluated exactly once.
+// TestServer_LosesNothingWhenItIsKilled kills the server at random instants while clients submit. Afterwards every acknowledged submission
+// must exist, and every run must be evaluated exactly once.
 func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
 	v := newServerProcess(t)
 	v.start(t)
@@ -96,7 +96,7 @@ func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
 			clients.Go(func() { load.submit(v, n, stop) })
 		}
 		before := load.count()
-		if killed%2 == 0 { // a busy machine may acknowledge nothing in the time that follows
+		if killed%2 == 0 { // On a busy machine, the sleep below may be too short for a submission.
 			waittest.Until(t, "another submission is acknowledged", func() bool { return load.count() > before })
 		}
 		time.Sleep(time.Duration(random.IntN(120)) * time.Millisecond)
@@ -109,24 +109,24 @@ func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
 	v.kill(t)
 }
 
-// serverProcess is a server at a fixed address over one folder.
+// serverProcess is the process of a server at a fixed address over one folder.
 type serverProcess struct {
 	url, args string
 	data      string
 	env       []string
-	clock     string // file that says by how much its clock goes ahead
+	clock     string // file with the skew of its clock
 	log       logTail
 	process   *exec.Cmd
 }
 
-// logTail keeps the end of what a process logs, and counts errors and reports of the race detector.
+// logTail stores the end of a process's log, and counts errors and reports of the race detector.
 type logTail struct {
 	mu            sync.Mutex
 	last          []byte
 	errors, races int
 }
 
-// maxLogTail is how many bytes of a log are kept.
+// maxLogTail is the number of bytes of a log that are stored.
 const maxLogTail = 64 << 10
 
 // Write implements io.Writer.
@@ -160,7 +160,7 @@ func newServerProcess(t *testing.T) *serverProcess {
 		clock: filepath.Join(t.TempDir(), "clock")}
 }
 
-// setClock has the server's clock go ahead from soon on, also while it runs.
+// setClock sets the skew of the server's clock, also while the server runs.
 func (v *serverProcess) setClock(t testing.TB, ahead time.Duration) {
 	t.Helper()
 	if err := os.WriteFile(v.clock, []byte(ahead.String()), 0o600); err != nil {
@@ -193,10 +193,10 @@ func (v *serverProcess) kill(t testing.TB) {
 	if err := v.process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = v.process.Wait() // the error is that it was killed
+	_ = v.process.Wait() // The error says that it was killed.
 }
 
-// crashLoad is what clients submit to a server that is killed, and what was acknowledged to them.
+// crashLoad is a load of submissions to a server that is killed, with the acknowledged submissions.
 type crashLoad struct {
 	task         string
 	tokens       []string
@@ -229,7 +229,7 @@ func inline(name, content string) map[string]any {
 	return map[string]any{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
 }
 
-// submit submits until it is stopped, and records what was acknowledged.
+// submit submits until stop is closed, and records acknowledged submissions.
 func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}})
 	if err != nil {
@@ -251,7 +251,7 @@ func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := client.Do(r)
 		if err != nil {
-			time.Sleep(time.Millisecond) // the server is gone
+			time.Sleep(time.Millisecond) // The server was killed.
 			continue
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
@@ -264,7 +264,7 @@ func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 	}
 }
 
-// count returns how many submissions were acknowledged.
+// count returns the number of acknowledged submissions.
 func (c *crashLoad) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -311,7 +311,8 @@ func (s *testServer) awaitRuns(t *testing.T, owner, task string) {
 	})
 }
 
-// unfinishedRuns counts the runs of the task that have not ended, on one page: a cursor is invalid once the state of its run has changed.
+// unfinishedRuns counts the unfinished runs of the task on one page. It cannot use cursors, because a change of a run's state invalidates
+// them.
 func (s *testServer) unfinishedRuns(t *testing.T, owner, task string) int {
 	t.Helper()
 	var open struct{ Data []json.RawMessage }

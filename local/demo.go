@@ -24,7 +24,7 @@ import (
 //go:embed demo/*.gz
 var demoFiles embed.FS
 
-// demoRuns are the runs of the demo task, each by a team of its own.
+// demoRuns are the runs of the demo task. Each has its own team.
 var demoRuns = []struct{ user, team, title, file string }{
 	{"demo-manual-bm25", "Manual BM25", "BM25 on the manually rewritten utterances", "org_manual_bm25.run.gz"},
 	{"demo-convdr", "ConvDR", "ConvDR with a BERT reranker", "org_convdr_bert.run.gz"},
@@ -34,11 +34,11 @@ var demoRuns = []struct{ user, team, title, file string }{
 // demo has the paths of the resources that it created.
 type demo struct{ task, leaderboard string }
 
-// demoTime bounds how long the demo's runs may take to be evaluated.
+// demoTime bounds the time of the evaluation of the demo's runs.
 const demoTime = 20 * time.Second
 
-// fillDemo makes a public task with evaluated and published runs in a store that has no organizer and no user yet; nil
-// when it has. It calls the operations of the API, as users whose names no token of the issuer can have.
+// fillDemo makes a public task with evaluated and published runs. It returns nil if the store has an organizer or a user already. It calls
+// the operations of the API as users whose names no token of the issuer can have.
 func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	for _, k := range []record.Kind{record.KindOrganizer, record.KindUser} {
 		found, err := p.table.Query(ctx, store.Query{Index: record.ByKind, Partition: record.KindPartitions(k, access.Everyone)[0], Limit: 1})
@@ -48,11 +48,11 @@ func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	}
 	env := *p.env
 	env.Metrics = nil
-	env.Log = slog.New(slog.DiscardHandler) // nobody sent its requests; a failure is returned
+	env.Log = slog.New(slog.DiscardHandler) // The requests come from no client. fillDemo returns failures.
 	env.Verify = func(_ context.Context, user string) (access.Caller, error) {
 		who := auth.Identity{Issuer: p.id.Issuer, Subject: user, Name: user, Groups: nil}
 		caller := who.Caller()
-		caller.Admin = user == demoOrganizer // administrators alone feature a task
+		caller.Admin = user == demoOrganizer // Only administrators feature a task.
 		return caller, nil
 	}
 	client := &demoClient{ctx: ctx, handler: api.New(&env, functions.Operations())}
@@ -60,7 +60,7 @@ func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	return d, client.err
 }
 
-// demoClient calls operations within the process; after an error it does nothing more.
+// demoClient calls operations within the process. After an error it does nothing.
 type demoClient struct {
 	ctx     context.Context
 	handler http.Handler
@@ -121,7 +121,7 @@ func (c *demoClient) await(run string) {
 	}
 }
 
-// file is an inline file of the demo's data.
+// file returns an inline file of the demo's data.
 func (c *demoClient) file(name string) map[string]any {
 	content, err := demoFiles.ReadFile("demo/" + name)
 	if err != nil {
@@ -163,5 +163,5 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	return w.Header().Get("Location")
 }
 
-// id is the last segment of a path.
+// id returns the last segment of a path.
 func id(resource string) string { return path.Base(resource) }

@@ -2,5 +2,5 @@
 
 package main
 
-// diskSize returns 0: the size of the file system cannot be known here.
+// diskSize returns 0, because the size of the file system is unknown on this system.
 func diskSize(string) int64 { return 0 }

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// diskSize returns the size in bytes of the file system that the folder is in; 0 when it cannot be known.
+// diskSize returns the size of the folder's file system in bytes, or 0 if it is unknown.
 func diskSize(folder string) int64 {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

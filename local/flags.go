@@ -15,12 +15,12 @@ import (
 	"assay/shared/config"
 )
 
-// settings is what the flags say.
+// settings holds the values of the flags.
 type settings struct {
 	addr           string
-	grpc           string // where gRPC is served; empty: nowhere
-	ops            string // where metrics and profiles are served; empty: nowhere
-	url            string // where clients reach the server; empty: at addr
+	grpc           string // address of gRPC; empty: not served
+	ops            string // address of metrics and profiles; empty: not served
+	url            string // URL of the server for clients; empty: addr
 	data           string
 	demo           bool
 	store          string
@@ -29,18 +29,18 @@ type settings struct {
 	filesIn        string
 	bucket         string
 	createBucket   bool
-	filesURL       string // where clients reach the server of the bucket; empty: where this server does
+	filesURL       string // URL of the bucket's server for clients; empty: the same as for this server
 	issuer         string
 	audience       string
-	verifiesEmail  bool // the issuer does, also where its tokens do not say so
+	verifiesEmail  bool // the issuer verifies addresses, although its tokens do not say so
 	clientID       string
 	allowDevIssuer bool
 	origins        string
 	rates          string
 	proxyHeader    string
 	quotas         string
-	smtp, mailFrom string         // the server that e-mails are sent by, and their sender; empty: none is sent
-	networks       []netip.Prefix // that are not public and that webhooks may be sent to
+	smtp, mailFrom string         // server and sender of e-mails; empty: no e-mails
+	networks       []netip.Prefix // private networks that webhooks may be sent to
 	log            string
 
 	// No flag sets the clock and the leases of workers.
@@ -48,7 +48,7 @@ type settings struct {
 	lease, firstLease time.Duration
 }
 
-// parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
+// parse reads the flags. The default of each flag is its environment variable ASSAY_<NAME>.
 func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
 	c := settings{now: time.Now, lease: server.DefaultLease, firstLease: server.DefaultFirstLease}
 	f := flag.NewFlagSet("assay-server", flag.ContinueOnError)
@@ -91,7 +91,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	return c, err
 }
 
-// storeFlags are those that say where the table and the files are.
+// storeFlags declares the flags for the places of the table and the files.
 func (c *settings) storeFlags(f *flag.FlagSet) {
 	f.StringVar(&c.data, "data", "data", "folder of the table and the files, as far as they are here; remove it to start clean")
 	f.StringVar(&c.store, "store", storeEmbedded,
@@ -104,10 +104,10 @@ func (c *settings) storeFlags(f *flag.FlagSet) {
 	f.BoolVar(&c.createBucket, "create-bucket", false, "make S3's bucket when it is missing")
 }
 
-// keepsFolder reports whether anything is in the folder of the data.
+// keepsFolder reports whether the table or the files are in the folder of the data.
 func (c *settings) keepsFolder() bool { return c.store == storeEmbedded || c.filesIn == filesDirectory }
 
-// checkStore checks what storeFlags set.
+// checkStore checks the flags of storeFlags.
 func (c *settings) checkStore() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
@@ -161,7 +161,7 @@ func (c *settings) check() error {
 }
 
 func (c *settings) setNetworks(list string) error {
-	c.networks = nil // the flag replaces its environment twin
+	c.networks = nil // The flag replaces its environment variable.
 	for s := range strings.SplitSeq(list, ",") {
 		n, err := netip.ParsePrefix(strings.TrimSpace(s))
 		if err != nil {
@@ -172,7 +172,7 @@ func (c *settings) setNetworks(list string) error {
 	return nil
 }
 
-// reachable returns the flag with an address that other machines reach; empty when there is none.
+// reachable returns the name of a flag whose address other machines can reach, or an empty string.
 func (c *settings) reachable() (open string, err error) {
 	for _, f := range []struct{ name, addr string }{{"-grpc-addr", c.grpc}, {"-addr", c.addr}} {
 		if f.name == "-grpc-addr" && f.addr == "" {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// limitVariable limits the size of each file that a child writes, as a disk without room does. The limit is that of a process.
+// limitVariable limits the size of each file that a child process writes. It has the effect of a full disk.
 const limitVariable = "ASSAY_TEST_FILE_LIMIT"
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 	}
 }
 
-// What an interrupted backup left is neither served nor backed up.
+// An interrupted backup is neither served nor backed up.
 func TestBackup_InterruptedIsRefused(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	t.Run("first", func(t *testing.T) { startIn(t, data) })

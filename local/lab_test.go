@@ -15,7 +15,7 @@ import (
 	"assay/shared/api"
 )
 
-// labFile reads a file of the lab server that lab/README.md describes.
+// labFile reads a file of the example in lab/README.md.
 func labFile(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("lab", name))
@@ -25,7 +25,7 @@ func labFile(t *testing.T, name string) string {
 	return string(content)
 }
 
-// only returns what the group of the pattern matches in the file, which must be the same in each match.
+// only returns the text of the pattern's group in the file. All matches must have the same text.
 func only(t *testing.T, name, pattern string) string {
 	t.Helper()
 	var found []string
@@ -42,7 +42,7 @@ func only(t *testing.T, name, pattern string) string {
 
 var variable = regexp.MustCompile(`(?m)^ *([A-Z_]+)(?:=|: )'?"?([^"'\n]*)`)
 
-// variables are those that a file of the environment sets, or the service of that name in compose.yaml.
+// variables returns the variables that an environment file or a service in compose.yaml sets.
 func variables(text string) map[string]string {
 	all := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(text, -1) {
@@ -51,7 +51,7 @@ func variables(text string) map[string]string {
 	return all
 }
 
-// composed returns the part of compose.yaml with the service.
+// composed returns the section of a service in compose.yaml.
 func composed(t *testing.T, service string) string {
 	t.Helper()
 	_, of, ok := strings.Cut(labFile(t, "compose.yaml"), "\n  "+service+":\n    ")
@@ -62,7 +62,7 @@ func composed(t *testing.T, service string) string {
 	return of
 }
 
-// settingsIn are those of a server with the variables, each of which must be a flag's.
+// settingsIn returns the settings of a server with the variables. Each variable must belong to a flag.
 func settingsIn(t *testing.T, args []string, env map[string]string) settings {
 	t.Helper()
 	var help bytes.Buffer
@@ -81,7 +81,7 @@ func settingsIn(t *testing.T, args []string, env map[string]string) settings {
 	return c
 }
 
-// TestLab_FilesFitEachOther: proxy, issuer and server of the lab find each other, as services of systemd and in containers.
+// TestLab_FilesFitEachOther checks that proxy, issuer and server of the lab have matching addresses, as systemd services and in containers.
 func TestLab_FilesFitEachOther(t *testing.T) {
 	unit := strings.Fields(only(t, "assay.service", `^ExecStart=/usr/local/bin/assay-server (.*)$`))
 	if commands[unit[0]] == nil {

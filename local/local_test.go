@@ -71,13 +71,13 @@ func TestParse_ReadsTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestScenario runs the whole scenario with real tokens, during which the server logs no warning.
+// TestScenario runs the whole scenario with real tokens. The server must log no warning.
 func TestScenario(t *testing.T) { acceptancetest.Scenario(t, setup(t)) }
 
-// The values are what trec_eval 10.0 prints for the runs.
+// The values equal the output of trec_eval 10.0 for the runs.
 func TestDemo_IsALeaderboardOfRealRuns(t *testing.T) {
 	var log bytes.Buffer
-	t.Cleanup(func() { // the server has ended
+	t.Cleanup(func() { // It runs after the server has ended.
 		if strings.Contains(log.String(), "method=POST") || !strings.Contains(log.String(), "method=GET") {
 			t.Errorf("the log has not the requests of this test alone:\n%s", &log)
 		}
@@ -144,10 +144,10 @@ func TestRun_RefusesDataInUse(t *testing.T) {
 	}
 }
 
-// Files that no record of the table names are deleted after some days. All files of another table would be.
+// The server deletes files that no record names after some days. So it must refuse the files of another table.
 func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
 	data := t.TempDir()
-	serve := func() error { // until it can be reached
+	serve := func() error { // serves until the server is ready
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		return run(ctx, settingsOf(t, data, "-grpc-addr", ""), io.Discard, io.Discard, func(*program) { stop() })
@@ -167,7 +167,7 @@ func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
 	}
 }
 
-// With an extra slash in the issuer every token would be refused: the program reports that instead of serving.
+// With an extra slash in the issuer every token would be refused. The program must report this instead of serving.
 func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -186,7 +186,7 @@ func TestRun_ServesWhileTheIssuerIsDown(t *testing.T) {
 	start(t, "-demo=false", "-issuer", "http://127.0.0.1:1", "-audience", "assay")
 }
 
-// At its start the server says which addresses count, and -issuer-verifies-email is about an issuer of one's own.
+// At its start the server prints which addresses it accepts. -issuer-verifies-email needs -issuer.
 func TestServer_SaysWhichAddressesCount(t *testing.T) {
 	issuer := []string{"-issuer", "http://127.0.0.1:1", "-audience", "assay"}
 	smtp := []string{"-smtp", "smtp://127.0.0.1:1", "-mail-from", "assay@lab.example"}
@@ -245,8 +245,8 @@ func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
 	})
 }
 
-// reclaimOwnLeases starts servers over one table of DynamoDB, and over the files that are opened with the flags for them. Each takes up at
-// its start what an earlier process at its address had leased, and nothing else.
+// reclaimOwnLeases starts servers over one table of DynamoDB and over the files of openFiles. At its start each server must continue the
+// leases of an earlier process at its address, and no others.
 func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 	t.Helper()
 	name := dynamotest.TableName()
@@ -278,7 +278,7 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 		})
 	}
 	start(t, flags...)
-	await(waiting.ID) // after its start, a server takes up nothing more
+	await(waiting.ID) // A server reclaims leases only at its start.
 	if run(leased.ID).Lease == nil {
 		t.Fatal("another server took the run")
 	}
@@ -286,7 +286,7 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 	await(leased.ID)
 }
 
-// No parent of an existing URL answers 404: those of the operations on the demo, of signed links and of the development issuer.
+// No parent of an existing URL answers 404. This holds for operations on the demo, signed links and the development issuer.
 func TestParents_AreNeverMissing(t *testing.T) {
 	s := start(t)
 	admin := s.token(t, "root", "admins")
@@ -331,14 +331,14 @@ func TestParents_AreNeverMissing(t *testing.T) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(parents)) {
 		switch {
-		case strings.HasSuffix(p, "/unsubscriptions"): // which only those know who were sent the link
-		case strings.Contains(p, "{"): // the demo has none
+		case strings.HasSuffix(p, "/unsubscriptions"): // Only recipients of a link know this path.
+		case strings.Contains(p, "{"): // The demo has no such resource.
 			if !paths[p] {
 				t.Errorf("GET %s is no operation, and there is something under it", p)
 			}
 		case status(admin, p) == http.StatusNotFound:
 			t.Errorf("GET %s: 404, and there is something under it", p)
-		case status("", p) == http.StatusNotFound && !strings.Contains(p, "/registrations/"): // a team's, which it is hidden with
+		case status("", p) == http.StatusNotFound && !strings.Contains(p, "/registrations/"): // Paths of a hidden team are hidden, too.
 			t.Errorf("GET %s: 404 without a login, and there is something under it", p)
 		}
 	}
@@ -361,7 +361,7 @@ func TestExecute_NamesTheCommands(t *testing.T) {
 	}
 }
 
-// TestCreate_ManyAtOnceInOneParent has the members of one organizer create tasks at the same time: none is told to try again.
+// TestCreate_ManyAtOnceInOneParent creates tasks as all members of one organizer at the same time. No answer may ask to try again.
 func TestCreate_ManyAtOnceInOneParent(t *testing.T) {
 	s := start(t, "-demo=false", "-rates", noRates)
 	tokens, organizers := makers(t, s, 64, true)

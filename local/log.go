@@ -9,12 +9,12 @@ import (
 
 // The forms of the log.
 const (
-	logShort = "short" // a line that a person reads in a terminal
-	logJSON  = "json"  // everything, for programs
+	logShort = "short" // lines for people in a terminal
+	logJSON  = "json"  // all attributes, for programs
 )
 
-// newLog returns the log in the form. In the short one, times are those of the day and lines about what went well lack what only
-// programs look for.
+// newLog returns a log in the form. In the short form, times have no date, and lines lack their level if it is INFO and attributes that
+// only programs use.
 func newLog(form string, out io.Writer) *slog.Logger {
 	if form == logJSON {
 		return slog.New(slog.NewJSONHandler(out, nil))
@@ -22,7 +22,7 @@ func newLog(form string, out io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: shorten}))
 }
 
-// longAttributes are those that the short form leaves out: a request is known by its method and path.
+// longAttributes are the attributes that the short form leaves out. Method and path describe a request.
 var longAttributes = []string{"requestId", "operation", "user"}
 
 func shorten(groups []string, a slog.Attr) slog.Attr {

@@ -11,7 +11,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// A registrant is notified of an announcement by the server of the flags, and stops the e-mails by the link that programs for mail follow.
+// A registrant gets an announcement through the mail server of the flags, and stops the e-mails with the link for e-mail programs.
 func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	smtp := mailtest.New(t)
 	s := start(t, "-smtp", smtp.URL, "-mail-from", "Assay <assay@lab.example>", "-demo=false")

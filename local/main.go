@@ -1,5 +1,5 @@
-// Command local serves the whole of Assay on one machine: every family of operations, the files behind signed links, the
-// evaluator, and, unless a sign-in issuer is named, a development issuer.
+// Command local serves all of Assay on one machine: all operations, the files behind signed links, the evaluator, and, unless a flag names
+// a sign-in issuer, a development issuer.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// command is one of the things that the program does. It ends when ctx ends.
+// command is a command of the program. It ends when ctx ends.
 type command func(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error
 
-// commands are chosen by the first argument. Without one, or with a flag there, the program serves.
+// commands maps the first argument to a command. Without arguments, or if the first is a flag, the program serves.
 var commands = map[string]command{
 	"backup":  parseAndBackup,
 	"check":   parseAndCheck,
@@ -56,7 +56,7 @@ func execute(ctx context.Context, args []string, getenv func(string) string, out
 	return run(ctx, args, getenv, out, logs)
 }
 
-// parseAndServe serves as the flags say until ctx ends.
+// parseAndServe parses the flags, and serves until ctx ends.
 func parseAndServe(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error {
 	c, err := parse(args, getenv, out)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// scrape returns the values by the series, as Prometheus reads them.
+// scrape returns the values of the metrics by series, like Prometheus.
 func (s *testServer) scrape(t testing.TB) map[string]float64 {
 	t.Helper()
 	resp, err := http.Get("http://" + s.program.opsAddr.String() + "/metrics")
@@ -43,7 +43,7 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 	const firstLease = 10 * time.Minute
 	var ahead atomic.Int64 // nanoseconds that the server's clock is ahead
 	c.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	c.lease = time.Second // after which the server looks for leases that have expired
+	c.lease = time.Second // The server looks for expired leases at this interval.
 	c.firstLease = firstLease
 	s := serve(t, c, io.Discard)
 	owner, user := s.token(t, "owner"), s.token(t, "user")

@@ -50,7 +50,7 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 	return nil
 }
 
-// claimFiles makes the files those of the table.
+// claimFiles claims the object store for the table, so that no other table uses it.
 func (p *program) claimFiles(ctx context.Context) error {
 	err := files.Claim{Table: p.table, Objects: p.files, Now: p.now}.Make(ctx)
 	if err != nil && p.poller != nil {

@@ -17,10 +17,10 @@ import (
 	"assay/shared/store/embedded"
 )
 
-// boards are the sizes of leaderboards that are asked for.
+// boards lists the sizes of the requested leaderboards.
 var boards = []int{50, 200, 600, 10_000}
 
-// fillBoards puts 1,000 tasks and the leaderboards into the folder, and returns the address of a task and of each leaderboard.
+// fillBoards writes 1,000 tasks and the leaderboards to the folder, and returns the path of a task and of each leaderboard.
 func fillBoards(b *testing.B, folder string) (task string, leaderboards map[int]string) {
 	b.Helper()
 	s, err := embedded.Open(filepath.Join(folder, tableFile), embedded.Options{})
@@ -53,14 +53,14 @@ func fillBoards(b *testing.B, folder string) (task string, leaderboards map[int]
 	return task, leaderboards
 }
 
-// BenchmarkRequest measures the time that processors spend in the server on one request, one after the other.
+// BenchmarkRequest measures the processor time of the server for one request. Requests are sent one after the other.
 func BenchmarkRequest(b *testing.B) {
 	folder := b.TempDir()
 	task, board := fillBoards(b, folder)
 	address := programtest.FreeAddress(b)
 	server := serverProcess{args: "-addr " + address + " -grpc-addr 127.0.0.1:0 -demo=false -rates {} -data " + folder}
 	server.start(b)
-	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // whose cost would hide that of the request
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // The cost of compression would hide the cost of the request.
 	defer client.CloseIdleConnections()
 	for _, c := range []struct{ name, path string }{
 		{"task", task},
@@ -84,7 +84,7 @@ func BenchmarkRequest(b *testing.B) {
 					b.Fatal(r.Status, err)
 				}
 			}
-			get() // what is kept from now on
+			get() // The first request fills caches.
 			before := processorTime(b, server.process.Process.Pid)
 			for b.Loop() {
 				get()
@@ -114,7 +114,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(residentMemory(b, server.process.Process.Pid), "load-MiB")
 }
 
-// residentMemory is what the process has in memory, in MiB.
+// residentMemory returns the resident memory of the process, in MiB.
 func residentMemory(b *testing.B, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -129,7 +129,7 @@ func residentMemory(b *testing.B, pid int) float64 {
 	return kibibytes / 1024
 }
 
-// processorTime is what the threads of the process have spent on processors, in microseconds.
+// processorTime returns the processor time of all threads of the process, in microseconds.
 func processorTime(b *testing.B, pid int) (total float64) {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -139,7 +139,7 @@ func processorTime(b *testing.B, pid int) (total float64) {
 	for _, name := range threads {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // the thread has ended
+			continue // The thread has ended.
 		}
 		spent, _, _ := strings.Cut(string(text), " ")
 		ns, err := strconv.ParseFloat(spent, 64)

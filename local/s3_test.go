@@ -19,7 +19,7 @@ import (
 
 const bucketName = "lake-lab"
 
-// startS3 starts a server for files, which the environment of the test names, and returns the flags for a bucket that is to be made.
+// startS3 starts an object store, sets the environment of the test for it, and returns the flags for a new bucket.
 func startS3(t *testing.T) []string {
 	t.Helper()
 	cfg, _ := s3test.Start(t)
@@ -34,8 +34,8 @@ func startS3(t *testing.T) []string {
 	return []string{"-files", filesS3, "-create-bucket", "-bucket", bucketName}
 }
 
-// TestServer_KeepsNothingOnTheMachine runs the acceptance tests over a table of DynamoDB and a bucket of S3, which notifies nobody of
-// uploads, where no folder can be made for data.
+// TestServer_KeepsNothingOnTheMachine runs the acceptance tests over a table of DynamoDB and a bucket of S3 without notifications of
+// uploads. The server cannot make a folder for data.
 func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
 	startDynamoDB(t)
 	temporary := t.TempDir()
@@ -55,7 +55,7 @@ func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
 	}
 }
 
-// TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket has several servers share all that there is.
+// TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket starts several servers over the same table and bucket.
 func TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket(t *testing.T) {
 	reclaimOwnLeases(t, func() (blob.Store, []string) {
 		flags := startS3(t)
@@ -71,7 +71,7 @@ func TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket(t *testing.T) {
 	})
 }
 
-// TestRun_RefusesABucketOfAnotherTable starts over the bucket of another server's table, and over one that is missing.
+// TestRun_RefusesABucketOfAnotherTable starts over the bucket of another server's table, and over a missing bucket.
 func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 	flags := append(startS3(t), "-demo=false")
 	startIn(t, t.TempDir(), flags...)

@@ -37,22 +37,22 @@ import (
 	"assay/shared/webpage/resource"
 )
 
-// Time-outs of the HTTP server. Transfers of files move their own deadlines as long as they make progress.
+// Time-outs of the HTTP server. Transfers of files extend their own deadlines as long as they make progress.
 const (
 	headerTime   = 10 * time.Second
 	requestTime  = 60 * time.Second
 	idleTime     = 2 * time.Minute
 	shutdownTime = 20 * time.Second
-	maxHeaders   = 2 * api.MaxHeaderBytes // the rest is for the address, and for the refusal of more
+	maxHeaders   = 2 * api.MaxHeaderBytes // also bounds the request line, and lets the API refuse larger headers itself
 )
 
-// What the folder of the data has besides the table.
+// Names in the folder of the data, besides the table.
 const (
 	filesFolder  = "files"
 	devIssuerKey = "dev-issuer.key"
 )
 
-// run serves until ctx ends. It calls ready when it can be reached.
+// run serves until ctx ends. It calls ready when the server accepts connections.
 func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*program)) error {
 	if c.keepsFolder() {
 		if err := os.MkdirAll(c.data, 0o700); err != nil {
@@ -96,14 +96,14 @@ type program struct {
 	news   *notifier.Worker
 	log    *slog.Logger
 
-	directory   *directory.Store // of the files, or nil, and then
-	poller      *files.Poller    // looks for uploads to S3
-	filesOrigin string           // of signed links to files in S3
+	directory   *directory.Store // store of the files; nil if they are in S3, and then
+	poller      *files.Poller    // looks for uploads, and
+	filesOrigin string           // is the origin of signed links
 
-	exporter *ops.Exporter // of metrics, or nil
-	opsAddr  net.Addr      // where it is served
+	exporter *ops.Exporter // exports metrics, or nil
+	opsAddr  net.Addr      // address of the exporter
 
-	grpc                   *server.Server // serves on its listener, if that is not nil
+	grpc                   *server.Server // serves on grpcListener, unless this is nil
 	listener, grpcListener net.Listener
 }
 
@@ -152,7 +152,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.env.Info.URL = c.url
 	p.env.Info.ClientID = c.clientID
 	p.env.Info.FilesOrigin = p.filesOrigin
-	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
+	if p.env.Info.Commit == "" { // Sources can change between two calls of go run.
 		p.env.Info.Build = p.env.Now().String()
 	}
 	p.worker.Store = p.table
@@ -172,8 +172,8 @@ func (p *program) ready(ctx context.Context) func(context.Context) error {
 	return func(asked context.Context) error { return errors.Join(ctx.Err(), p.table.Ping(asked)) }
 }
 
-// holder names the server in leases: no other server that runs at the same time has its name, and it has its own again after a restart, so
-// that what a dead process had leased is taken up at once.
+// holder returns the name of the server in leases. No other server that runs at the same time has this name. After a restart the server has
+// the same name, so that it continues the leases of the ended process at once.
 func holder(addr net.Addr) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -182,14 +182,14 @@ func holder(addr net.Addr) string {
 	return host + " " + addr.String()
 }
 
-// changed notifies the evaluator, the notifier and the gRPC server of items that were just written.
+// changed notifies the evaluator, the notifier and the gRPC server of written items.
 func (p *program) changed(items []store.Item) {
 	p.worker.Changed(items)
 	p.news.Changed(items)
 	p.grpc.Changed(items)
 }
 
-// grpcOptions are those of the gRPC server. The embedded store reports every change, so that polling is a fallback.
+// grpcOptions returns the options of the gRPC server. The embedded store reports every change, so that polling is only a fallback.
 func (c *settings) grpcOptions() server.Options {
 	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true,
 		ProxyHeader: c.proxyHeader}
@@ -207,7 +207,7 @@ func (p *program) handler() http.Handler {
 		s.Mount("/files/", http.StripPrefix("/files/", h), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	}
 	if p.id.dev != nil {
-		// A page of another origin that could get tokens could act as any user on the machine of its reader.
+		// Pages of other origins must not get tokens. Otherwise they could act as any user on the machine of their reader.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)
 	}
 	return s
@@ -288,7 +288,7 @@ func (p *program) printGreeting(ctx context.Context, out io.Writer) {
 	}
 }
 
-// mailNotice says which addresses of users count.
+// mailNotice describes which addresses of users the server accepts.
 func (p *program) mailNotice() string {
 	addresses := "addresses that tokens say are confirmed (email_verified is true)"
 	if p.verifiesEmail {
@@ -321,22 +321,22 @@ func (p *program) close() {
 	}
 }
 
-// audience is that of the tokens of the development issuer.
+// audience is the audience of tokens from the development issuer.
 const audience = "assay"
 
 // identity verifies the tokens of the issuer that the server trusts.
 type identity struct {
 	*auth.Verifier
-	verify func(ctx context.Context, token string) (access.Caller, error) // access tokens too
+	verify func(ctx context.Context, token string) (access.Caller, error) // also verifies access tokens
 	dev    *devissuer.Issuer                                              // nil unless the development issuer is on
 }
 
-// newIdentity trusts the issuer of the flags or, without one, a development issuer at the server's URL, whose tokens are
-// verified in exactly the same way. Access tokens are in the store.
+// newIdentity trusts the issuer of the flags or, without one, a development issuer at the server's URL. Tokens of both are verified in the
+// same way. Access tokens are in the store.
 func newIdentity(ctx context.Context, c settings, tokens store.Store, rates *ratelimit.Limiter) (id identity, err error) {
 	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, VerifiesEmail: c.verifiesEmail}
 	if c.issuer == "" {
-		keyFile := "" // tokens then end with the process
+		keyFile := "" // Without a file, tokens end with the process.
 		if c.keepsFolder() {
 			keyFile = filepath.Join(c.data, devIssuerKey)
 		}
@@ -354,8 +354,8 @@ func newIdentity(ctx context.Context, c settings, tokens store.Store, rates *rat
 	return id, err
 }
 
-// defaultQuotas are those of every server. Where the files are in a folder, all users together get three quarters of its disk, and one
-// user a quarter of that, as far as that is less.
+// defaultQuotas returns the default quotas. If the files are in a folder, all users together get at most three quarters of its disk, and
+// one user at most a quarter of this.
 func (c *settings) defaultQuotas() record.Quotas {
 	q := record.DefaultQuotas()
 	if c.filesIn != filesDirectory {

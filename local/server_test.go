@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// testServer is the program, which serves until the test ends, and a client.
+// testServer is the program and a client. The program serves until the test ends.
 type testServer struct {
 	url     string
 	grpc    string // address of gRPC
 	program *program
 	client  *http.Client
-	users   string // what token appends to the names of users
+	users   string // suffix that token appends to the names of users
 }
 
 // start serves with the flags over a fresh folder.
@@ -37,7 +37,7 @@ func startIn(t testing.TB, data string, flags ...string) *testServer {
 	return serve(t, settingsOf(t, data, flags...), io.Discard)
 }
 
-// settingsOf are those of the flags over the folder, on free ports.
+// settingsOf returns the settings of the flags over the folder, on free ports.
 func settingsOf(t testing.TB, data string, flags ...string) settings {
 	t.Helper()
 	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
@@ -47,7 +47,7 @@ func settingsOf(t testing.TB, data string, flags ...string) settings {
 	return c
 }
 
-// serveWithoutWarnings is serve for a server that must have no warning and no error to log.
+// serveWithoutWarnings is like serve, and requires that the server logs no warning and no error.
 func serveWithoutWarnings(t testing.TB, c settings) *testServer {
 	t.Helper()
 	var log bytes.Buffer
@@ -76,7 +76,7 @@ func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	return s
 }
 
-// begin serves with the settings until end is called, which returns the error with which the server ended.
+// begin serves with the settings until end is called. end returns the error of the server.
 func begin(c settings, logs io.Writer) (s *testServer, end func() error, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan *program, 1), make(chan error, 1)
@@ -89,10 +89,10 @@ func begin(c settings, logs io.Writer) (s *testServer, end func() error, err err
 		return nil, nil, err
 	}
 	s = &testServer{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
-		// The server is here, also when its URL says otherwise.
+		// Requests to the URL of the server go to its listener.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if p.poller == nil || "http://"+strings.TrimSuffix(addr, ":80") == p.url {
-				addr = p.listener.Addr().String() // and not where a link to S3 leads
+				addr = p.listener.Addr().String() // Links to S3 keep their address.
 			}
 			return new(net.Dialer).DialContext(ctx, network, addr)
 		},
@@ -107,15 +107,14 @@ func begin(c settings, logs io.Writer) (s *testServer, end func() error, err err
 	}, nil
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// send sends a request to a path or a URL, with the token unless it is empty. The body is sent as JSON, or as it is if it has
-// bytes.
+// send sends a request to a path or a URL, with the token unless it is empty. A body of bytes is sent unchanged, and others as JSON.
 func (s *testServer) send(t testing.TB, token, method, path string, body any) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -137,7 +136,7 @@ func (s *testServer) send(t testing.TB, token, method, path string, body any) an
 	return answer{resp.StatusCode, resp.Header, content}
 }
 
-// request is a request with a body as JSON, or with bytes as they are.
+// request returns a request. A body of bytes is sent unchanged, and others as JSON.
 func request(t testing.TB, method, url string, body any) *http.Request {
 	t.Helper()
 	content, raw := body.([]byte)
@@ -162,7 +161,7 @@ func request(t testing.TB, method, url string, body any) *http.Request {
 	return r
 }
 
-// call is send for a request that must succeed; its answer is decoded into v, unless v is nil.
+// call sends a request that must succeed, and decodes the answer into v unless v is nil.
 func (s *testServer) call(t testing.TB, token, method, path string, body, v any) http.Header {
 	t.Helper()
 	a := s.send(t, token, method, path, body)
@@ -182,13 +181,13 @@ func (s *testServer) get(t testing.TB, token, path string, v any) {
 	s.call(t, token, http.MethodGet, path, nil, v)
 }
 
-// post creates something and returns its path.
+// post creates a resource and returns its path.
 func (s *testServer) post(t testing.TB, token, path string, body any) string {
 	t.Helper()
 	return s.call(t, token, http.MethodPost, path, body, nil).Get("Location")
 }
 
-// token returns a token of the development issuer, as a client gets it.
+// token returns a token of the development issuer.
 func (s *testServer) token(t testing.TB, user string, groups ...string) string {
 	t.Helper()
 	var answer struct {
@@ -205,7 +204,7 @@ func (s *testServer) task(t testing.TB, owner, name string) (path string) {
 	return s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": name})
 }
 
-// dataset makes a dataset of the task, for runs of retrieval evaluated by AP, changed by the members of more, and returns its id.
+// dataset makes a retrieval dataset of the task with the measure AP, and returns its id. The members of more replace its members.
 func (s *testServer) dataset(t testing.TB, owner, task, qrels string, more map[string]any) string {
 	t.Helper()
 	draft := map[string]any{
@@ -232,10 +231,10 @@ func allOf[R any](t testing.TB, s *testServer, token, path string) (all []R) {
 	return all
 }
 
-// noRates turns off rate limits: acceptance tests send hundreds of requests of one caller at once.
+// noRates turns off rate limits, because acceptance tests send hundreds of requests from one caller at once.
 const noRates = `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perSecond":0}}`
 
-// setup is the program over a fresh folder, as the acceptance tests reach it.
+// setup serves over a new folder, and returns the setup for the acceptance tests.
 func setup(t *testing.T, flags ...string) acceptancetest.Setup {
 	t.Helper()
 	return serveWithoutWarnings(t, settingsOf(t, t.TempDir(), append(flags, "-demo=false", "-rates", noRates)...)).setup(t)
@@ -248,7 +247,7 @@ func (s *testServer) setup(t *testing.T) acceptancetest.Setup {
 	}
 }
 
-// startDynamoDB starts a server for tables, which the environment of the test names.
+// startDynamoDB starts a server for tables, and sets the environment of the test for it.
 func startDynamoDB(t *testing.T) aws.Config {
 	t.Helper()
 	cfg := dynamotest.Start(t)

@@ -11,7 +11,7 @@ import (
 	"assay/shared/programtest"
 )
 
-// sharedServer starts one server for all tests that only touch what they make themselves. It ends after the tests.
+// sharedServer starts one server for all tests that only use resources of their own. It ends after the tests.
 var sharedServer = sync.OnceValues(func() (*testServer, error) {
 	data, err := os.MkdirTemp("", "assay-shared")
 	if err != nil {
@@ -33,7 +33,7 @@ var sharedServer = sync.OnceValues(func() (*testServer, error) {
 // sharers counts the tests that use the shared server.
 var sharers atomic.Int32
 
-// useShared returns the shared server. A name of a user stands for another user in each test.
+// useShared returns the shared server. The same name of a user means a different user in each test.
 func useShared(t testing.TB) *testServer {
 	t.Helper()
 	common, err := sharedServer()

@@ -17,11 +17,11 @@ import (
 	"assay/functions/components"
 )
 
-// snippetTime is how long a snippet may take.
+// snippetTime bounds the time of a snippet.
 const snippetTime = time.Minute
 
-// TestSnippets runs every snippet of the catalogue as a reader does: fetched from a live server, alone in an empty folder,
-// with nothing in its environment but where programs are, where the server is, and a token. It needs curl, python3 and go.
+// TestSnippets runs every snippet of the catalogue like a reader. It fetches the snippet from a live server, and runs it in an empty
+// folder. The environment has only PATH, the URL of the server, and a token. It needs curl, python3 and go.
 func TestSnippets(t *testing.T) {
 	s := start(t, "-demo=false", "-webhook-networks", "127.0.0.1/32")
 	ran := 0
@@ -78,7 +78,7 @@ func (s *testServer) runSnippet(t *testing.T, c components.Component, snippet co
 		if strings.HasPrefix(f.Name(), "snippet.") {
 			continue
 		}
-		// What it says that it has saved may stay.
+		// A snippet may leave files that its output names.
 		if saved, err := f.Info(); err != nil || saved.Size() == 0 || !strings.Contains(out.String(), f.Name()) {
 			t.Errorf("it leaves %s behind, which is empty, or of which it says nothing", f.Name())
 		}
@@ -93,7 +93,7 @@ func write(t *testing.T, folder, name string, content []byte) string {
 	return path
 }
 
-// compileSnippet is the first half of go run, which keeps what it has compiled in a home that the second half has not.
+// compileSnippet compiles a Go snippet and returns the program. go run would need the cache in the home folder, which snippets do not have.
 func compileSnippet(t *testing.T, path string) string {
 	binary := filepath.Join(t.TempDir(), "snippet")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, path)
@@ -104,7 +104,7 @@ func compileSnippet(t *testing.T, path string) string {
 	return binary
 }
 
-// documents are those with shell blocks that continue each other, and what the blocks print among other things, as regular expressions.
+// documents lists documents whose shell blocks continue each other, with regular expressions for parts of the blocks' output.
 var documents = []struct {
 	names  []string
 	prints []string
@@ -116,18 +116,18 @@ var documents = []struct {
 		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`,
 		"leaderboard.html", "fused.txt",
 		`"people":\[.*"name":"pia"`, `"reason":"The store was down."`, `"status":200,"resource":.*"effects":\[`, `"kind":"task".*"name":"eve"`,
-		`(?s)"RR":1,"nDCG@10":1.*"kind":"task".*"RR":1,"nDCG@10":1`, // before the deletion and after it was undone
+		`(?s)"RR":1,"nDCG@10":1.*"kind":"task".*"RR":1,"nDCG@10":1`, // before the deletion and after its undo
 		`"text": "ranking"`, `"state": "RUN_STATE_COMPLETED"`, `"leaseId"`,
 	}},
 }
 
-// documentTime is how long the blocks of a document may take.
+// documentTime bounds the time of the blocks of a document.
 const documentTime = 5 * time.Minute
 
 var block = regexp.MustCompile("(?ms)^```sh\n(.*?\n)```$")
 
-// TestSnippetsOfDocuments runs the blocks as a reader does who copies them into a shell, against servers that are new but for
-// the demo task. What they write goes to a temporary folder, and the folders that the build writes to.
+// TestSnippetsOfDocuments runs the blocks like a reader who copies them into a shell, against servers that have only the demo task. The
+// blocks write to a temporary folder and to the folders of the build.
 func TestSnippetsOfDocuments(t *testing.T) {
 	programs := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(programs, "assay"), "./cli")

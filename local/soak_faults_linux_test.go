@@ -27,23 +27,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child that serves answers callers when it may not write to a file, as with a full disk, and lets another process slow it down.
+// A serving child continues when writing to a file fails, like with a full disk, and allows strace to slow it down.
 func init() {
 	if os.Getenv(childEnv) == "" {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	_ = unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0) // a kernel without that restriction does not know it
+	_ = unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0) // Kernels without this restriction do not know the option.
 }
 
-// soakFault is something that goes wrong until end is called.
+// soakFault is a fault of the environment. It lasts until end is called.
 type soakFault struct {
 	name   string
 	begin  func() (end func())
-	starts bool // a server starts meanwhile
+	starts bool // the server is started meanwhile
 }
 
-// allFaults are the faults that this machine can make. The kill is the first.
+// allFaults returns the faults that this machine can make. The first is the kill.
 func (s *soak) allFaults() []soakFault {
 	during := func(set func(on bool)) func() func() {
 		return func() func() {
@@ -73,7 +73,7 @@ func (s *soak) allFaults() []soakFault {
 	return faults
 }
 
-// disrupt applies the faults in random order, again and again, each once at least, with as much time without a fault after each.
+// disrupt applies the faults in random order, again and again, each at least once. After each fault it waits for the same time.
 func (s *soak) disrupt(faults []soakFault, d time.Duration) {
 	s.t.Helper()
 	for end := time.Now().Add(d); ; {
@@ -116,7 +116,7 @@ func (s *soak) kill() (end func()) {
 	}
 }
 
-// fillDisk lets the server write to no file. The limit is one of each file, and stands for that of a disk.
+// fillDisk makes all writes of the server to files fail. A limit of the size of files has the effect of a full disk.
 func (s *soak) fillDisk() (end func()) {
 	process := s.server.process.Process.Pid
 	var before unix.Rlimit
@@ -130,10 +130,10 @@ func (s *soak) fillDisk() (end func()) {
 	}
 }
 
-// syncDelay is how long a slow disk takes for each sync.
+// syncDelay is the time of a slow disk for each sync.
 const syncDelay = 200 * time.Millisecond
 
-// slowDisk has each sync of the server take longer, by strace.
+// slowDisk delays each sync of the server with strace.
 func (s *soak) slowDisk(strace string) (end func()) {
 	delay := "inject=fsync,fdatasync:delay_enter=" + strconv.FormatInt(syncDelay.Microseconds(), 10)
 	tracer := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "trace=fsync,fdatasync", "-e", delay, "-p",
@@ -155,7 +155,7 @@ func (s *soak) slowDisk(strace string) (end func()) {
 	}
 }
 
-// soakObjects is where the files are: a bucket behind a proxy that can fail, or without a gateway the folder of the data.
+// soakObjects is the store of the files: a bucket behind a proxy that can fail, or the folder of the data if there is no gateway.
 type soakObjects struct {
 	gateway bool
 	flags   string
@@ -175,7 +175,7 @@ func newSoakObjects(t *testing.T, random *rand.Rand) *soakObjects {
 	}
 	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
-		r.Out.Host = r.In.Host // which the request is signed for
+		r.Out.Host = r.In.Host // The signature of the request contains this host.
 	}}
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if o.fails.Load() {
@@ -187,7 +187,7 @@ func newSoakObjects(t *testing.T, random *rand.Rand) *soakObjects {
 				return
 			case 2:
 				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
-			default: // forwarded, as some are
+			default: // Some requests are forwarded.
 			}
 		}
 		forward.ServeHTTP(w, r)
@@ -205,7 +205,7 @@ func newSoakObjects(t *testing.T, random *rand.Rand) *soakObjects {
 	return o
 }
 
-// opsAddress has the server serve metrics and profiles, and returns where.
+// opsAddress makes the server serve metrics and profiles, and returns their address.
 func opsAddress(t *testing.T, v *serverProcess) string {
 	t.Helper()
 	addr := programtest.FreeAddress(t)

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// How long the soak takes. ASSAY_SOAK has a longer time, such as 20m, than each test of the whole takes.
+// The duration of the soak. ASSAY_SOAK sets a longer duration, such as 20m.
 const (
 	soakVariable = "ASSAY_SOAK"
 	soakShort    = 6 * time.Second
@@ -23,14 +23,14 @@ const (
 
 const (
 	soakClients  = 12
-	soakShare    = 0.7         // of the capacity, which is the load
-	soakPatience = time.Minute // how long after a fault a request may be refused
+	soakShare    = 0.7         // load as a share of the capacity
+	soakPatience = time.Minute // time after a fault for which requests may be refused
 )
 
-// TestServer_KeepsWhatItAcknowledgesInASoak has clients send a mixed load at 70 % of the server's capacity, which is measured first, while
-// the server is killed, its disk is full or slow, its clock jumps, its issuer is away and its object store fails. What was acknowledged is
-// kept in a model, and in the end the whole state is compared with it, before and after one more kill. Some time after the last kill
-// during the load, and until its end, memory, open files and goroutines must not grow.
+// TestServer_KeepsWhatItAcknowledgesInASoak sends a mixed load at 70 % of the server's capacity, which it measures first. Meanwhile the
+// server is killed, its disk is full or slow, its clock jumps, its issuer does not answer, and its object store fails. A model has all
+// acknowledged changes. In the end the test compares the whole state with the model, before and after one more kill. Memory, open files
+// and goroutines must not grow from some time after the last kill until the end of the load.
 func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	duration := soakShort
 	if s := os.Getenv(soakVariable); s != "" {
@@ -45,7 +45,7 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	capacity := s.measure(duration / 10)
 	s.limit.SetLimit(rate.Limit(soakShare * capacity))
 	s.disrupt(s.faults, duration*5/10)
-	others, part := s.faults[1:], duration*2/10 // the first is the kill
+	others, part := s.faults[1:], duration*2/10 // without the kill
 	s.disrupt(others, part)
 	before := s.resources()
 	s.disrupt(others, part)
@@ -69,7 +69,7 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	}
 }
 
-// measure returns how many requests a second the server answers when the clients wait for nothing but its answers.
+// measure returns the number of requests per second that the server answers if the clients wait only for its answers.
 func (s *soak) measure(d time.Duration) float64 {
 	first, began := s.done.Load(), time.Now()
 	time.Sleep(d)

@@ -36,22 +36,22 @@ type soak struct {
 	clients []*soakClient
 	faults  []soakFault
 	applied map[string]int
-	span    time.Duration // of a fault, and of the calm after it
+	span    time.Duration // duration of a fault and of the pause after it
 
 	limit       *rate.Limiter
 	pause       sync.RWMutex // each request holds it for reading
-	done, asked atomic.Int64 // requests that were answered, and those that were sent again for it
+	done, asked atomic.Int64 // number of answered requests, and of repeated requests
 }
 
-// Quotas and rates that limit nothing, in the words of the flags.
+// Values of flags for quotas and rates without limits.
 const (
 	soakQuotas = `{"user":{"perDay":` + soakNone + `},"server":{"perDay":` + soakNone + `}}`
 	soakNone   = `{"organizers":0,"tasks":0,"datasets":0,"registrations":0,"runs":0,"auditEntries":0}`
 	soakRates  = `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perSecond":0},"waitingRuns":0}`
 )
 
-// soakClient is an organizer with tasks, and a team in each. It sends one request after the other, and keeps what was acknowledged, so
-// that it knows what every answer must be.
+// soakClient is an organizer with tasks, and a team in each task. It sends one request after the other, and records all acknowledged
+// changes, so that it knows the right answer to every request.
 type soakClient struct {
 	*soak
 	name            string
@@ -61,7 +61,7 @@ type soakClient struct {
 	lab             string
 	tasks           []*soakTask
 	keys            int
-	kinds           map[string]int // of what was acknowledged
+	kinds           map[string]int // number of acknowledged changes by kind
 }
 
 func newSoakClient(s *soak, n int) *soakClient {
@@ -91,7 +91,7 @@ func (c *soakClient) run(ctx context.Context) {
 	}
 }
 
-// act does something at random: of ten requests seven read.
+// act sends a random request. Seven of ten requests read.
 func (c *soakClient) act() {
 	task := c.tasks[c.random.IntN(len(c.tasks))]
 	switch n := c.random.IntN(100); {
@@ -110,7 +110,7 @@ func (c *soakClient) act() {
 	}
 }
 
-// maxSoakTasks is how many tasks a client makes.
+// maxSoakTasks is the number of tasks of a client.
 const maxSoakTasks = 20
 
 // try sends a request once. Its status is 0 without an answer. The client does not wait for the answers of some requests that can be
@@ -139,8 +139,8 @@ func (c *soakClient) try(token, method, path string, body any, header map[string
 	return answer{resp.StatusCode, resp.Header, content}
 }
 
-// do sends a request until it is answered for good. It is sent again when no answer came or when the server could not do it for now; then
-// again is true, and an earlier attempt may have been done.
+// do sends a request until it gets a final answer. It repeats the request without an answer, and while the server is unavailable. Then
+// again is true, and an earlier attempt may have succeeded.
 func (c *soakClient) do(token, method, path string, body any, header map[string]string) (a answer, again bool) {
 	deadline := time.Now().Add(soakPatience + c.span)
 	for {
@@ -148,7 +148,7 @@ func (c *soakClient) do(token, method, path string, body any, header map[string]
 		switch a.status {
 		case 0, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		default:
-			if !bytes.Contains(a.body, []byte(problem.UnderWay.Slug)) { // of an attempt that net/http repeated, as it may with a key
+			if !bytes.Contains(a.body, []byte(problem.UnderWay.Slug)) { // net/http repeats requests with a key by itself.
 				c.done.Add(1)
 				return a, again
 			}
@@ -172,13 +172,13 @@ func (c *soakClient) want(status int, method, path string, a answer) bool {
 	return false
 }
 
-// create makes something once, however often it has to ask, and returns its path.
+// create creates a resource exactly once, although it may repeat the request, and returns its path.
 func (c *soakClient) create(token, path string, body map[string]any) string {
 	location, _ := c.createFor(token, path, body, nil)
 	return location
 }
 
-// createFor is create for an answer that is decoded into v. It reports whether something was made.
+// createFor is like create, and decodes the answer into v. It reports whether the resource was created.
 func (c *soakClient) createFor(token, path string, body map[string]any, v any) (location string, made bool) {
 	c.keys++
 	a, _ := c.do(token, http.MethodPost, path, body, map[string]string{"Idempotency-Key": fmt.Sprint(c.name, "-", c.keys)})
@@ -210,7 +210,7 @@ func (c *soakClient) addTask() {
 	}
 }
 
-// submit submits a run whose average precision is known.
+// submit submits a run with a known average precision.
 func (c *soakClient) submit(task *soakTask) {
 	rank := c.random.IntN(len(soakAP))
 	made := &soakSubmission{ap: soakAP[rank], public: c.random.IntN(2) == 0}
@@ -234,7 +234,8 @@ func (c *soakClient) submit(task *soakTask) {
 	}
 }
 
-// describe changes the description of the task if it is what was read, and now and then if it is what it was before, which must be refused.
+// describe changes the description of the task on the condition of its entity tag. Sometimes it uses an outdated tag, which must be
+// refused.
 func (c *soakClient) describe(task *soakTask) {
 	shown := c.readTask(task)
 	c.keys++
@@ -248,7 +249,7 @@ func (c *soakClient) describe(task *soakTask) {
 		return
 	}
 	a, again := c.do(c.organizer, http.MethodPatch, task.path, map[string]any{"description": text}, map[string]string{"If-Match": tag})
-	if again && a.status == http.StatusPreconditionFailed { // by the attempt before, which was not answered
+	if again && a.status == http.StatusPreconditionFailed { // An earlier attempt without an answer has changed it.
 		a, _ = c.do(c.organizer, http.MethodGet, task.path, nil, nil)
 	}
 	var changed record.Task
@@ -267,7 +268,7 @@ func (c *soakClient) decode(a answer, v any) bool {
 	return true
 }
 
-// review publishes the run of a submission, or withdraws that.
+// review publishes the run of a submission, or hides it again.
 func (c *soakClient) review(task *soakTask) {
 	of := task.pick(c.random)
 	if of == nil || of.deletion != "" {
@@ -281,7 +282,7 @@ func (c *soakClient) review(task *soakTask) {
 	}
 }
 
-// deleteOrRestore deletes a submission, or restores it when it was deleted.
+// deleteOrRestore deletes a submission, or restores a deleted submission.
 func (c *soakClient) deleteOrRestore(task *soakTask) {
 	of := task.pick(c.random)
 	if of == nil {
@@ -310,15 +311,15 @@ func (c *soakClient) deleteOrRestore(task *soakTask) {
 	of.deletion = "/v1/deletions/" + trash.Data[i].ID
 }
 
-// maxSoakTrash is how many submissions of a task lie in the trash at once.
+// maxSoakTrash is the largest number of submissions of a task in the trash.
 const maxSoakTrash = 20
 
-// remove deletes what is at the path. What an unanswered attempt deleted is missing then.
+// remove deletes the resource at the path. The answer may be 404 after an attempt without an answer.
 func (c *soakClient) remove(token, path string) bool {
 	for deadline := time.Now().Add(soakPatience); ; {
 		a, again := c.do(token, http.MethodDelete, path, nil, nil)
 		switch {
-		case a.status == http.StatusConflict && time.Now().Before(deadline): // what is under way there ends soon
+		case a.status == http.StatusConflict && time.Now().Before(deadline): // Another operation on the resource ends soon.
 			time.Sleep(20 * time.Millisecond)
 			continue
 		case again && a.status == http.StatusNotFound:
@@ -328,7 +329,7 @@ func (c *soakClient) remove(token, path string) bool {
 	}
 }
 
-// acknowledged counts what all clients were told is done.
+// acknowledged returns the number of acknowledged changes of all clients by kind.
 func (s *soak) acknowledged() map[string]int {
 	all := map[string]int{}
 	for _, c := range s.clients {

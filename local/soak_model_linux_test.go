@@ -19,23 +19,23 @@ import (
 // soakAP is the average precision of a run by the rank of the only relevant document, from 0.
 var soakAP = []float64{1, 1. / 2, 1. / 3}
 
-// soakTask is what was acknowledged of a task.
+// soakTask is the acknowledged state of a task.
 type soakTask struct {
 	path, dataset, registration string
 	team, description           string
-	staleTag                    string // an entity tag that it had
+	staleTag                    string // an outdated entity tag
 	submissions                 []*soakSubmission
 }
 
-// soakSubmission is what was acknowledged of a submission.
+// soakSubmission is the acknowledged state of a submission.
 type soakSubmission struct {
 	path, run, content string
 	ap                 float64
 	public, published  bool
-	deletion           string // path of its entry in the trash, while it lies there
+	deletion           string // path of its entry in the trash; empty if it is not deleted
 }
 
-// pick returns a submission, mostly one of the last, or nil when there is none.
+// pick returns a random submission, mostly a recent one, or nil if there is none.
 func (k *soakTask) pick(random *rand.Rand) *soakSubmission {
 	from := 0
 	if random.IntN(4) > 0 {
@@ -47,7 +47,7 @@ func (k *soakTask) pick(random *rand.Rand) *soakSubmission {
 	return k.submissions[from+random.IntN(len(k.submissions)-from)]
 }
 
-// deleted counts the submissions that lie in the trash.
+// deleted counts the submissions in the trash.
 func (k *soakTask) deleted() (n int) {
 	for _, of := range k.submissions {
 		if of.deletion != "" {
@@ -57,13 +57,13 @@ func (k *soakTask) deleted() (n int) {
 	return n
 }
 
-// tagged is a task as it was read.
+// tagged is a task in an answer, with its entity tag.
 type tagged struct {
 	record.Task
 	tag string
 }
 
-// readTask reads the task, which must be as it was acknowledged.
+// readTask reads the task, which must have its acknowledged state.
 func (c *soakClient) readTask(task *soakTask) (shown tagged) {
 	a, _ := c.do(c.organizer, http.MethodGet, task.path, nil, nil)
 	if c.want(http.StatusOK, http.MethodGet, task.path, a) && c.decode(a, &shown.Task) {
@@ -75,7 +75,7 @@ func (c *soakClient) readTask(task *soakTask) (shown tagged) {
 	return shown
 }
 
-// read reads something, which must be as it was acknowledged.
+// read reads a random resource, which must have its acknowledged state.
 func (c *soakClient) read(task *soakTask) {
 	of := task.pick(c.random)
 	switch n := c.random.IntN(6); {
@@ -105,7 +105,7 @@ func (c *soakClient) readList(token, path string) {
 	}
 }
 
-// readRun reads a run as its team and as an anonymous caller, and where it is completed its value.
+// readRun reads a run as its team and as an anonymous caller, and checks the value of a completed run.
 func (c *soakClient) readRun(of *soakSubmission) {
 	path := "/v1/runs/" + of.run
 	hidden, _ := c.do("", http.MethodGet, path, nil, nil)
@@ -130,7 +130,7 @@ func (of *soakSubmission) checkValue(t testing.TB, e record.Evaluation) {
 	}
 }
 
-// verify compares the whole state with the model: no more is there, and no less.
+// verify compares the whole state with the model. Both must have the same resources.
 func (s *soak) verify() {
 	s.t.Helper()
 	s.settle()
@@ -156,15 +156,15 @@ func (s *soak) verify() {
 		time.Since(began).Round(time.Millisecond), interrupted)
 }
 
-// soakState is what callers see of the submissions of a task, by path or by the id of the run.
+// soakState is the visible state of the submissions of a task, by path or by the id of the run.
 type soakState map[string]string
 
-// verifyTask compares a task, and returns how many of its runs failed because each of their attempts was interrupted.
+// verifyTask compares a task with the model, and returns the number of runs that failed because all of their attempts were interrupted.
 func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
 	s, t := c.server.server(), c.t
 	var runs []record.Run
 	differ := "at first"
-	for deadline := time.Now().Add(soakPatience); differ != ""; time.Sleep(50 * time.Millisecond) { // until all is propagated
+	for deadline := time.Now().Add(soakPatience); differ != ""; time.Sleep(50 * time.Millisecond) { // Wait until all changes are propagated.
 		runs = allOf[record.Run](t, s, c.organizer, "/v1/runs?limit=200&filter[taskId]="+id(task.path))
 		want := task.state(runs)
 		got := soakState{}
@@ -200,7 +200,7 @@ func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
 	return interrupted
 }
 
-// state is what must be seen of the task. Whether a run was completed, and not interrupted too often, the runs say.
+// state returns the expected state of the task. The runs say whether a run was completed or interrupted too often.
 func (k *soakTask) state(runs []record.Run) soakState {
 	ended := map[string]record.RunState{}
 	for _, r := range runs {
@@ -224,7 +224,7 @@ func (k *soakTask) state(runs []record.Run) soakState {
 	return want
 }
 
-// difference names the first difference, or nothing.
+// difference describes a difference, or returns an empty string.
 func (want soakState) difference(got soakState) string {
 	for name := range want {
 		if got[name] != want[name] {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Bounds of what a process may grow by under load, between two moments at rest. Connections to the object store and the goroutines of
-// each come and go. The heap has leaderboards in their order, so that each submission may add to it, and a number of entries as JSON, of
-// 40 MiB at most, which fill up slowly; and of what the heap had at most, a part stays with the process.
+// Bounds of the growth of a process under load, between two measurements at rest. The number of connections to the object store and of
+// their goroutines varies. The heap has sorted leaderboards, so that each submission may add to it, and a cache of entries as JSON with at
+// most 40 MiB, which fills slowly. The process keeps a part of the largest heap.
 const (
 	soakGrowthGoroutines = 60
 	soakGrowthFiles      = 40
@@ -24,11 +24,11 @@ const (
 	soakGrowthSubmission = 8 << 10
 )
 
-// soakResources is what the process of a server takes.
+// soakResources is the resources that the process of a server uses.
 type soakResources struct {
 	goroutines, files int
-	heap, memory      int64 // after a collection, and what is resident without mapped files
-	submissions       int   // that were acknowledged until then
+	heap, memory      int64 // heap after a collection, and resident memory without mapped files
+	submissions       int   // number of acknowledged submissions
 }
 
 func (r soakResources) String() string {
@@ -36,8 +36,8 @@ func (r soakResources) String() string {
 		float64(r.heap)/(1<<20), float64(r.memory)/(1<<20), r.submissions)
 }
 
-// resources returns what the server takes at rest: every run has ended, every leaderboard was read, so that a server that was
-// started of late has those in memory too, and the clients have left.
+// resources returns the resources of the server at rest: every run has ended, and the clients have closed their connections. It reads every
+// leaderboard first, so that a server that was started recently also has them in memory.
 func (s *soak) resources() soakResources {
 	s.t.Helper()
 	s.pause.Lock()
@@ -50,8 +50,8 @@ func (s *soak) resources() soakResources {
 		c.http.CloseIdleConnections()
 	}
 	http.DefaultClient.CloseIdleConnections()
-	time.Sleep(min(s.span, 2*time.Second)) // connections that were closed take the server a moment
-	for range 2 {                          // the first collection has finalizers run
+	time.Sleep(min(s.span, 2*time.Second)) // The server needs a moment to release closed connections.
+	for range 2 {                          // The first collection runs finalizers.
 		if err := s.opsLines("/debug/pprof/heap?gc=1", func(string) {}); err != nil {
 			s.t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func (s *soak) opsLines(path string, line func(string)) error {
 	return lines.Err()
 }
 
-// checkGrowth fails the test when the process has grown since before.
+// checkGrowth fails the test if the process has grown too much since before.
 func (r soakResources) checkGrowth(t testing.TB, before soakResources) {
 	t.Helper()
 	more := int64(r.submissions-before.submissions) * soakGrowthSubmission

@@ -20,18 +20,18 @@ const (
 	storeDynamoDB = "dynamodb"
 )
 
-// table is where the resources are kept.
+// table is the store of the resources.
 type table struct {
 	store.Store
-	displayName string // in messages
+	displayName string // name in messages
 	close       func() error
-	embedded    *embedded.Store // nil in DynamoDB
+	embedded    *embedded.Store // nil for DynamoDB
 }
 
 // tableFile is the name of the embedded table in the folder of the data.
 const tableFile = "table.db"
 
-// openTable opens the table that the flags name, and calls changed with what this server writes to it.
+// openTable opens the table that the flags name. The table calls changed with the items that this server writes.
 func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*table, error) {
 	if c.store == storeEmbedded {
 		if err := checkComplete(c.data); err != nil {
@@ -69,7 +69,7 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 	return &table{Store: s, displayName: "DynamoDB's table " + c.table, close: func() error { return nil }}, nil
 }
 
-// checkTable returns an error when the table does not answer, or is not one of Assay's.
+// checkTable returns an error if the table does not answer, or is no table of Assay.
 func checkTable(ctx context.Context, s store.Store) error {
 	if err := s.Ping(ctx); err != nil {
 		return err

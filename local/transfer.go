@@ -36,7 +36,7 @@ func parseAndExport(ctx context.Context, args []string, getenv func(string) stri
 	if err != nil {
 		return err
 	}
-	scanner, _ := p.table.Store.(store.Scanner) // as every driver is
+	scanner, _ := p.table.Store.(store.Scanner) // Every driver is a Scanner.
 	e := &transfer.Export{Store: scanner, Files: p.files, Now: p.now, Scope: scope, Origin: p.dataLocation()}
 	m, err := e.WriteTo(ctx, *to)
 	if err := errors.Join(err, p.table.close()); err != nil {
@@ -56,7 +56,7 @@ func parseAndExport(ctx context.Context, args []string, getenv func(string) stri
 	return err
 }
 
-// parseAndImport reads what parseAndExport wrote.
+// parseAndImport reads a folder that parseAndExport wrote.
 func parseAndImport(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
 	f := flag.NewFlagSet("assay-server import", flag.ContinueOnError)
 	from := f.String("from", "export", "folder that export wrote")
@@ -85,10 +85,10 @@ func parseAndImport(ctx context.Context, args []string, getenv func(string) stri
 	return errors.Join(err, ledger.Flush(ctx), p.table.close())
 }
 
-// openStores parses the flags, and opens the table and the files that they name. A folder of the data is made only on request.
+// openStores parses the flags, and opens the table and the files that they name. It makes the folder of the data only with create.
 func openStores(ctx context.Context, f *flag.FlagSet, args []string, getenv func(string) string, out io.Writer,
 	create bool) (*program, error) {
-	p := &program{settings: settings{now: time.Now, origins: "*", url: "http://localhost"}} // no link is signed
+	p := &program{settings: settings{now: time.Now, origins: "*", url: "http://localhost"}} // The URL is not used, because no link is signed.
 	p.storeFlags(f)
 	f.SetOutput(out)
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
@@ -112,7 +112,7 @@ func openStores(ctx context.Context, f *flag.FlagSet, args []string, getenv func
 	return p, nil
 }
 
-// importFrom imports the folder, or says what that would do.
+// importFrom imports the folder or, without apply, prints what an import would do.
 func (p *program) importFrom(ctx context.Context, m *transfer.Import, folder string, apply bool, out io.Writer) (err error) {
 	if m.Folder, err = transfer.OpenFolder(folder); err != nil {
 		return err

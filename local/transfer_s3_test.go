@@ -23,8 +23,8 @@ import (
 	"assay/shared/waittest"
 )
 
-// TestTransfer_ToDynamoDBAndS3AndBack moves what the whole scenario leaves from a folder to DynamoDB and S3, and from there to another
-// folder: for each reader, each GET is answered as before, and each file that answers link to has the bytes that they name.
+// TestTransfer_ToDynamoDBAndS3AndBack moves the data of the whole scenario from a folder to DynamoDB and S3, and from there to another
+// folder. For each reader, each GET must be answered like before, and each linked file must match its digest.
 func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 	startDynamoDB(t)
 	cloud := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
@@ -39,7 +39,7 @@ func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 		whole.Keep = true
 		acceptancetest.Scenario(t, whole)
 	})
-	later := time.Now().Add(2 * record.RequestTime) // when the last pass over what the scenario changed is due
+	later := time.Now().Add(2 * record.RequestTime) // The last propagation of the scenario's changes is due then.
 	t.Run("origin later", func(t *testing.T) {
 		s := openStored(t, later, old)
 		waittest.Until(t, "nothing is due soon, which would change answers", func() bool {
@@ -62,7 +62,7 @@ func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 	checkStoredBytes(t, "-data", back)
 }
 
-// checkStoredBytes holds what is counted for each user against the files of their records, also of those in the trash.
+// checkStoredBytes compares the counted bytes of each user with the files of the user's records, including records in the trash.
 func checkStoredBytes(t *testing.T, flags ...string) {
 	t.Helper()
 	table, err := openTable(t.Context(), settingsOf(t, t.TempDir(), flags...), nil)
@@ -103,8 +103,8 @@ func checkStoredBytes(t *testing.T, flags ...string) {
 	}
 }
 
-// readAsEveryone reads all that each of some can: nobody, an unrelated user, an administrator, and the organizer and two participants of
-// the scenario.
+// readAsEveryone reads all visible resources as an anonymous caller, an unrelated user, an administrator, and the organizer and two
+// participants of the scenario.
 func (s *testServer) readAsEveryone(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	admin := s.token(t, "admin", viewers["admin"]...)
@@ -148,10 +148,10 @@ func (s *testServer) wantAnswers(t *testing.T, want map[string]map[string]any) {
 	}
 }
 
-// signedLink is a link to an object: only its key is the same in two stores.
+// signedLink matches a link to an object. Only the key of the object is the same in two stores.
 var signedLink = regexp.MustCompile(`^http.*/((?:inputs|truths|runs|logs|evaluations)/[0-9A-Z]{26}/[0-9a-f]{64})\?.*`)
 
-// withoutSignatures returns the answer with the keys of objects in the place of links to them.
+// withoutSignatures returns the answer in which the keys of objects replace the links.
 func withoutSignatures(answer any) any {
 	switch v := answer.(type) {
 	case map[string]any:

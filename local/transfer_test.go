@@ -14,7 +14,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// runCommand runs a command of the program and returns what it prints.
+// runCommand runs a command of the program and returns its output.
 func runCommand(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -22,7 +22,7 @@ func runCommand(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// person returns a token of a user with an address.
+// person returns a token of a user with an e-mail address.
 func (s *testServer) person(t *testing.T, user string) string {
 	t.Helper()
 	answer := s.object(t, "", http.MethodPost, "/dev/token", map[string]any{"user": user, "email": user + "@example.org"})
@@ -39,8 +39,8 @@ func mustRun(t *testing.T, args ...string) string {
 	return out
 }
 
-// leaveOutWhatStays removes from answers, by path, what does not move with a store, and nothing else: invitations, whose links lead to
-// the origin, what was deleted, what users took, which is counted from the beginning, and what they may take.
+// leaveOutWhatStays removes from answers, by path, everything that does not move with a store: invitations, whose links lead to the origin,
+// the trash, the usage of users, which is counted anew, and their limits.
 func leaveOutWhatStays(answers map[string]any) {
 	for path, answer := range answers {
 		object, _ := answer.(map[string]any)
@@ -49,13 +49,13 @@ func leaveOutWhatStays(answers map[string]any) {
 			delete(answers, path)
 		case strings.HasPrefix(path, "/v1/users/"):
 			delete(object, "taken")
-			delete(object, "limits") // which are the server's where the user has none
+			delete(object, "limits") // They are the server's unless the user has limits.
 		}
 	}
 }
 
-// TestTransfer_MovesATaskToAnotherIssuer moves a task to a server whose issuer gives the users other ids: by a file, by address, and
-// not at all.
+// TestTransfer_MovesATaskToAnotherIssuer moves a task to a server whose issuer gives the users other ids. It maps the users with a file, by
+// address, and not at all.
 func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
 	old := t.TempDir()
 	there := filepath.Join(t.TempDir(), "data")
@@ -83,7 +83,7 @@ func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
 		t.Errorf("others read the export: %v, %v", info, err)
 	}
 
-	const issuer = "http://other.test" // of which /dev is the development issuer
+	const issuer = "http://other.test" // /dev is its development issuer.
 	users := filepath.Join(t.TempDir(), "users.csv")
 	if err := os.WriteFile(users, []byte("# from, to\nann@example.org, ann\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestTransfer_SaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Names are what their users chose at an issuer: none of them adds a line to what is read before an import, or writes to the terminal.
+// Users choose their names at an issuer. No name may add a line to the report of an import, or control the terminal.
 func TestPrintReport_ShowsNamesAsText(t *testing.T) {
 	u := &record.User{Name: "ann\n01KQHPHXG0DENQ6P9129APQXGX \"root\", \"\": keeps the id", Email: "\x1b[2J@example.org"}
 	for _, people := range []transfer.Mapping{{Mapped: []*record.User{u}}, {Unmapped: []*record.User{u}}} {

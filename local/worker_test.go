@@ -24,8 +24,8 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// TestWorker_ExecutesAndEvaluatesAnImage lets the worker program execute a submission and evaluate it, on a dataset with a built-in
-// evaluator and on one with an organizer's own, while its owner watches over gRPC and reads over HTTP.
+// TestWorker_ExecutesAndEvaluatesAnImage executes and evaluates a submission with the worker program, on a dataset with a built-in
+// evaluator and on a dataset with an organizer's evaluator. Meanwhile the owner watches over gRPC and reads over HTTP.
 func TestWorker_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := start(t, "-demo=false")
 	owner, user := s.token(t, "owner"), s.token(t, "user")
@@ -88,7 +88,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 	}
 }
 
-// startWorker starts a worker that ends with the test, and returns what it logs.
+// startWorker starts a worker that ends with the test, and returns its log.
 func (s *testServer) startWorker(t *testing.T, worker string) fmt.Stringer {
 	t.Helper()
 	w := exec.Command(worker, "-server", s.grpc, "-exec", "local", "-work", t.TempDir())
@@ -110,7 +110,7 @@ func (s *testServer) startWorker(t *testing.T, worker string) fmt.Stringer {
 	return &log
 }
 
-// watchResult is what a watcher of a run received.
+// watchResult holds the data that a watcher of a run received.
 type watchResult struct {
 	id            string
 	states, lines []string

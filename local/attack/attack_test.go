@@ -1,15 +1,15 @@
 //go:build attack
 
-// Package attack starts the program as it is shipped, under limits of memory and disk, and attacks it over its network
-// interfaces while another user works with it. It proves for the whole what the tests of the packages prove for the parts.
+// Package attack starts the shipped program under limits of memory and disk, and attacks it over its network interfaces while another user
+// works with it.
 //
-// The full profile, `make attack`, floods for minutes and checks times as well: the process must not die, its memory may grow by
-// growthBytes above that of the idle process, a bystander waits no longer than late allows, and everything that was acknowledged is there
-// in the end, also after the process was killed. The short profile, `make test-attack`, sends every attack once and
-// checks what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte sent, and resident memory.
-// The gate runs it.
+// The full profile, `make attack`, floods for minutes and also checks times. The process must not die, and its memory may exceed that of
+// the idle process by growthBytes. A bystander waits no longer than late allows. In the end everything that the server acknowledged must
+// exist, also after the process was killed. The short profile, `make test-attack`, sends every attack once. It checks only values that do
+// not depend on the speed of the machine: statuses, bytes answered and allocated for each byte sent, and resident memory. The gate runs
+// it.
 //
-// Everything stays on loopback addresses. What the system lacks for a check is written to the log as NOT CHECKED.
+// Everything stays on loopback addresses. If the system cannot run a check, the log says NOT CHECKED.
 package attack
 
 import (
@@ -37,18 +37,18 @@ const (
 	binaryVariable  = "ASSAY_ATTACK_BINARY"
 )
 
-// What an attack may do to the process and to others.
+// Bounds of the effects of an attack on the process and on other users.
 const (
 	growthBytes   = 512 << 20              // resident memory above that of the idle process, without the pages of files
 	bystanderTime = 250 * time.Millisecond // p99 of a bystander's GETs; only the full profile checks it
-	p99Attempts   = 3                      // of which the best counts, since other processes disturb it too
+	p99Attempts   = 3                      // The best counts, because other processes also disturb the measurement.
 )
 
-// profile is how much load is sent.
+// profile is the amount of load.
 type profile struct {
 	full     bool
-	flood    time.Duration // how long each scenario sends; zero: until everything was sent once
-	baseline time.Duration // how long the bystander is observed without attack
+	flood    time.Duration // time for which each scenario sends; zero: until everything was sent once
+	baseline time.Duration // time for which the bystander is observed without attack
 }
 
 var (
@@ -113,7 +113,7 @@ func row(name string, o outcome, idle int64) string {
 		o.allocated>>20, o.sent>>20, o.byStatus())
 }
 
-// checkBounds fails the test when the outcome of a scenario exceeds a bound. It returns the outcome of the last attempt.
+// checkBounds fails the test if the outcome of a scenario exceeds a bound. It returns the outcome of the last attempt.
 func (s *server) checkBounds(t *testing.T, sc scenario, o outcome, idle int64, baseline outcome) outcome {
 	t.Helper()
 	if grown := o.peak - idle; grown > growthBytes {
@@ -140,7 +140,7 @@ func (s *server) checkBounds(t *testing.T, sc scenario, o outcome, idle int64, b
 	return o
 }
 
-// scenario is one attack: what is sent, by how many at a time, and what may be answered.
+// scenario is one attack: its requests, the number of senders, and the allowed answers.
 type scenario struct {
 	name string
 	// requests are sent in their order, again and again in the full profile. A scenario that is more than requests has send.
@@ -149,7 +149,7 @@ type scenario struct {
 	senders   int
 	allow     []int // statuses; none of them says that the server failed
 	maxAnswer int   // bytes of an answer
-	// factor is how many bytes may be allocated for each byte sent, in addition to allowance for each request; zero: not checked.
+	// factor bounds the bytes that are allocated for each byte sent, in addition to allowance for each request; zero: not checked.
 	factor    int64
 	fullOnly  bool
 	smallDisk bool
@@ -157,7 +157,7 @@ type scenario struct {
 	fillsDisk bool
 }
 
-// allowance is what each request may allocate in addition: to read grants, to render a page.
+// allowance is the number of bytes that each request may allocate in addition, for example to read grants or to render a page.
 const allowance = 4 << 20
 
 func (sc *scenario) mayAllocate(o outcome) int64 { return sc.factor*o.sent + allowance*o.requests }
@@ -168,7 +168,7 @@ var (
 	accepted = append([]int{200, 201, 204, 303}, refused...)
 )
 
-// request is what a user sends; one without a user comes from an anonymous caller.
+// request is a request of a user, or of an anonymous caller if from is nil.
 type request struct {
 	from         *user
 	method, path string
@@ -178,7 +178,7 @@ type request struct {
 	acknowledged func(http.Header)
 }
 
-// drainTime is how long the server may take to answer the requests under way when a scenario ends. Operations give up after 25 seconds.
+// drainTime bounds the time in which the server answers the open requests at the end of a scenario. Operations give up after 25 seconds.
 const drainTime = 40 * time.Second
 
 // results counts the answers to the requests of a scenario.
@@ -199,15 +199,15 @@ func (res *results) fault(format string, args ...any) {
 	}
 }
 
-// outcome is what a scenario did to the server and to the bystander.
+// outcome is the effect of a scenario on the server and on the bystander.
 type outcome struct {
 	*results
-	p99             time.Duration // of GETs
+	p99             time.Duration // p99 of the bystander's GETs
 	little, score   time.Duration // the p99 of the requests and of the scores of the little user
 	peak, allocated int64
 }
 
-// run sends what the scenario has while the bystander works.
+// run sends the requests of the scenario while the bystander works.
 func (s *server) run(t *testing.T, sc scenario) outcome {
 	t.Helper()
 	res := &results{statuses: map[int]int{}}
@@ -281,7 +281,7 @@ func (res *results) exchange(ctx context.Context, s *server, sc *scenario, q req
 		res.fault("%s: status %d with %d bytes, more than %d", what, status, n, sc.maxAnswer)
 	case status >= http.StatusBadRequest && status != http.StatusRequestHeaderFieldsTooLarge && q.method != http.MethodHead &&
 		!isProblem(q, header.Get("Content-Type")):
-		if header.Get("X-Request-Id") != "" { // net/http refuses by itself what it cannot read
+		if header.Get("X-Request-Id") != "" { // net/http itself refuses requests that it cannot read.
 			res.fault("%s: status %d as %s", what, status, header.Get("Content-Type"))
 		}
 	}

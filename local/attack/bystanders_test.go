@@ -21,24 +21,24 @@ import (
 	"assay/shared/record"
 )
 
-// journal writes while everything is attacked, and keeps what was acknowledged: submissions with their runs, and the numbers that
-// it wrote into the description of a task, one after the other.
+// journal writes during the attacks, and records the acknowledged writes: submissions with their runs, and the numbers that it writes to
+// the description of a task, one after the other.
 type journal struct {
 	server  *server
 	mu      sync.Mutex
 	entries []entry
-	number  int // that was acknowledged last
-	attempt int // that was sent last
+	number  int // last acknowledged number
+	attempt int // last sent number
 	stop    func()
 }
 
-// entry is a resource that was acknowledged, with what its representation must have.
+// entry is an acknowledged resource, with a text that its representation must contain.
 type entry struct {
 	user       *user
 	path, want string
 }
 
-// journalInterval is how often the journal writes. It is far below every rate limit.
+// journalInterval is the interval of the journal's writes. Their rate is far below every rate limit.
 const journalInterval = 250 * time.Millisecond
 
 func newJournal(s *server) *journal {
@@ -48,7 +48,7 @@ func newJournal(s *server) *journal {
 	return j
 }
 
-// every calls do at the interval, with the number of the call, until stop is called, which waits for the call under way.
+// every calls do at the interval, with the number of the call. stop ends the calls, and waits for the current call.
 func every(interval time.Duration, do func(n int)) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -76,7 +76,7 @@ func (j *journal) size() int {
 	return len(j.entries) + 1
 }
 
-// acknowledged keeps a resource that the server says is stored.
+// acknowledged records a resource that the server has acknowledged.
 func (j *journal) acknowledged(u *user, path, want string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,7 +101,7 @@ func (j *journal) write() {
 
 const number = "Change %d of the journal."
 
-// verify asks for everything that was acknowledged.
+// verify reads every acknowledged resource.
 func (j *journal) verify(t *testing.T) {
 	t.Helper()
 	lost := 0
@@ -120,7 +120,7 @@ func (j *journal) verify(t *testing.T) {
 	var task struct{ Description string }
 	j.server.decode(t, j.server.organizer, http.MethodGet, j.server.task, nil, &task)
 	var n int
-	// a change without an answer may have been made
+	// A change without an answer may have succeeded.
 	if _, err := fmt.Sscanf(task.Description, number, &n); err != nil || n < j.number || n > j.attempt {
 		t.Errorf("change %d was acknowledged and %d sent last, but the task has %q", j.number, j.attempt, task.Description)
 	}
@@ -148,7 +148,7 @@ func (j *journal) verifyFiles(u *user, resource []byte) error {
 		}
 	}
 	for _, f := range slices.Concat(shown.Truths, shown.Files) {
-		if f.State != string(record.FileStored) { // announced, and not sent
+		if f.State != string(record.FileStored) { // The file was announced and not sent.
 			continue
 		}
 		_, _, content, err := j.server.call(j.server.linkUser, http.MethodGet, strings.TrimPrefix(f.URL, j.server.program.url), nil)
@@ -179,7 +179,7 @@ type watcher struct {
 	end      func()
 }
 
-// watch begins to read what a participant reads.
+// watch begins to send the GETs of a participant.
 func (s *server) watch() *watcher {
 	w := &watcher{statuses: map[int]int{}}
 	paths := []string{

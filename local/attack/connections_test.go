@@ -26,12 +26,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// slowTime is how long slow callers hold their connections in each profile.
+// slowTime returns the time for which slow callers hold their connections.
 func (s *server) slowTime() time.Duration {
 	return pick(s.profile, time.Second, 2*s.profile.flood)
 }
 
-// holdOpen opens connections, sends each the beginning, and then some bytes from time to time until the time is over (Slowloris).
+// holdOpen opens connections, sends the beginning on each, and then trickles bytes until slowTime is over (Slowloris).
 func (s *server) holdOpen(ctx context.Context, res *results, n int, beginning []byte, trickle string) {
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
 	defer cancel()
@@ -41,10 +41,10 @@ func (s *server) holdOpen(ctx context.Context, res *results, n int, beginning []
 		all.Go(func() {
 			c, err := d.DialContext(ctx, "tcp", strings.TrimPrefix(s.program.url, "http://"))
 			if err != nil {
-				return // refused, which is an answer
+				return // Refusing the connection is a valid answer.
 			}
 			defer func() { _ = c.Close() }()
-			_ = c.(*net.TCPConn).SetReadBuffer(4 << 10) // what the kernel does not take, the server keeps
+			_ = c.(*net.TCPConn).SetReadBuffer(4 << 10) // A small buffer of the kernel makes the server hold the rest.
 			res.mu.Lock()
 			res.requests, res.sent = res.requests+1, res.sent+int64(len(beginning))
 			res.mu.Unlock()
@@ -81,7 +81,7 @@ func slowReaders(ctx context.Context, s *server, res *results) {
 	all.Wait()
 }
 
-// slowReadersOfUser is slowReaders with the login of one user, who reads none of many lists of heavy records.
+// slowReadersOfUser requests many lists of heavy records as one user, and reads none of them.
 func slowReadersOfUser(ctx context.Context, s *server, res *results) {
 	n := pick(s.profile, 80, 150)
 	beginning := "GET /v1/organizers?limit=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + s.attacker.token + "\r\n\r\n"
@@ -125,8 +125,8 @@ func (res *results) addCall(what string, sent int, err error) {
 	}
 }
 
-// refusedPause is what an attacker waits after a call. Calls that are refused at once would keep the attacker's own processors busy,
-// which are the bystander's too.
+// refusedPause is the pause of an attacker after a call. Without it, calls that are refused at once would keep the processors busy that the
+// bystander also needs.
 const refusedPause = 100 * time.Millisecond
 
 // grpcMessages sends messages of the largest size and of more, plain and compressed, without a token.
@@ -155,8 +155,8 @@ func grpcMessages(ctx context.Context, s *server, res *results) {
 	all.Wait()
 }
 
-// grpcCall is a call of one message, as it is on the wire. It is encoded and compressed once: for each call that would keep the attacker's
-// own processors busy, which are the bystander's too.
+// grpcCall is a call with one message in its wire format. It is encoded and compressed only once, because doing it for each call would keep
+// the processors busy that the bystander also needs.
 type grpcCall struct {
 	method, coding string
 	frame          []byte
@@ -166,7 +166,7 @@ type grpcCall struct {
 func newGRPCCalls(method string, m proto.Message) []grpcCall {
 	plain, err := proto.Marshal(m)
 	if err != nil {
-		panic(err) // the messages are of this package
+		panic(err) // The messages of this package are valid.
 	}
 	frame := func(compression byte, message []byte) []byte {
 		return append(binary.BigEndian.AppendUint32([]byte{compression}, uint32(len(message))), message...)

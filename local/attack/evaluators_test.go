@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// evaluated is a run and a truth that a kind of evaluator takes long for, or much memory, or refuses late.
+// evaluated is a run and a truth that cost a kind of evaluator much time or memory, or that it refuses late.
 type evaluated struct {
 	kind, format, value string
 	truth, run          string
@@ -23,7 +23,7 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// products are measures with each two numbers.
+// products returns the names of measures with all pairs of two numbers.
 func products(format string, first, second int) (names []string) {
 	for i := range first {
 		for j := range second {
@@ -33,7 +33,7 @@ func products(format string, first, second int) (names []string) {
 	return names
 }
 
-// hostileTruths has files for every kind of evaluator but retrieval, which the other scenarios have.
+// hostileTruths returns files for every kind of evaluator except retrieval. Other scenarios attack retrieval.
 func hostileTruths(s *server) []evaluated {
 	const long = 64 << 10
 	many := pick(s.profile, 20_000, 500_000)

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Times of requests that are given up.
+// Times of requests that callers give up.
 const (
-	patience   = 500 * time.Millisecond // until a caller gives up
-	endingTime = time.Second            // in which the process stops computing; only the full profile checks it
-	idleShare  = 0.25                   // of one processor, what the process may use then beside what the bystander takes
+	patience   = 500 * time.Millisecond // time until a caller gives up
+	endingTime = time.Second            // time in which the process must stop computing; only the full profile checks it
+	idleShare  = 0.25                   // processors that the process may then use in addition to the bystander's share
 )
 
-// givenUp has a user ask for computations of many seconds and give them up, again and again. Afterwards the slots of the user are free:
-// otherwise the user's next computations would wait for them and be refused. The full profile also checks that the process
+// givenUp makes a user request computations of many seconds and give them up, again and again. Afterwards the compute slots of the user
+// must be free. Otherwise the user's next computations would wait for them and be refused. The full profile also checks that the process
 // stops computing.
 func givenUp(ctx context.Context, s *server, res *results) {
 	idle := s.processorShare()
-	large := encode(object{"run": object{"files": []object{inline("run.txt", bigRun(100_000))}}}) // which takes a slot for large computations
+	large := encode(object{"run": object{"files": []object{inline("run.txt", bigRun(100_000))}}}) // It takes a slot for large computations.
 	small := encode(object{"run": object{"files": []object{inline("run.txt", []byte("1 Q0 d1 1 2.5 a\n"))}}})
 	heavy := []request{longText(s), post(nil, "/v1/tools/evaluator", heavyTool())}
 	for end := time.Now().Add(s.profile.flood); ; {
@@ -45,7 +45,7 @@ func givenUp(ctx context.Context, s *server, res *results) {
 	}
 }
 
-// giveUp has the attacker send a request several times at once, and give all of them up.
+// giveUp sends a request of the attacker several times at once, and gives all of them up.
 func (s *server) giveUp(ctx context.Context, res *results, q request) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -60,7 +60,7 @@ func (s *server) giveUp(ctx context.Context, res *results, q request) {
 	all.Wait()
 }
 
-// processorShare returns how many processors the process uses for a while.
+// processorShare returns the number of processors that the process uses during endingTime.
 func (s *server) processorShare() float64 {
 	if !s.profile.full {
 		return 0

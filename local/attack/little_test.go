@@ -17,37 +17,37 @@ import (
 	"assay/shared/record"
 )
 
-// Bounds on what a little user waits for. Only the full profile checks them.
+// Bounds of the waiting times of a little user. Only the full profile checks them.
 const (
 	littleTime = time.Second            // p99 of submissions, lists and small tools
-	budgetTime = 500 * time.Millisecond // the budget of one evaluation: how long a score may take beyond scoreFactor
-	// scoreFactor is how many times as long as on the idle server a score may take.
+	budgetTime = 500 * time.Millisecond // budget of one evaluation: a score may take this time beyond scoreFactor
+	// scoreFactor bounds the time until a score, as a multiple of the time on the idle server.
 	scoreFactor = 3
 )
 
 // Load of a little user.
 const (
-	littlePause   = 100 * time.Millisecond // between two rounds
-	littleRounds  = 10                     // of the short profile beside a flood of computations
+	littlePause   = 100 * time.Millisecond // pause between two rounds
+	littleRounds  = 10                     // rounds during a flood of computations in the short profile
 	littleList    = "/v1/organizers?limit=8"
-	scoreInterval = 10 * time.Millisecond // between two looks at a run
-	scoreTimeout  = time.Minute           // after which a run counts as never evaluated
+	scoreInterval = 10 * time.Millisecond // pause between two reads of a run
+	scoreTimeout  = time.Minute           // time after which a run counts as never evaluated
 )
 
-// littleUser is a bystander who repeats a round of small things, one after the other: submits two lines, waits for the score of the run,
-// lists, and calls a small tool.
+// littleUser is a bystander who repeats a round of small requests, one after the other. It submits a run of two lines, waits for the score
+// of the run, reads a list, and calls a small tool.
 type littleUser struct {
 	server *server
 	stop   func()
 
 	mu      sync.Mutex
 	rounds  int
-	answers []time.Duration // of submissions, lists and tools
-	scores  []time.Duration // from the submission on
+	answers []time.Duration // times until answers to submissions, lists and tools
+	scores  []time.Duration // times from submissions to scores
 	faults  []string
 }
 
-// startLittleUser begins rounds, which go on until stop is called.
+// startLittleUser begins rounds. stop ends them.
 func (s *server) startLittleUser() *littleUser {
 	l := &littleUser{server: s}
 	l.stop = every(littlePause, func(int) { l.round() })
@@ -70,7 +70,7 @@ func (l *littleUser) round() {
 	l.rounds++
 }
 
-// send sends a request that must succeed, and returns the answer; nil: it was none.
+// send sends a request that must succeed, and returns the answer, or nil if it fails.
 func (l *littleUser) send(q request) (answer []byte) {
 	var b bytes.Buffer
 	began := time.Now()
@@ -89,7 +89,7 @@ func (l *littleUser) send(q request) (answer []byte) {
 	return b.Bytes()
 }
 
-// waitForScore looks at the run of a submission until it is evaluated.
+// waitForScore reads the run of a submission until it is evaluated.
 func (l *littleUser) waitForScore(submission []byte, began time.Time) {
 	var made struct{ RunIDs []string }
 	err := json.Unmarshal(submission, &made)
@@ -107,7 +107,7 @@ func (l *littleUser) waitForScore(submission []byte, began time.Time) {
 	}
 }
 
-// waitForRounds returns when the little user has had the number of rounds.
+// waitForRounds waits until the little user has completed n rounds.
 func (l *littleUser) waitForRounds(ctx context.Context, n int) {
 	for ctx.Err() == nil && l.made() < n {
 		time.Sleep(scoreInterval)
@@ -120,7 +120,7 @@ func (l *littleUser) made() int {
 	return l.rounds
 }
 
-// report ends the rounds, and adds to the outcome what they took.
+// report ends the rounds, and adds their times to the outcome.
 func (l *littleUser) report(o *outcome) {
 	l.stop()
 	o.little, o.score = p99(l.answers), p99(l.scores)
@@ -129,7 +129,7 @@ func (l *littleUser) report(o *outcome) {
 	}
 }
 
-// p99 returns the duration that 99 percent are within; zero of none.
+// p99 returns the 99th percentile of the durations, or zero if there are none.
 func p99(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -138,7 +138,7 @@ func p99(took []time.Duration) time.Duration {
 	return took[(len(took)*99+99)/100-1]
 }
 
-// late says what the bystander waited for too long, compared with the idle server.
+// late describes the waiting times of the bystander that exceed their bounds, which depend on the times on the idle server.
 func (o outcome) late(baseline outcome) (out []string) {
 	for _, b := range []struct {
 		what       string

@@ -20,12 +20,11 @@ import (
 	"assay/shared/programtest"
 )
 
-// Limits that the process runs under. The data segment is what a process can grow by and ulimit can bound: it holds the heap,
-// with the 64 MiB steps in which Go maps it.
+// Limits of the process. ulimit can bound its data segment, which holds the heap. Go maps the heap in steps of 64 MiB.
 const (
 	dataLimit = 1 << 30
 	cores     = 2
-	cpuTime   = 20 * time.Minute // of all cores together, so that a process that spins ends by itself
+	cpuTime   = 20 * time.Minute // processor time of all cores together, so that a process that spins ends by itself
 )
 
 func build(t *testing.T) string {
@@ -79,7 +78,7 @@ func (p *program) start(t *testing.T) {
 	p.ended = ended
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
-		_ = process.Wait() // died reports that it ended
+		_ = process.Wait() // died reports its end.
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -100,17 +99,17 @@ func (p *program) died() bool {
 	select {
 	case <-p.ended:
 		return true
-	case <-time.After(50 * time.Millisecond): // a process that is ending
+	case <-time.After(50 * time.Millisecond): // time for a dying process to end
 		return false
 	}
 }
 
-// limits says what bounds the process on this system.
+// limits describes the limits of the process on this system.
 func (p *program) limits() string {
 	return fmt.Sprintf("%d cores, a data segment of %d MiB by ulimit, %s", cores, dataLimit>>20, p.disk)
 }
 
-// idleMemory is the resident memory of the process when no request is under way, counted like peakMemory.
+// idleMemory returns the resident memory of the process without requests, counted like peakMemory.
 func (p *program) idleMemory(t *testing.T) int64 {
 	t.Helper()
 	resident := p.memory("RssAnon")
@@ -120,14 +119,14 @@ func (p *program) idleMemory(t *testing.T) int64 {
 	return resident
 }
 
-// processorTime returns how long the process has computed; zero where the system does not say.
+// processorTime returns the processor time of the process, or zero if the system does not report it.
 func (p *program) processorTime() time.Duration {
-	const ticksPerSecond = 100 // of Linux, for programs
+	const ticksPerSecond = 100 // USER_HZ of Linux
 	stat, err := os.ReadFile(p.proc("stat"))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name of the program may have blanks
+	_, rest, _ := strings.Cut(string(stat), ") ") // The name of the program may contain blanks.
 	var inProgram, inSystem int
 	if fields := strings.Fields(rest); len(fields) > 12 {
 		_, _ = fmt.Sscan(fields[11]+" "+fields[12], &inProgram, &inSystem)
@@ -139,7 +138,7 @@ func (p *program) processorTime() time.Duration {
 // takes them back when others need memory.
 func (p *program) peakMemory() int64 { return p.memory("VmHWM") - p.memory("RssFile") - p.memory("RssShmem") }
 
-// memory reads a member of the status of the process, in bytes; zero where the system has no such status.
+// memory returns a member of the process's status in bytes, or zero if the system has no such status.
 func (p *program) memory(member string) int64 {
 	status, err := os.ReadFile(p.proc("status"))
 	if err != nil {
@@ -158,16 +157,16 @@ func (p *program) proc(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", p.process.Process.Pid, name)
 }
 
-// processLog keeps the end of what the process logs, and counts from the lines of the garbage collector what was allocated.
+// processLog stores the end of the process's log, and computes the allocated bytes from the lines of the garbage collector.
 type processLog struct {
 	mu        sync.Mutex
-	part      []byte // of a line whose end has not come
+	part      []byte // begin of an incomplete line
 	last      []byte
 	live      int64 // MiB after the last collection
 	allocated atomic.Int64
 }
 
-// Bytes of the log that are kept, and that a report shows.
+// Bytes of the log that are stored, and that a report shows.
 const (
 	keptLog  = 1 << 20
 	shownLog = 2 << 10
@@ -208,7 +207,7 @@ func parseGC(line string) (before, after int64, ok bool) {
 	return 0, 0, false
 }
 
-// tail returns the fatal error of the process, or what it logged last.
+// tail returns the fatal error of the process, or the end of its log.
 func (l *processLog) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -218,11 +217,11 @@ func (l *processLog) tail() string {
 	return string(l.last[max(0, len(l.last)-shownLog):])
 }
 
-// diskBytes is how large the tmpfs is that has the data of the process.
+// diskBytes is the size of the tmpfs with the data of the process.
 const diskBytes = 256 << 20
 
-// disk is where the process keeps its data: a tmpfs of fixed size in a mount namespace of its own, which needs no rights on the
-// machine and ends with the process that holds it. Others reach it through that process.
+// disk is a tmpfs of fixed size for the data of the process. It is in its own mount namespace, which needs no rights on the machine and
+// ends with the process that holds it. Other processes reach the tmpfs through /proc of the holder.
 type disk struct {
 	data  string
 	small bool
@@ -244,7 +243,7 @@ func newDisk(t *testing.T) *disk {
 	if err = holder.Start(); err == nil {
 		t.Cleanup(func() {
 			_ = in.Close()
-			_ = holder.Wait() // ends when its input does
+			_ = holder.Wait() // It ends with its input.
 		})
 		_, err = io.ReadFull(out, make([]byte, len("mounted")))
 	}
@@ -262,7 +261,7 @@ func (d *disk) String() string {
 	return "a disk without a limit"
 }
 
-// fill writes a file until the disk is full, and returns what removes it.
+// fill writes a file until the disk is full. remove removes the file.
 func (d *disk) fill() (remove func(), err error) {
 	f, err := os.Create(filepath.Join(filepath.Dir(d.data), "ballast"))
 	if err != nil {

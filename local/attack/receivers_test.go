@@ -17,23 +17,23 @@ import (
 
 // Webhooks of the scenario.
 const (
-	hangingWebhooks = 10           // of a task of the attacker's, as many as a task may have
-	hangingShare    = 16           // attempts of one payer at the same time
-	deliveryTime    = time.Second  // p99 until the webhook of another payer has an event; only the full profile checks it
-	deliveryWait    = time.Minute  // after which an event counts as one that never arrives
+	hangingWebhooks = 10           // webhooks of the attacker's task, the most that a task may have
+	hangingShare    = 16           // simultaneous attempts of one payer
+	deliveryTime    = time.Second  // p99 of the time until the webhook of another payer gets an event; only the full profile checks it
+	deliveryWait    = time.Minute  // time after which an event counts as lost
 	okWebhook       = "/bystander" // paths of the receivers
 	hangingWebhook  = "/attacker/"
 )
 
-// receivers receive events of webhooks. Those of the attacker answer their first event, and then none any more.
+// receivers receive events of webhooks. The attacker's receivers answer only their first event.
 type receivers struct {
 	*httptest.Server
 	end chan struct{}
 
 	mu            sync.Mutex
 	proven        map[string]bool
-	hanging, most int                      // attempts of the attacker's under way, and the most at a time
-	delays        map[string]time.Duration // by what the event is about, from when it happened until it arrived
+	hanging, most int                      // open attempts of the attacker, and their largest number
+	delays        map[string]time.Duration // time from an event to its arrival, by the path of its resource
 }
 
 func newReceivers() *receivers {
@@ -70,7 +70,7 @@ func (r *receivers) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// wait waits until so many events have arrived at the bystander's webhook, and so many attempts of the attacker's hang.
+// wait waits until the bystander's webhook has received a number of events, and a number of the attacker's attempts hang.
 func (r *receivers) wait(ctx context.Context, events, hanging int) bool {
 	reached := func() bool {
 		r.mu.Lock()
@@ -90,8 +90,8 @@ func (r *receivers) close() {
 	r.Close()
 }
 
-// hangingReceivers lets many events of the attacker's wait for receivers that do not answer, beside the webhook of the task in which
-// the little user submits.
+// hangingReceivers makes many events of the attacker wait for receivers that do not answer. Meanwhile the little user submits to a task
+// with a webhook.
 func hangingReceivers(ctx context.Context, s *server, res *results) {
 	r := newReceivers()
 	defer r.close()
@@ -125,7 +125,7 @@ func hangingReceivers(ctx context.Context, s *server, res *results) {
 	}
 }
 
-// makeHangingTask makes a task of the attacker's with webhooks and events for them.
+// makeHangingTask makes a task of the attacker with webhooks and events.
 func (s *server) makeHangingTask(receiver string) (task string, err error) {
 	task, err = s.make(s.attacker, "/v1/tasks", object{"organizerId": path.Base(s.ownOrganizer), "name": "Webhooks that hang"}, nil)
 	for n := range hangingWebhooks {

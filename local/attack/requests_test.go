@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-// mergePatches go to a resource of the attacker's own, for which any login is enough.
+// mergePatches patch a resource of the attacker, for which any login is enough.
 func mergePatches(s *server) (out []request) {
 	deep := func(depth, width int) string {
 		level := `{"a":1,` + members("b%d", width) + `"c":`
@@ -72,7 +72,7 @@ func jsonPatches(s *server) (out []request) {
 	return out
 }
 
-// queries ask for lists in ways that cost much.
+// queries request lists with expensive parameters.
 func queries(s *server) (out []request) {
 	ids := strings.TrimSuffix(repeat(path.Base(s.task)+",", 60<<10), ",")
 	for _, list := range []string{"/v1/tasks", "/v1/runs", "/v1/evaluations", s.task + "/evaluations", s.task + "/submissions"} {
@@ -143,16 +143,16 @@ func headers(s *server) (out []request) {
 	return out
 }
 
-// maxBody is the largest body, less what surrounds the hostile part.
+// maxBody is the size of the hostile part in a body of the largest size.
 const maxBody = 5<<20 - 1<<10
 
-// hostileJSON are bodies of every shape, each about as large as bodies may be, with the fault in the member.
+// hostileJSON returns faulty bodies of every shape. Most have about the largest allowed size. The fault is in the member.
 func hostileJSON(member string) [][]byte {
 	in := func(value string) []byte { return []byte(`{"` + member + `":` + value + `}`) }
 	list := func(element string, size int) string { return "[" + repeat(element+",", size) + element + "]" }
 	return [][]byte{
 		in(list("1", maxBody)),        // elements of the wrong type
-		in(list("{}", maxBody)),       // elements that lack everything
+		in(list("{}", maxBody)),       // elements without members
 		in(list(`"nobody"`, maxBody)), // names that nobody has
 		in(list("[]", 1<<20)),         // lists within a list
 		in(repeat("[", maxBody)),      // deep and never closed
@@ -173,7 +173,7 @@ func hostileJSON(member string) [][]byte {
 	}
 }
 
-// members are members of an object, of up to the size in all.
+// members returns members of an object, together at most of the size.
 func members(name string, size int) string {
 	var b strings.Builder
 	for n := 0; b.Len() < size-len(name)-32; n++ {
@@ -183,7 +183,7 @@ func members(name string, size int) string {
 	return b.String()
 }
 
-// mutated is a copy of a value with some parts replaced by values of other types, up to the depth.
+// mutated returns a copy of a value in which some parts are replaced by values of other types, up to the depth.
 func mutated(r *rand.Rand, value any, depth int) any {
 	if r.IntN(6) == 0 {
 		return randomValue(r, depth)
@@ -229,7 +229,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	}
 }
 
-// randomText is a name that the server knows, or text that is no valid name.
+// randomText returns a name that the server knows, or a text that is no valid name.
 func randomText(r *rand.Rand) string {
 	texts := []string{
 		"name", "files", "text", "content", "runId", "measures", "AP", "nDCG@10", "P(rel=2)@5", "trec-run", "jsonl", "worker", "test",
@@ -246,29 +246,29 @@ func corrupt(r *rand.Rand, body []byte) []byte {
 	return out
 }
 
-// compressed returns what write writes, compressed with gzip.
+// compressed returns the output of write, compressed with gzip.
 func compressed(write func(w io.Writer)) []byte {
 	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is a valid one
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // The level is valid.
 	write(w)
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// bomb is a gzip file that unpacks to the line, repeated up to the size.
+// bomb returns a gzip file that unpacks to the line, repeated up to the size.
 func bomb(line string, size int) []byte {
 	block := []byte(strings.Repeat(line, 1+(64<<10)/len(line)))
 	return compressed(func(w io.Writer) {
 		for left := size; left > 0; left -= len(block) {
-			_, _ = w.Write(block) // into memory
+			_, _ = w.Write(block) // Writing to memory does not fail.
 		}
 	})
 }
 
-// zeros is a gzip file of a gigabyte of zeros, in base64.
+// zeros returns a gzip file of a gigabyte of zeros, in base64.
 var zeros = sync.OnceValue(func() string { return base64.StdEncoding.EncodeToString(bomb("\x00", 1<<30)) })
 
-// bigRun is a compressed run with the number of lines, each of about 180 bytes.
+// bigRun returns a compressed run with lines of about 180 bytes.
 func bigRun(lines int) []byte {
 	filler := strings.Repeat("x", 150)
 	return compressed(func(w io.Writer) {

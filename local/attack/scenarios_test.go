@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// problemBytes is the largest problem document, with a hundred faults; pageBytes the largest page of a list.
+// problemBytes bounds a problem document, which has at most a hundred faults. pageBytes bounds a page of a list.
 const (
 	problemBytes = 128 << 10
 	pageBytes    = 4 << 20
 )
 
-// scenarios are the attacks, in their order. Those that leave much data come last.
+// scenarios lists the attacks in their order. Attacks that leave much data come last.
 var scenarios = []scenario{
 	{name: "JSON to a tool", requests: jsonToTools, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
 	{name: "JSON to resources", requests: jsonToResources, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
@@ -59,16 +59,16 @@ var scenarios = []scenario{
 	{name: "uploads without end", send: uploadFlood, fillsDisk: true},
 }
 
-// post is a POST of a JSON body, from a user or an anonymous caller.
+// post returns a POST of a JSON body, from a user or an anonymous caller.
 func post(u *user, path string, body []byte) request {
 	return request{from: u, method: http.MethodPost, path: path, media: jsonMedia, body: body}
 }
 
-// jsonToTools come from callers without a login, each from an address of its own.
+// jsonToTools sends hostile JSON to tools, from anonymous callers with different addresses.
 func jsonToTools(s *server) (out []request) {
 	tools := []string{"evaluator", "fusion", "diffir", "topics"}
 	if !s.profile.full {
-		tools = tools[:1] // they share the code that reads their input
+		tools = tools[:1] // All tools share the code that reads their input.
 	}
 	for _, body := range hostileJSON("runs") {
 		for _, tool := range tools {
@@ -78,7 +78,7 @@ func jsonToTools(s *server) (out []request) {
 	return out
 }
 
-// codedBodies decode to hostile JSON, or to much more than the largest body.
+// codedBodies sends compressed bodies that unpack to hostile JSON, or to much more than the largest body.
 func codedBodies(s *server) (out []request) {
 	var bodies [][]byte
 	for _, line := range []string{"[", "\x00", `{"runs":"`} {
@@ -108,7 +108,7 @@ func codedAnswers(s *server) (out []request) {
 	return out
 }
 
-// jsonToResources come from a user; the short profile sends every fifth body to each.
+// jsonToResources sends hostile JSON from a user to resources. The short profile sends every fifth body to each.
 func jsonToResources(s *server) (out []request) {
 	for first, target := range []struct{ path, member string }{
 		{"/v1/organizers", "members"}, {"/v1/tasks", "submissions"}, {"/v1/datasets", "truths"}, {s.task + "/submissions", "files"},
@@ -123,7 +123,7 @@ func jsonToResources(s *server) (out []request) {
 	return out
 }
 
-// randomBodies are what a fuzzer makes of bodies that are valid.
+// randomBodies sends mutations of valid bodies.
 func randomBodies(s *server) (out []request) {
 	file := object{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n1 Q0 d2 2 1.5 a\n"}
 	run := object{"name": "a", "files": []any{file}}
@@ -177,7 +177,7 @@ func paths(s *server) (out []request) {
 	return out
 }
 
-// packed is an inline file, compressed with gzip.
+// packed returns an inline file, compressed with gzip.
 func packed(name string, content []byte) object {
 	return inline(name, compressed(func(w io.Writer) { _, _ = w.Write(content) }))
 }
@@ -190,7 +190,7 @@ func runs(files ...object) []object {
 	return out
 }
 
-// bombsToTools are files that claim to be small.
+// bombsToTools sends small files to tools that unpack to large files.
 func bombsToTools(s *server) (out []request) {
 	bombs := []object{
 		{"name": "run.txt", "content": zeros()},
@@ -225,7 +225,7 @@ func bombsToTools(s *server) (out []request) {
 	return out
 }
 
-// bombsAsRuns submit the same to a task.
+// bombsAsRuns submits such files to a task.
 func bombsAsRuns(s *server) (out []request) {
 	for _, b := range []object{
 		{"name": "run.txt", "content": zeros()}, inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)), packed("run.gz", bomb("\x00", 1<<30)),
@@ -237,7 +237,7 @@ func bombsAsRuns(s *server) (out []request) {
 	return out
 }
 
-// hostileFiles are texts in every format that the server reads.
+// hostileFiles sends hostile texts in every format that the server reads.
 func hostileFiles(s *server) (out []request) {
 	const size = 3 << 20
 	var wide strings.Builder
@@ -265,7 +265,7 @@ func hostileFiles(s *server) (out []request) {
 	return out
 }
 
-// renderings ask tools for pages and charts, with names that are markup.
+// renderings requests pages and charts from tools, with markup as names.
 func renderings(s *server) (out []request) {
 	for _, name := range []string{
 		`<svg onload=alert(1)>` + repeat("<g>", 64<<10), `<script>alert(1)</script>`, "[a](javascript:alert(1))", repeat("\u0301", 90),
@@ -294,7 +294,7 @@ func renderings(s *server) (out []request) {
 	return out
 }
 
-// heavyTool is a call of a tool that takes long to compute: two runs of hundreds of thousands of lines, by many measures.
+// heavyTool returns the body of an expensive call of a tool: two runs of hundreds of thousands of lines and many measures.
 func heavyTool() []byte {
 	var measures []string
 	for k := range 5 {
@@ -305,10 +305,10 @@ func heavyTool() []byte {
 	return encode(object{"runs": runs(file, file), "truth": truth, "measures": measures})
 }
 
-// toolTime is what a small call of a tool may take for a user while anonymous callers ask for heavy ones.
+// toolTime bounds the time of a user's small call of a tool during expensive calls of anonymous callers.
 const toolTime = 5 * time.Second
 
-// toolFlood has twenty anonymous callers compute while a user validates a small run.
+// toolFlood makes twenty anonymous callers compute while a user validates a small run.
 func toolFlood(ctx context.Context, s *server, res *results) {
 	body := heavyTool()
 	var callers sync.WaitGroup

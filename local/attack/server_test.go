@@ -24,7 +24,7 @@ import (
 
 type object = map[string]any
 
-// server is the program with a task in use: its organizer, a bystander who has submitted, and attackers without a role in the task.
+// server is the program with a task: its organizer, a bystander who has submitted, and attackers without a role in the task.
 type server struct {
 	program *program
 	random  *rand.Rand
@@ -33,19 +33,19 @@ type server struct {
 	little  *littleUser // beside the scenario under way
 
 	organizer, participant            *user
-	task, dataset                     string  // of the organizer
-	bystander, attacker               *user   // of the scenario under way
-	oldRun                            string  // of the bystander
-	ownTask, ownDataset, ownOrganizer string  // of the attacker
-	extraUsers                        []*user // who store files, each up to its own quota
-	uploadTask, uploadDataset         string  // to which they submit
+	task, dataset                     string  // resources of the organizer
+	bystander, attacker               *user   // users of the current scenario
+	oldRun                            string  // run of the bystander
+	ownTask, ownDataset, ownOrganizer string  // resources of the attacker
+	extraUsers                        []*user // users who store files, each up to its own quota
+	uploadTask, uploadDataset         string  // resources to which extraUsers submit
 	anonymous                         *user
 	linkUser                          *user // sends requests with signed links, without a token
-	addresses                         int   // given to users so far
+	addresses                         int   // number of addresses that users have
 	serial                            atomic.Int64
 }
 
-// user is a caller with an address of its own where the system has more than one loopback address.
+// user is a caller. It has its own address if the system has several loopback addresses.
 type user struct {
 	name, token string
 	client      *http.Client
@@ -68,8 +68,8 @@ func newServer(t *testing.T, p *program, random *rand.Rand, load profile) *serve
 	return s
 }
 
-// addUsers adds a bystander who has submitted once, and an attacker with a task of their own. Each scenario has new ones, so that it
-// finds neither quotas used up nor a team with more runs than people submit.
+// addUsers adds a bystander who has submitted once, and an attacker with a task. Each scenario has new users, so that no quota is used up
+// and no team has more runs than people submit.
 func (s *server) addUsers(t *testing.T) {
 	t.Helper()
 	n := s.serial.Add(1)
@@ -81,7 +81,7 @@ func (s *server) addUsers(t *testing.T) {
 	s.waitFor(t, s.bystander, s.oldRun)
 }
 
-// newTask makes an organizer with an open task and a dataset of a user.
+// newTask makes an organizer of a user, with an open task and a dataset.
 func (s *server) newTask(t *testing.T, u *user, name string) (task, dataset, organizer string) {
 	t.Helper()
 	organizer = s.create(t, u, "/v1/organizers", object{"name": name})
@@ -114,7 +114,7 @@ func (s *server) waitFor(t *testing.T, u *user, run string) (state string) {
 	})
 }
 
-// make has a user create a resource, whose path it returns, and decodes the answer unless into is nil.
+// make creates a resource as a user, and returns its path. It decodes the answer unless into is nil.
 func (s *server) make(u *user, path string, body, into any) (made string, err error) {
 	status, header, answer, err := s.call(u, http.MethodPost, path, body)
 	if err == nil && status != http.StatusCreated {
@@ -126,7 +126,7 @@ func (s *server) make(u *user, path string, body, into any) (made string, err er
 	return header.Get("Location"), err
 }
 
-// remove has a user delete a resource.
+// remove deletes a resource as a user.
 func (s *server) remove(res *results, u *user, path string) {
 	if status, _, answer, err := s.call(u, http.MethodDelete, path, nil); err != nil || status >= http.StatusBadRequest {
 		res.fault("DELETE %s: status %d, %v: %.300s", path, status, err, answer)
@@ -147,7 +147,7 @@ func inline(name string, content []byte) object {
 	return object{"name": name, "content": base64.StdEncoding.EncodeToString(content)}
 }
 
-// qrels has judgments of the number of documents for each topic.
+// qrels returns judgments of a number of documents for each topic.
 func qrels(topics, documents int) []byte {
 	var b bytes.Buffer
 	for topic := range topics {
@@ -158,7 +158,7 @@ func qrels(topics, documents int) []byte {
 	return b.Bytes()
 }
 
-// runFile ranks the number of documents for each of fifty topics.
+// runFile returns a run that ranks a number of documents for each of fifty topics.
 func runFile(tag string, documents int) []byte {
 	var b bytes.Buffer
 	for topic := range 50 {
@@ -169,7 +169,7 @@ func runFile(tag string, documents int) []byte {
 	return b.Bytes()
 }
 
-// newUser is an anonymous caller. Linux has all of 127.0.0.0/8 on its loopback interface.
+// newUser returns an anonymous caller. Linux has all of 127.0.0.0/8 on its loopback interface.
 func (s *server) newUser() *user {
 	s.addresses++
 	d := &net.Dialer{Timeout: 10 * time.Second}
@@ -194,7 +194,7 @@ func (s *server) login(t *testing.T, name string) *user {
 	return u
 }
 
-// create makes something and returns its path.
+// create creates a resource and returns its path.
 func (s *server) create(t *testing.T, u *user, path string, body any) string {
 	t.Helper()
 	return s.decode(t, u, http.MethodPost, path, body, nil).Get("Location")
@@ -232,7 +232,7 @@ func (s *server) call(u *user, method, path string, body any) (status int, heade
 func encode(body any) []byte {
 	content, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // the bodies are of this package
+		panic(err) // The bodies of this package are valid.
 	}
 	return content
 }

@@ -16,10 +16,10 @@ import (
 	"assay/shared/measure"
 )
 
-// computersEach is how many computations a user of a flood asks for at a time.
+// computersEach is the number of computations that a user of a flood requests at the same time.
 const computersEach = 4
 
-// besideLittleUser has the users send the heavy requests, several each at a time, until the little user has had enough rounds.
+// besideLittleUser sends the heavy requests as the users, several at a time for each, until the little user has completed enough rounds.
 func (s *server) besideLittleUser(ctx context.Context, res *results, users []*user, heavy []request) {
 	sc := scenario{allow: accepted, maxAnswer: pageBytes}
 	var ended atomic.Bool
@@ -40,14 +40,14 @@ func (s *server) besideLittleUser(ctx context.Context, res *results, users []*us
 	senders.Wait()
 }
 
-// floodTime returns when the little user has had the number of rounds from now on, and the time of the profile is over.
+// floodTime waits until the little user has completed a number of rounds, and the time of the profile is over.
 func (s *server) floodTime(ctx context.Context, rounds int) {
 	end := time.After(s.profile.flood)
-	s.little.waitForRounds(ctx, s.little.made()+1+rounds) // one is under way
+	s.little.waitForRounds(ctx, s.little.made()+1+rounds) // One round has begun already.
 	<-end
 }
 
-// previewFlood previews submissions of little size that unpack to as much as a file may.
+// previewFlood previews small submissions that unpack to the largest size of a file.
 func previewFlood(ctx context.Context, s *server, res *results) {
 	var heavy []request
 	for _, size := range []int{63 << 20, 256 << 20} {
@@ -59,8 +59,8 @@ func previewFlood(ctx context.Context, s *server, res *results) {
 	s.besideLittleUser(ctx, res, []*user{s.attacker}, heavy)
 }
 
-// storedRunFlood calls a tool with a short body that names six large stored runs, in the full profile of 18 MB. The tool stores no result:
-// results would use up what the user may store, and the calls after that would compute nothing.
+// storedRunFlood calls a tool with a short body that names six large stored runs, of 18 MB in the full profile. The tool stores no result,
+// because results would use up the user's quota, and later calls would compute nothing.
 func storedRunFlood(ctx context.Context, s *server, res *results) {
 	var refs []object
 	for n := range 6 {
@@ -80,7 +80,7 @@ func storedRunFlood(ctx context.Context, s *server, res *results) {
 	}
 }
 
-// submitBaseline has the attacker submit a file to a task of the attacker's own, and returns the id of its run.
+// submitBaseline submits a file to a task of the attacker, and returns the id of its run.
 func (s *server) submitBaseline(task, dataset string, file object) (run string, err error) {
 	file["datasetId"] = path.Base(dataset)
 	var made struct{ RunIDs []string }
@@ -91,12 +91,12 @@ func (s *server) submitBaseline(task, dataset string, file object) (run string, 
 	return made.RunIDs[0], nil
 }
 
-// longTexts has two users compute ROUGE-L of texts whose lines are all subsequences of each other.
+// longTexts makes two users compute ROUGE-L of texts whose lines are all subsequences of each other.
 func longTexts(ctx context.Context, s *server, res *results) {
 	s.besideLittleUser(ctx, res, []*user{s.attacker, s.participant}, []request{longText(s)})
 }
 
-// longText asks for ROUGE-L of such texts.
+// longText returns a request for ROUGE-L of such texts.
 func longText(s *server) request {
 	e := hostileTruths(s)[0]
 	format := object{"kind": e.format, "idField": "id", "valueField": e.value}
@@ -107,15 +107,15 @@ func longText(s *server) request {
 	}))
 }
 
-// Tasks with which one user has evaluators compute.
+// Tasks with which one user keeps evaluators busy.
 const (
 	heavyTasks   = 6
 	runsEach     = 2
-	scoresBeside = 2 // of the little user, in the short profile
+	scoresBeside = 2 // scores of the little user in the short profile
 )
 
-// evaluationFlood submits runs to tasks of one user whose evaluation takes several budgets. In the short profile the little user gets
-// scores before the first of these runs is completed, for which a score would wait without the budget.
+// evaluationFlood submits runs to tasks of one user. Their evaluation takes several budgets. In the short profile the little user must get
+// scores before the first of these runs is completed. Without the budget, the little user would wait for them.
 func evaluationFlood(ctx context.Context, s *server, res *results) {
 	var tasks []string
 	defer func() {
@@ -152,7 +152,7 @@ func evaluationFlood(ctx context.Context, s *server, res *results) {
 
 const heavyTask = "Heavy evaluations"
 
-// manyLabels are 49 MB of examples with as many labels each as a confusion matrix has.
+// manyLabels returns 49 MB of examples. Each has as many labels as a confusion matrix can have.
 func manyLabels() evaluated {
 	labels := numbered("%d,", measure.MaxClasses)
 	text := numbered(`{"id":%d,"x":[`+labels[:len(labels)-1]+"]}\n", 300_000)
@@ -160,14 +160,14 @@ func manyLabels() evaluated {
 	return evaluated{kind: "multilabel", format: "jsonl", value: "x", truth: text, run: text, measures: measures}
 }
 
-// manyLines are two texts that are short, and whose comparison takes about twenty budgets.
+// manyLines returns two short texts whose comparison takes about twenty budgets.
 func manyLines() evaluated {
 	text := `{"id":1,"x":"` + strings.Repeat(`a\n`, 7<<10) + `"}` + "\n"
 	measures := []string{"ROUGELsum", "ROUGELsum(stem=True)"}
 	return evaluated{kind: "text", format: "jsonl", value: "x", truth: text, run: text, measures: measures}
 }
 
-// makeHeavyTask makes a task of the attacker's with a dataset.
+// makeHeavyTask makes a task of the attacker with a dataset.
 func (s *server) makeHeavyTask(e evaluated) (task, dataset string, err error) {
 	task, err = s.make(s.attacker, "/v1/tasks", object{"organizerId": path.Base(s.ownOrganizer), "name": heavyTask}, nil)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"assay/shared/record"
 )
 
-// heavyLists fills a list with records of the largest size, and requests it from many callers.
+// heavyLists fills a list with records of the largest size, and requests the list from many callers.
 func heavyLists(ctx context.Context, s *server, res *results) {
 	made, readers := pick(s.profile, 40, 210), pick(s.profile, 4, 30)
 	body := encode(object{"name": "Heavy", "description": repeat(`"`, 60<<10)})
@@ -41,7 +41,7 @@ func heavyLists(ctx context.Context, s *server, res *results) {
 	s.flood(ctx, &read, lists, res)
 }
 
-// writeFlood creates and changes what every user may create.
+// writeFlood creates and changes resources that every user may create.
 func writeFlood(ctx context.Context, s *server, res *results) {
 	sc := scenario{allow: accepted, maxAnswer: pageBytes, senders: 8}
 	var all []request
@@ -61,7 +61,7 @@ func writeFlood(ctx context.Context, s *server, res *results) {
 	s.flood(ctx, &sc, all, res)
 }
 
-// uploadFlood declares and uploads as many files as it gets links for.
+// uploadFlood declares and uploads files as long as it gets links.
 func uploadFlood(ctx context.Context, s *server, res *results) {
 	size := pick(s.profile, 1<<20, 8<<20)
 	var uploaders sync.WaitGroup
@@ -119,7 +119,7 @@ func (s *server) upload(ctx context.Context, res *results, from *user, task, dat
 	}
 }
 
-// toolFiles call a tool with results too large for an answer, which the server therefore stores for a while.
+// toolFiles calls a tool whose results are too large for an answer, so that the server stores them for a while.
 func toolFiles(s *server) (out []request) {
 	for n := range 12 {
 		a, b := inline("a.txt", bigRun(30_000+n)), inline("b.txt", bigRun(30_000))
@@ -128,8 +128,8 @@ func toolFiles(s *server) (out []request) {
 	return out
 }
 
-// fullDisk lets the server write to a full disk. Writes of every kind answer 507, reads succeed, and once the disk has room again the
-// same writes succeed.
+// fullDisk makes the server write to a full disk. Writes of every kind must answer 507, and reads must succeed. The same writes must
+// succeed after the disk has room again.
 func fullDisk(ctx context.Context, s *server, res *results) {
 	remove, err := s.program.disk.fill()
 	if err != nil {
@@ -152,7 +152,7 @@ func fullDisk(ctx context.Context, s *server, res *results) {
 	}
 	for name, write := range writes {
 		before := res.statuses[http.StatusInsufficientStorage]
-		for range 200 { // small ones may fit into free pages of the table
+		for range 200 { // Small writes may fit into free pages of the table.
 			res.exchange(ctx, s, &sc, write)
 			if res.statuses[http.StatusInsufficientStorage] > before {
 				break
@@ -180,7 +180,7 @@ func fullDisk(ctx context.Context, s *server, res *results) {
 	}
 }
 
-// recoverTimeout is how long after the disk has room again a write may be refused.
+// recoverTimeout bounds the time for which writes may still be refused after the disk has room again.
 const recoverTimeout = 10 * time.Second
 
 func (s *server) recover(ctx context.Context, res *results) {
@@ -199,12 +199,12 @@ func (s *server) recover(ctx context.Context, res *results) {
 // Sizes of the runs with which one team fills the queue.
 const (
 	bigRunCount = 40
-	bigRunLines = 300_000 // 54 MiB, once unpacked
-	minWaiting  = 4       // runs that must wait for the scenario to show anything
+	bigRunLines = 300_000 // 54 MiB unpacked
+	minWaiting  = 4       // With fewer waiting runs, the scenario would show nothing.
 )
 
-// bigRuns lets one team upload runs that take long to evaluate, and another team submit to another task. The run of the other team
-// is evaluated before most of those that were queued before it.
+// bigRuns uploads runs of one team that take long to evaluate, and then submits as another team to another task. The run of the other team
+// must be evaluated before most of the runs that were queued before.
 func bigRuns(ctx context.Context, s *server, res *results) {
 	content := bigRun(bigRunLines)
 	var uploads sync.WaitGroup
@@ -241,7 +241,7 @@ func (s *server) waiting(organizer *user, tasks ...string) (int, error) {
 	return len(list.Data), err
 }
 
-// evaluated submits a small run to the attacker's own task, in which nothing waits, until it is evaluated.
+// evaluated submits a small run to the attacker's own task, whose queue is empty, and waits until the run is evaluated.
 func (s *server) evaluated(ctx context.Context) error {
 	if _, _, _, err := s.call(s.bystander, http.MethodPost, s.ownTask+"/registrations", object{"team": "Other team"}); err != nil {
 		return err

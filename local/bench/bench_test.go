@@ -73,8 +73,8 @@ func TestCompare_SaysWhatMovedBeyondNoise(t *testing.T) {
 	}
 }
 
-// What the table is made of is there: every benchmark, and every row of the golden files.
-func TestSuites_NameBenchmarksThatThereAre(t *testing.T) {
+// Every benchmark and every row of a golden file that a suite names exists.
+func TestSuites_NameExistingBenchmarks(t *testing.T) {
 	t.Chdir("../..")
 	for _, s := range suites {
 		files, err := filepath.Glob(filepath.Join(s.pkg, "*_test.go"))
@@ -133,7 +133,7 @@ func TestRun_MeasuresASuite(t *testing.T) {
 	}
 }
 
-// TestREADME_HasFiguresOfTheTable holds the five rows of the README to those that were measured last.
+// TestREADME_HasFiguresOfTheTable requires that the five rows of the README equal the latest measurements.
 func TestREADME_HasFiguresOfTheTable(t *testing.T) {
 	all, err := os.ReadFile("README.md")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command bench measures what the README says of speed: it runs benchmarks of the packages, and prints their figures as one table,
-// each with its goal, some as a multiple of another, and with the command that makes it again. Compared with an earlier run it says
-// what moved beyond noise.
+// Command bench measures the figures in the README. It runs benchmarks of the packages, and prints a table of their figures. Each figure
+// has its goal and the command that measures it; some figures are multiples of others. With the figures of an earlier run, it prints
+// significant differences.
 package main
 
 import (
@@ -23,22 +23,22 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// measured is a row with its samples.
+// measured is a row of the table with its samples.
 type measured struct {
 	About   string    `json:"about"`
 	Unit    string    `json:"unit"`
 	Samples []float64 `json:"samples"`
-	Most    float64   `json:"most,omitempty"` // 0: there is no bound
-	Suite   string    `json:"suite"`          // for BENCH
+	Most    float64   `json:"most,omitempty"` // bound; 0: none
+	Suite   string    `json:"suite"`          // value of BENCH
 }
 
-// report is what one run measured.
+// report holds the figures of one run.
 type report struct {
 	Machine string     `json:"machine"`
 	Rows    []measured `json:"rows"`
 }
 
-// all is the name that stands for every suite.
+// all is the name for all suites together.
 const all = "all"
 
 func main() {
@@ -64,7 +64,7 @@ func run(name string, count int, to, against, readme string) error {
 	}
 	r := report{Machine: machine("")}
 	found := false
-	var failed error // suites of an hour are not measured again for one that fails
+	var failed error // A failed suite does not end the run, because other suites take an hour.
 	for _, s := range suites {
 		if name != s.name && name != all && (name != "" || s.slow) {
 			continue
@@ -109,15 +109,15 @@ func run(name string, count int, to, against, readme string) error {
 	return failed
 }
 
-// machine is what the figures were measured on.
+// machine describes the machine of the figures.
 func machine(processor string) string {
 	return fmt.Sprintf("%s, %s%s/%s", plural.Count(runtime.NumCPU(), "processor"), processor, runtime.GOOS, runtime.GOARCH)
 }
 
-// samples are the figures of benchmarks, by name and unit.
+// samples holds the figures of benchmarks by name and unit.
 type samples map[string][]float64
 
-// run runs the benchmarks, and returns what they measured, and the name of the processor.
+// run runs the benchmarks, and returns their samples and the name of the processor.
 func (s suite) run(count int) (samples, string, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", s.bench, "-count", fmt.Sprint(count), s.pkg}, s.args...)
 	var out, errs bytes.Buffer
@@ -129,7 +129,7 @@ func (s suite) run(count int) (samples, string, error) {
 	return read(&out)
 }
 
-// read reads what go test prints of benchmarks.
+// read reads the output of go test for benchmarks.
 func read(out io.Reader) (found samples, cpu string, err error) {
 	found = samples{}
 	reader := benchfmt.NewReader(out, "go test")
@@ -152,8 +152,8 @@ func read(out io.Reader) (found samples, cpu string, err error) {
 	return found, cpu, reader.Err()
 }
 
-// rows are the figures of the suite: none where its benchmark was skipped, as that without trec_eval is. A multiple is made of the samples
-// of one round.
+// rows returns the rows of the suite. It returns none if the benchmark was skipped, for example without trec_eval. Multiples are computed
+// from samples of the same round.
 func (s suite) rows(found samples) (rows []measured, err error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -201,7 +201,7 @@ func (u units) read() (measured, error) {
 	return m, fmt.Errorf("%s has no row %q with %s", u.file, u.row, u.column)
 }
 
-// summary is the median with its 95 % interval, which needs six samples or more.
+// summary returns the median with its 95 % interval. The interval needs at least six samples.
 func (m *measured) summary() benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(m.Samples, &benchmath.DefaultThresholds), 0.95)
 }

@@ -6,26 +6,26 @@ import (
 	"assay/shared/plural"
 )
 
-// suite is some benchmarks of one package, which one command runs.
+// suite is a set of benchmarks of one package. One command runs them.
 type suite struct {
-	name    string // of the suite, for BENCH
+	name    string // value of BENCH
 	pkg     string
-	bench   string   // what go test's -bench takes
-	args    []string // of go test, besides
-	slow    bool     // it is run only when it is named, or all are
+	bench   string   // value of -bench of go test
+	args    []string // further arguments of go test
+	slow    bool     // runs only if it is named, or all suites are
 	figures []figure
 }
 
 // figure is a row of the table.
 type figure struct {
 	about string
-	bench string // its benchmark, without the suffix for processors
+	bench string // name of the benchmark, without the suffix for processors
 	unit  string
-	per   string  // the benchmark that it is a multiple of; empty: none
-	most  float64 // of the multiple or, without one, of the figure; 0: there is no bound
+	per   string  // benchmark whose value divides the figure; empty: none
+	most  float64 // bound of the multiple, or of the figure without per; 0: none
 }
 
-// suites are all that is measured. Bounds are what was set as a goal, and not what a test fails for: machines differ.
+// suites lists all suites. Bounds are goals. No test fails for them, because machines differ.
 var suites = []suite{
 	{name: "requests", pkg: "./local", bench: "^BenchmarkRequest$", args: []string{"-benchtime=300ms"}, figures: []figure{
 		{"processor time of GET of a task", "Request/task", "cpu-µs/op", "", 0},
@@ -112,8 +112,8 @@ var suites = []suite{
 	}},
 }
 
-// rest are the figures of the REST API: what a million tasks cost is a multiple of what a thousand do, and a page that begins anywhere one
-// of the first page.
+// rest returns the figures of the REST API. A figure for a million tasks is a multiple of the figure for a thousand tasks. A figure for a
+// later page is a multiple of the figure for the first page.
 func rest() (figures []figure) {
 	for _, connections := range []int{1, 16, 128} {
 		of := func(tasks int, what string) string {
@@ -140,7 +140,7 @@ func rest() (figures []figure) {
 	return figures
 }
 
-// million are the figures of truths and runs of a million examples.
+// million returns the figures of truths and runs of a million examples.
 func million() (figures []figure) {
 	for _, kind := range []string{"classification", "multilabel", "probabilities", "regression", "clustering"} {
 		for _, format := range []string{"jsonl", "csv"} {
@@ -154,7 +154,7 @@ func million() (figures []figure) {
 	return figures
 }
 
-// units are those of DynamoDB, which tests measure and golden files have.
+// units is a figure of DynamoDB's capacity units. Tests measure them and golden files store them.
 type units struct {
 	about, file, row, column string
 	most                     float64

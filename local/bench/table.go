@@ -11,7 +11,7 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// scaled are the units of go test that have prefixes, as benchunit knows them, with what one of them is.
+// scaled maps units of go test to base units that take prefixes, with the factor between them.
 var scaled = map[string]struct {
 	unit string
 	is   float64
@@ -20,7 +20,7 @@ var scaled = map[string]struct {
 	"median-ms": {"s", 1e-3}, "rest-MiB": {"B", 1 << 20}, "load-MiB": {"B", 1 << 20},
 }
 
-// show is a value as people read it.
+// show returns a value with its unit for people.
 func show(value float64, unit string) string {
 	s, ok := scaled[unit]
 	if !ok && value >= 1000 {
@@ -38,7 +38,7 @@ func show(value float64, unit string) string {
 	return strings.TrimSuffix(scaler.Format(value), scaler.Prefix) + " " + scaler.Prefix + s.unit
 }
 
-// table is the figures in Markdown.
+// table returns the figures as a table in Markdown.
 func (r *report) table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| on %s | figure | goal | made again by |\n|---|---:|---:|---|\n", r.Machine)
@@ -52,8 +52,8 @@ func (r *report) table() string {
 	return b.String()
 }
 
-// compare says which figures of the later report are others than those of r, beyond noise: by the Mann-Whitney U test, and by how much, as
-// the bootstrap has it.
+// compare lists the figures of the later report that differ significantly from those of r by the Mann-Whitney U test. It gives the interval
+// of the difference from a bootstrap.
 func (r *report) compare(later *report) string {
 	var b strings.Builder
 	for _, m := range later.Rows {
@@ -82,12 +82,12 @@ func (r *report) compare(later *report) string {
 
 func percent(ratio float64) float64 { return (ratio - 1) * 100 }
 
-// resamples is how often interval draws samples.
+// resamples is the number of times that interval draws samples.
 const resamples = 2000
 
-// interval is the 95 % interval of the median of after by that of before, by the bootstrap: of samples that are drawn from those again.
+// interval returns the 95 % interval of the ratio of the median of after to the median of before, by a bootstrap.
 func interval(before, after []float64) (low, high float64) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // equal in each run
 	draw := func(from []float64) float64 {
 		drawn := measured{Samples: make([]float64, len(from))}
 		for i := range from {
@@ -103,7 +103,7 @@ func interval(before, after []float64) (low, high float64) {
 	return ratios[resamples/40], ratios[resamples-1-resamples/40]
 }
 
-// The table of the README stands between these.
+// The table of the README is between these markers.
 const (
 	begin = "<!-- measured by make bench -->\n"
 	end   = "<!-- end of what was measured -->"

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// info is what a server says of itself, as far as commands need it.
+// info holds the members of GET /info that commands need.
 type info struct {
 	Issuer, ClientID string
 	Limits           struct{ InlineFiles int64 }
@@ -43,7 +43,7 @@ func signIn(c *call) {
 		cmp.Or(who.Name, who.ID))
 }
 
-// keep changes what is kept of sign-ins.
+// keep changes the file of credentials.
 func (c *call) keep(change func(*signin.File)) {
 	file, err := signin.Open(filepath.Join(c.folder, "assay"))
 	if !c.fail(err) {
@@ -52,14 +52,14 @@ func (c *call) keep(change func(*signin.File)) {
 	}
 }
 
-// newCredentials signs in by the way that the flags say, or that the server has.
+// newCredentials signs in with the method that the flags name, or otherwise with a method of the server.
 func (c *call) newCredentials(about info, accepted func(token string) error) (*signin.Credentials, error) {
 	switch {
 	case c.yes("with-token"):
 		content, err := c.input("")
 		token := strings.TrimSpace(string(content))
 		return &signin.Credentials{Token: token}, cmp.Or(err, accepted(token))
-	case about.ClientID == "" && strings.HasSuffix(about.Issuer, "/dev"): // of the server itself, by whatever name it is reached
+	case about.ClientID == "" && strings.HasSuffix(about.Issuer, "/dev"): // The issuer is the server itself, by any of its names.
 		k := &signin.Credentials{Developer: c.text("user")}
 		if u, err := user.Current(); err == nil && k.Developer == "" {
 			k.Developer = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
@@ -87,9 +87,9 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 	} else {
 		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
 			c.note("Sign in with your browser, if %s may act as you. If none opens, open this address on this machine:\n%s", c.server, address)
-			if c.terminal && link.MatchString(address) { // others run programs
+			if c.terminal && link.MatchString(address) { // Addresses of other schemes could run programs.
 				browser.Stdout = c.errs
-				go func() { _ = browser.OpenURL(address) }() // or the person does, to whom it was shown
+				go func() { _ = browser.OpenURL(address) }() // If it fails, the user opens the address that was printed.
 			}
 		})
 	}

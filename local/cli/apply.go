@@ -21,29 +21,29 @@ import (
 	"assay/shared/truth"
 )
 
-// step is what applying a file did to one resource, or would do.
+// step describes the change of one resource by applying a file, or in a dry run the change that would be made.
 type step struct {
-	Resource string   `json:"resource"` // such as task Lake search
+	Resource string   `json:"resource"` // kind and name, such as task Lake search
 	Action   string   `json:"action"`   // create, change or none
 	Members  []string `json:"members,omitempty"`
-	Effects  []string `json:"effects,omitempty"` // what would be sent, and what would follow, in the server's words; of a dry run alone
+	Effects  []string `json:"effects,omitempty"` // effects in the server's words; only in a dry run
 	ID       string   `json:"id,omitempty"`
-	Advice   string   `json:"advice,omitempty"` // of a dataset, for its organizers
+	Advice   string   `json:"advice,omitempty"` // advice of a dataset for its organizers
 }
 
-// What a step does, as it is said afterwards and before.
+// actions maps the action of a step to its words, after the change and in a dry run.
 var actions = map[string][2]string{
 	"create": {"created", "would create"}, "change": {"changed", "would change"}, "none": {"unchanged", "would not change"},
 }
 
-// applying is the work of one apply.
+// applying is the state of one apply command.
 type applying struct {
 	*call
 	*declared
 	dry    bool
 	steps  []step
-	rules  record.SubmissionRules // of the task, as it will be
-	advice map[int]string         // of datasets whose truths are new, which the server has not read yet
+	rules  record.SubmissionRules // rules of the task after the change
+	advice map[int]string         // advice for datasets with new truths, by index, because the server has not read these yet
 }
 
 func applyFile(c *call) {
@@ -60,7 +60,7 @@ func applyFile(c *call) {
 	c.connect("")
 	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}}
 	a.apply()
-	if a.err == nil && !c.yes("dry-run") { // of which every fault comes before the first change
+	if a.err == nil && !c.yes("dry-run") { // The dry run has found no fault, so the changes begin.
 		a.dry, a.steps = false, nil
 		a.apply()
 	}
@@ -79,7 +79,7 @@ func applyFile(c *call) {
 		}
 	}
 	failure := c.err
-	c.err = nil // what was done before it is said
+	c.err = nil // Print the steps before the error.
 	c.print(append([]step{}, a.steps...), lines...)
 	c.err = cmp.Or(failure, c.err)
 }
@@ -95,7 +95,7 @@ func (a *applying) apply() {
 	}
 }
 
-// organizer returns the id of the organizer that the file names, by its name or id; the caller's only one where it names none.
+// organizer returns the id of the organizer that the file names by its name or id. If it names none, the caller must have only one.
 func (a *applying) organizer() string {
 	who := a.me()
 	for _, m := range who.Memberships {
@@ -109,26 +109,26 @@ func (a *applying) organizer() string {
 	return a.resource("/organizer", "organizer", client.Path("organizers"), map[string]any{"name": a.Organizer}, nil)
 }
 
-// find returns the resource of a list that has the name that is wanted; nil: there is none.
+// find returns the resource of a list with the wanted name, or nil.
 func (a *applying) find(path string, wanted object) object {
 	if isNew(wanted) {
 		return nil
 	}
 	list := all[object](a.call, path)
 	if i := slices.IndexFunc(list, func(o object) bool { return o["name"] == wanted["name"] }); i >= 0 {
-		return a.get(strings.Split(path, "?")[0] + "/" + list[i].id()) // with all that its organizers see
+		return a.get(strings.Split(path, "?")[0] + "/" + list[i].id()) // The list has fewer members than the resource.
 	}
 	return nil
 }
 
-// notMade is the id of what a dry run would create.
+// notMade is the id of resources that a dry run would create.
 const notMade = "00000000000000000000000000"
 
-// isNew reports whether a resource belongs to one that a dry run would create.
+// isNew reports whether a resource belongs to an organizer or a task that a dry run would create.
 func isNew(of object) bool { return of["organizerId"] == notMade || of["taskId"] == notMade }
 
-// resource creates or changes a resource, and returns its id; notMade where a dry run would create it. The pointer is where it stands in
-// the file.
+// resource creates or changes a resource, and returns its id, or notMade if a dry run would create it. The pointer is its place in the
+// file.
 func (a *applying) resource(pointer, kind, path string, wanted, has object) string {
 	if a.err != nil {
 		return ""
@@ -150,14 +150,14 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		s.ID = has.id()
 	default:
 		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", body).Effects {
-			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // which every change has
+			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // Every change has an audit entry.
 				s.Effects = append(s.Effects, effect(e))
 			}
 		}
 	}
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
 		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
-			a.err = nil // that what it belongs to is not there yet is its only fault
+			a.err = nil // The only fault is that its organizer or task does not exist yet.
 		}
 		for i := range p.Errors {
 			p.Errors[i].Pointer = pointer + p.Errors[i].Pointer
@@ -172,7 +172,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	return cmp.Or(s.ID, notMade)
 }
 
-// merged is a resource with the members of a merge patch; of those that are objects, with the members of both.
+// merged returns a resource after a merge patch, without removing members. Objects have the members of both.
 func merged(patch, has object) object {
 	all := maps.Clone(has)
 	if all == nil {
@@ -189,7 +189,7 @@ func merged(patch, has object) object {
 	return all
 }
 
-// effect is what a preview says of one effect, in words.
+// effect describes one effect of a preview in words.
 func effect(e object) string {
 	text := e.first("detail")
 	if text == "-" {
@@ -218,7 +218,7 @@ func (a *applying) dataset(i int, taskID string) {
 		}
 	}
 	used := memberAs[record.Evaluator](wanted, "evaluator")
-	if e, ok := wanted["evaluator"].(map[string]any); ok && truth.Canonical(&used) == nil { // names as the server answers them
+	if e, ok := wanted["evaluator"].(map[string]any); ok && truth.Canonical(&used) == nil { // The server answers canonical names.
 		e = maps.Clone(e)
 		wanted["evaluator"] = e
 		if len(used.Measures) > 0 {
@@ -240,7 +240,7 @@ func (a *applying) dataset(i int, taskID string) {
 			switch {
 			case a.err == nil && !a.dry:
 				a.send(path, member, f)
-			case a.err == nil && wanted[member] != nil: // and not there already
+			case a.err == nil && wanted[member] != nil: // The file is not stored yet.
 				s := &a.steps[len(a.steps)-1]
 				s.Effects = append(s.Effects, "sends "+f.path)
 			}
@@ -248,7 +248,7 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 }
 
-// readTruth refuses a truth that a built-in evaluator would refuse, and keeps the advice for the dataset as it will be.
+// readTruth refuses a truth that a built-in evaluator would refuse. It stores the advice for the dataset after the change.
 func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
 	s := settingsOf(wanted)
 	if measure.EvaluatorOf(s.Kind) == nil {
@@ -265,7 +265,7 @@ func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
 	}
 }
 
-// files are those that a member of a dataset in the file names by their paths.
+// files returns the files that a member of a dataset names by their paths.
 func (a *applying) files(pointer string, member any) (files []sent) {
 	paths, _ := member.([]any)
 	for _, p := range paths {
@@ -282,5 +282,5 @@ func (a *applying) files(pointer string, member any) (files []sent) {
 	return files
 }
 
-// filesOf are the files of a member of a resource.
+// filesOf returns the files of a member of a resource.
 func filesOf(of object, member string) []sent { return memberAs[[]sent](of, member) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// BenchmarkStart runs the program as it is released, from its start to its exit, on a run of 1 KB. Its size is a metric.
+// BenchmarkStart runs the released program, from its start to its exit, on a run of 1 KB. Its size is a metric.
 func BenchmarkStart(b *testing.B) {
 	folder, program := b.TempDir(), built(b, "local/cli")
 	info, err := os.Stat(program)

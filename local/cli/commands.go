@@ -40,7 +40,7 @@ const loginHelp = `Signs in with a browser on this machine, with --device on ano
 standard input. What is kept stays in a file that you alone can read. Where there is no home, as in
 CI, ASSAY_URL and ASSAY_TOKEN take its place.`
 
-// groups are all commands, as help lists them.
+// groups lists all commands in the order of the help.
 var groups = []struct {
 	title    string
 	commands []command

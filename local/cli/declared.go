@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// schema is the JSON Schema of a declared file. The tests make it of the document that servers have at /openapi.json.
+// schema is the JSON Schema of a declared file. A test generates it from the OpenAPI document.
 //
 //go:embed schema.json
 var schema []byte
@@ -24,17 +24,17 @@ var schema []byte
 // declared is a task in a file of YAML or JSON, with the members of the API's TaskDraft and DatasetDraft. Truths and inputs are paths,
 // relative to the file.
 type declared struct {
-	Schema    string           `json:"$schema"` // for editors
+	Schema    string           `json:"$schema"` // Only editors use it.
 	Organizer string           `json:"organizer"`
 	Task      map[string]any   `json:"task"`
 	Datasets  []map[string]any `json:"datasets"`
 	folder    string
 }
 
-// mostText bounds a file: no request of the API takes more.
+// mostText is the largest size of a file, in bytes. Bodies of requests to the API have the same bound.
 const mostText = 5 << 20
 
-// jsonOf is a document of YAML as JSON, whose instants are the texts that it has.
+// jsonOf converts a YAML document to JSON. Timestamps keep their text.
 func jsonOf(content []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
@@ -51,13 +51,13 @@ func jsonOf(content []byte) ([]byte, error) {
 	}
 	keep(&document)
 	var value any
-	if err := document.Decode(&value); err != nil { // such as for aliases that multiply each other
+	if err := document.Decode(&value); err != nil { // for example for aliases that multiply each other
 		return nil, err
 	}
-	return json.Marshal(value) // which lacks some values, such as .nan
+	return json.Marshal(value) // JSON has no form for some values, such as .nan.
 }
 
-// readDeclared reads a file; its folder is where the paths in it begin.
+// readDeclared reads a declared file. Paths in the file are relative to its folder.
 func readDeclared(path string) (*declared, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func readDeclared(path string) (*declared, error) {
 	return d, errors.Join(faults...)
 }
 
-// difference returns the members of wanted that a resource has otherwise, as a merge patch (RFC 7396); empty: it has them all.
+// difference returns the merge patch (RFC 7396) that gives a resource the wanted members. It is empty if the resource has them already.
 func difference(wanted, has map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, value := range wanted {
@@ -112,7 +112,7 @@ func difference(wanted, has map[string]any) map[string]any {
 	return patch
 }
 
-// same reports whether two values of JSON mean the same: an instant does in any writing (RFC 3339).
+// same reports whether two JSON values are equal. Instants are equal in every notation of RFC 3339.
 func same(a, b any) bool {
 	one, _ := a.(string)
 	other, _ := b.(string)

@@ -27,7 +27,7 @@ const (
 const exitHelp = `Exit codes: 0 done, 1 anything else, 2 a file was refused, 3 outside the window or the quota, 4 the run failed,
 5 it is still waited for, 6 not signed in, 7 not found or not allowed, 130 interrupted.`
 
-// refusal is an error with the exit code that goes with it, and the command that heals it; none where the text says it.
+// refusal is an error with its exit code, and the command that solves the problem. The command is empty if the text names it.
 type refusal struct {
 	code       int
 	text, heal string
@@ -35,7 +35,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// refuse returns what an error of a command comes to.
+// refuse returns the refusal for an error of a command.
 func (p *program) refuse(err error, command string) *refusal {
 	r, known := errors.AsType[*refusal](err)
 	_, refused := errors.AsType[*offline.Refused](err)
@@ -44,13 +44,13 @@ func (p *program) refuse(err error, command string) *refusal {
 	switch {
 	case known:
 		return r
-	case !p.begun: // for an argument or a flag
+	case !p.begun: // The error concerns an argument or a flag.
 		return &refusal{failed, text, command + " --help"}
 	case errors.Is(err, context.Canceled):
 		return &refusal{interrupted, "interrupted", ""}
 	case client.IsKind(err, problem.OutsideWindow, problem.QuotaExhausted, problem.QuotaToday):
 		return &refusal{outside, text, ""}
-	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // which goes before any sign-in
+	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // ASSAY_TOKEN has precedence over sign-ins.
 		return &refusal{notSignedIn, text, "a valid access token in ASSAY_TOKEN, or none there and assay login " + p.server}
 	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
 		return &refusal{notSignedIn, text, "assay login " + p.server}

@@ -19,11 +19,11 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// settings says how a file is read: as the flags say, and where they leave it open as the file looks.
+// settings returns how to read a file. The flags decide; the content of the file decides what no flag names.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
 	named := func(field string) string {
-		if f.Kind == "" && !c.flags.Changed(field) { // and so is guessed
+		if f.Kind == "" && !c.flags.Changed(field) { // The field is guessed together with the format.
 			return ""
 		}
 		return c.text(field)
@@ -43,7 +43,7 @@ func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 	return s, err
 }
 
-// diagnosed is an error where diagnostics have one, and else tells of the warnings.
+// diagnosed returns an error if a diagnostic is an error or err is not nil. Otherwise it prints the warnings.
 func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
 	if err = offline.Refuse(found, err); err == nil {
 		for _, warning := range offline.Lines(found) {
@@ -109,6 +109,7 @@ func fuse(c *call) {
 	}))
 }
 
+// eval evaluates runs against a truth, and compares them. The arguments are the truth, one run or several, and measures.
 func eval(c *call) {
 	if c.yes("trec") {
 		c.fail(c.evalAsTREC())
@@ -125,34 +126,46 @@ func eval(c *call) {
 	names, _ := c.flags.GetStringArray("measure")
 	names = append(names, c.args[n:]...)
 	truth, runs := offline.Files(c.args[0]), offline.Files(c.args[1:n]...)
+	s, err := c.evalSettings(truth[0], runs[0], names)
+	if c.fail(err) {
+		return
+	}
+	evaluated, err := offline.Evaluate(c.ctx, s, truth, runs...)
+	if c.fail(err) {
+		return
+	}
+	compared, err := offline.Compare(c.ctx, evaluated, s.Kind, s.Measures[0])
+	if c.fail(err) {
+		return
+	}
+	c.printEvaluated(s.Measures, evaluated, compared)
+}
+
+// evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
+func (c *call) evalSettings(truth, run evaluator.File, names []string) (evaluator.Settings, error) {
 	if kind := offline.KindOf(names); kind != "" && !c.flags.Changed("kind") {
 		c.fail(c.flags.Set("kind", string(kind)))
 	}
-	s, err := c.settings(runs[0])
+	s, err := c.settings(run)
 	if err == nil && c.text("format") == "" {
-		err = offline.SameFormat(s, truth[0], runs[0])
+		err = offline.SameFormat(s, truth, run)
+	}
+	if err != nil {
+		return s, err
 	}
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
-	if err == nil {
-		if s.Measures, err = offline.Parse(s.Kind, names); err != nil {
-			err = fmt.Errorf("what is no file is a measure, runs stand before measures, and --kind names the kind: %w", err)
-		}
+	if s.Measures, err = offline.Parse(s.Kind, names); err != nil {
+		err = fmt.Errorf("what is no file is a measure, runs stand before measures, and --kind names the kind: %w", err)
 	}
-	var evaluated []offline.Run
-	if err == nil {
-		evaluated, err = offline.Evaluate(c.ctx, s, truth, runs...)
-	}
-	var compared bool
-	if err == nil {
-		compared, err = offline.Compare(c.ctx, evaluated, s.Kind, s.Measures[0])
-	}
-	if c.fail(err) {
-		return
-	}
+	return s, err
+}
+
+// printEvaluated prints the runs, with notes about measures without a value and about runs that were not compared.
+func (c *call) printEvaluated(measures []string, evaluated []offline.Run, compared bool) {
 	if len(evaluated) > 1 && !compared {
-		c.note("The runs are not compared: %s is no mean of values by topic or example. Name such a measure first for that.", s.Measures[0])
+		c.note("The runs are not compared: %s is no mean of values by topic or example. Name such a measure first for that.", measures[0])
 	}
 	for i := range evaluated {
 		c.fail(c.diagnosed(evaluated[i].Warnings, nil))
@@ -162,14 +175,14 @@ func eval(c *call) {
 			evaluated[i].PerTopic = nil
 		}
 	}
-	c.print(map[string]any{"measures": s.Measures, "runs": evaluated}, table(s.Measures, evaluated, compared)...)
+	c.print(map[string]any{"measures": measures, "runs": evaluated}, table(measures, evaluated, compared)...)
 }
 
-// explain tells of measures of what is named why they have no value, or how they were computed, where that is not in the answer.
-func (c *call) explain(name, what string, of map[string]string) {
-	for _, m := range slices.Sorted(maps.Keys(of)) {
+// explain prints a note for each measure in texts: the name, the measure, a verb phrase and its text. JSON output has the texts itself.
+func (c *call) explain(name, phrase string, texts map[string]string) {
+	for _, m := range slices.Sorted(maps.Keys(texts)) {
 		if !c.json {
-			c.note("%s%s %s%s", name, m, what, of[m])
+			c.note("%s%s %s%s", name, m, phrase, texts[m])
 		}
 	}
 }
@@ -186,7 +199,7 @@ func (c *call) evalAsTREC() error {
 	return errors.Join(t.Print(c.ctx, out, files[0], files[1]), out.Close())
 }
 
-// table has a line for each run, and before it one for each topic, where these are there.
+// table returns the lines of a table: for each run its topics, if they are evaluated, and then the run.
 func table(measures []string, runs []offline.Run, compared bool) [][]string {
 	header := append([]string{"RUN"}, measures...)
 	if compared {
@@ -197,7 +210,7 @@ func table(measures []string, runs []offline.Run, compared bool) [][]string {
 		for _, topic := range slices.Sorted(maps.Keys(r.PerTopic)) {
 			values := lists.Map(measures, func(m string) string {
 				x, ok := r.PerTopic[topic][m]
-				if !ok { // the measure is no mean over topics
+				if !ok { // The measure has no values by topic.
 					return decimals(nil)
 				}
 				return decimals(&x)

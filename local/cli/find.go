@@ -15,17 +15,17 @@ var (
 	link      = regexp.MustCompile(`(?s)^https?://.*`)
 )
 
-// task returns the task that the text means: by a URL of any of its pages, whose server is used then, by its id or by its name.
+// task returns the task that the text names by its id, its name, or the URL of one of its pages. A URL also names the server.
 func (c *call) task(text string) object {
 	c.connect(link.FindString(text))
 	if id := idPattern.FindString(text); id != "" {
 		return c.get(client.Path("tasks", id))
 	}
-	part, _, _ := strings.Cut(text, ",") // which separates names in a filter
+	part, _, _ := strings.Cut(text, ",") // A comma separates values in a filter.
 	return c.byName(client.Query(client.Path("tasks"), "filter[name]", part), "task", text)
 }
 
-// dataset returns the dataset of the task that the text means, by its id or its name; the only one where the text is empty.
+// dataset returns the dataset of the task that the text names by its id or its name. If the text is empty, the task must have only one.
 func (c *call) dataset(task object, text string) object {
 	return c.byName(datasetsOf(task), "dataset", text)
 }
@@ -34,10 +34,11 @@ func datasetsOf(task object) string {
 	return client.Query(client.Path("datasets"), "filter[taskId]", task.id())
 }
 
-// byName returns the resource of a list whose id or name is the text, whatever the case, or else the only one with the text in its name.
+// byName returns the resource of a list whose id or name equals the text, ignoring case. Otherwise it returns the only resource whose name
+// contains the text.
 func (c *call) byName(path, kind, text string) object {
 	var names []string
-	var found [3][]object // by how well they match: two of the same name are not told apart by it
+	var found [3][]object // resources by quality of the match: equal id, equal name, name with the text
 	for _, o := range all[object](c, path) {
 		name, wanted := strings.ToLower(o.text("name")), strings.ToLower(text)
 		for i, is := range []bool{o.id() == text, name == wanted, strings.Contains(name, wanted)} {
@@ -60,7 +61,7 @@ func (c *call) byName(path, kind, text string) object {
 	return nil
 }
 
-// me is who is signed in.
+// me is the signed-in user.
 type me struct {
 	ID, Name      string
 	Registrations []struct{ TaskID, RegistrationID string }
@@ -69,7 +70,7 @@ type me struct {
 
 func (c *call) me() me { return ask[me](c, http.MethodGet, client.Path("user"), nil) }
 
-// registration returns the id of the caller's registration for the task; empty where there is none.
+// registration returns the id of the caller's registration for the task, or an empty string.
 func (m me) registration(task object) string {
 	for _, r := range m.Registrations {
 		if r.TaskID == task.id() {

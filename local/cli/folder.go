@@ -26,7 +26,7 @@ import (
 	"assay/shared/plural"
 )
 
-// open returns a folder, made where it is not there, that files are saved in: what a server or a link in it names outside is refused.
+// open returns a folder for files, and creates it if it is missing. Names from a server and symbolic links cannot lead out of it.
 func (c *call) open(folder string) *os.Root {
 	c.fail(os.MkdirAll(folder, 0o750))
 	root, err := os.OpenRoot(folder)
@@ -34,8 +34,8 @@ func (c *call) open(folder string) *os.Root {
 	return root
 }
 
-// fetch saves a file of the resource at a path in a folder of one that is open, and returns where; empty where the caller may not read it.
-// The file is the one of that index in a member of the resource, which is read again, because links expire.
+// fetch downloads a file of the resource at the path of to a folder, and returns the path of the file. The path is empty if the caller may
+// not read the file. The index i names the file in a member of the resource. fetch reads the resource again, because links expire.
 func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) string {
 	if c.err != nil || c.fail(in.MkdirAll(folder, 0o750)) {
 		return ""
@@ -54,8 +54,9 @@ func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) stri
 	return filepath.Join(in.Name(), path)
 }
 
-// fileName is a name that somebody else chose as one of a file: without separators, dots at its start, and what shells and file systems do
-// not like. One that becomes another name begins with a checksum, since others may become the same. otherwise stands for a device.
+// fileName returns a safe file name for a name that somebody else chose, without separators, leading dots, and special characters of shells
+// and file systems. A changed name begins with a checksum of the original, so that different names stay different. For names of devices it
+// returns otherwise.
 func fileName(name, otherwise string) string {
 	clean := strings.TrimLeft(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._- ", r) {
@@ -66,7 +67,7 @@ func fileName(name, otherwise string) string {
 	if clean != name || clean == "" || len(clean) > 150 {
 		clean = strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(name))), 16) + "-" + clean
 	}
-	if clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], ""); !filepath.IsLocal(clean) { // such as NUL on Windows
+	if clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], ""); !filepath.IsLocal(clean) { // for example NUL on Windows
 		return otherwise
 	}
 	return clean
@@ -127,7 +128,7 @@ func export(c *call, task object) {
 	c.say(map[string]string{"folder": into}, "Saved in %s.", into)
 }
 
-// saveList writes resources as path.jsonl and path.csv.
+// saveList writes resources to path.jsonl and path.csv.
 func saveList(list []object, path string) error {
 	columns, flat := map[string]string{}, make([]map[string]string, len(list))
 	var text bytes.Buffer
@@ -150,8 +151,8 @@ func saveList(list []object, path string) error {
 		durable.Write(filepath.Dir(path), path+".csv", func(f *os.File) error { return csv.NewWriter(f).WriteAll(lines) }))
 }
 
-// flatten puts the members of an object into columns: those of objects in it by a point, and lists as JSON. A text that programs for tables
-// would take for a formula begins with an apostrophe.
+// flatten adds the members of an object as columns. Members of inner objects have names with dots, and lists become JSON. A text that
+// spreadsheets would take for a formula gets a leading apostrophe.
 func flatten(into map[string]string, prefix string, of map[string]any) {
 	for name, value := range of {
 		switch v := value.(type) {
@@ -164,13 +165,13 @@ func flatten(into map[string]string, prefix string, of map[string]any) {
 			into[prefix+name] = v
 		case nil:
 		default:
-			text, _ := json.Marshal(v) // it came of JSON
+			text, _ := json.Marshal(v) // The value came from JSON.
 			into[prefix+name] = string(text)
 		}
 	}
 }
 
-// save writes what becomes of the files that the arguments name to the file that --output names, or to standard output.
+// save opens the files that the arguments name, and calls write with the file that --output names or with standard output.
 func (c *call) save(write func(io.Writer, []measure.File) error) error {
 	files, done := evaluator.Contents(offline.Files(c.args...))
 	defer done()
@@ -178,7 +179,7 @@ func (c *call) save(write func(io.Writer, []measure.File) error) error {
 	if path == "" {
 		return write(c.out, files)
 	}
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a pipe, /dev/null or a link, which nothing replaces
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // A pipe, /dev/null or a link is written to, not replaced.
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			return err
@@ -188,7 +189,7 @@ func (c *call) save(write func(io.Writer, []measure.File) error) error {
 	return durable.Write(filepath.Dir(path), path, func(f *os.File) error { return write(f, files) })
 }
 
-// isFile reports whether there is a file at the path.
+// isFile reports whether the path exists and is no folder.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()

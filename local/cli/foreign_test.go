@@ -14,11 +14,11 @@ import (
 	"assay/shared/problem"
 )
 
-// foreign is a text with everything that ends a line, and what steers terminals.
+// foreign is a text with all characters that end a line, and with sequences that control terminals.
 const foreign = "x\nFORGED a\r\nFORGED b\rFORGED c\vFORGED d\fFORGED e\u0085FORGED f\u2028FORGED g\u2029FORGED h" +
 	"\x1b[2K\x1b[1GFORGED i\u202e\t\tj"
 
-// hostile is a server whose every answer has foreign texts wherever a text may stand. Runs have the state.
+// hostile starts a server whose answers have foreign in the place of every text. Runs have the state.
 func hostile(t *testing.T, state string) string {
 	t.Helper()
 	resource := map[string]any{"id": foreign, "datasetId": "d", "runId": "r", "taskId": someTask, "state": state, "primaryMeasure": foreign,
@@ -40,7 +40,7 @@ func hostile(t *testing.T, state string) string {
 	return answer(t, http.StatusOK, one)
 }
 
-// answer is a server that answers everything with the body.
+// answer starts a server that answers every request with the body.
 func answer(t *testing.T, status int, body any) string {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -56,7 +56,7 @@ func answer(t *testing.T, status int, body any) string {
 	return s.URL
 }
 
-// invocations are the commands with arguments that make sense.
+// invocations returns every command with valid arguments.
 func invocations(p *person, of []command) (all [][]string) {
 	file := p.write("run.txt", goodRun)
 	declared := p.write("task.yaml", "organizer: x\ntask: {name: x}\ndatasets: [{name: y}]\n")
@@ -90,8 +90,8 @@ func invocations(p *person, of []command) (all [][]string) {
 	return all
 }
 
-// TestForeignTexts_BeginNoLine sends every command to servers whose texts end lines: no line of what is printed begins with the rest of
-// one, and nothing steers a terminal.
+// TestForeignTexts_BeginNoLine runs every command against servers whose texts contain line ends. No printed line may begin with the rest of
+// such a text, and no output may control a terminal.
 func TestForeignTexts_BeginNoLine(t *testing.T) {
 	document := func(kind *problem.Kind) map[string]any {
 		return map[string]any{"type": kind.Type(), "title": foreign, "detail": foreign,
@@ -111,7 +111,7 @@ func TestForeignTexts_BeginNoLine(t *testing.T) {
 					printed := r.out + r.errs
 					said += strings.Count(printed, "FORGED")
 					for text := range strings.Lines(printed) {
-						forged := strings.HasPrefix(text, "FORGED") && (args[0] != "logs" || more != nil) // whose lines the program of a run wrote
+						forged := strings.HasPrefix(text, "FORGED") && (args[0] != "logs" || more != nil) // A log contains lines of the program of a run.
 						if forged || strings.ContainsFunc(strings.TrimSuffix(text, "\n"), steers) {
 							t.Errorf("%s, assay %s: %q", name, strings.Join(slices.Concat(args, more), " "), text)
 						}
@@ -127,7 +127,7 @@ func TestForeignTexts_BeginNoLine(t *testing.T) {
 
 func steers(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }
 
-// TestEvalAsTREC_PrintsNothingThatSteers evaluates files of somebody else, whose topics and tags steer terminals.
+// TestEvalAsTREC_PrintsNothingThatSteers evaluates files whose topics and tags would control a terminal.
 func TestEvalAsTREC_PrintsNothingThatSteers(t *testing.T) {
 	p := local(t)
 	qrels := p.write("qrels.txt", "\x1b[2J\u202e1 0 d1 1\n")

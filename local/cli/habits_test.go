@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestDownload_GoesOnAndChecksDigests breaks the connection in the middle of a file, damages what is there, and interrupts it.
+// TestDownload_GoesOnAndChecksDigests breaks the connection in the middle of a file, damages the saved file, and interrupts the command.
 func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
 	s := serve(t, "embedded")
 	content := strings.Repeat("1\tlakes and rivers\n", 20_000)
@@ -46,7 +46,7 @@ func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
 		w.Header().Set("Content-Length", "380000")
 		_, _ = io.WriteString(w, content[:100_000])
 		_ = http.NewResponseController(w).Flush()
-		for ; r.Context().Err() == nil; time.Sleep(5 * time.Millisecond) { // until what was sent is in the file
+		for ; r.Context().Err() == nil; time.Sleep(5 * time.Millisecond) { // Wait until the file has all bytes that were sent.
 			if info, err := os.Stat(path + ".part"); err == nil && info.Size() == 100_000 {
 				break
 			}
@@ -89,10 +89,10 @@ func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
 		t.Error("a file that was interrupted is there")
 	}
 	download(t.Context(), done, "bytes=100000-")
-	download(t.Context(), done) // it is there
+	download(t.Context(), done) // The file is complete.
 	broken = func() {}
 	olga.write("saved/Lakes/topics.tsv", "damaged")
-	download(t.Context(), done, "", "bytes=100000-") // by itself
+	download(t.Context(), done, "", "bytes=100000-") // The command continues by itself.
 	for _, damaged := range []string{strings.Repeat("x", 1000), strings.Repeat("x", len(content)), content + "more"} {
 		if err := errors.Join(os.Remove(path), os.WriteFile(path+".part", []byte(damaged), 0o600)); err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
 	}
 }
 
-// TestLogs_FollowARun has a worker execute a run while its log is followed.
+// TestLogs_FollowARun follows the log of a run while a worker executes it.
 func TestLogs_FollowARun(t *testing.T) {
 	workers := programtest.FreeAddress(t)
 	s := serve(t, "embedded", "-grpc-addr", workers)
@@ -150,7 +150,7 @@ func TestLogs_FollowARun(t *testing.T) {
 	}
 }
 
-// TestLogs_AreWhole follows a run whose execution is over, and whose log is stored, while it is still evaluated.
+// TestLogs_AreWhole follows a run that is still being evaluated. Its execution has ended, and its log is stored.
 func TestLogs_AreWhole(t *testing.T) {
 	looks := 0
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,8 +168,8 @@ func TestLogs_AreWhole(t *testing.T) {
 	}
 }
 
-// TestOutput_IsPlainOrJSON runs each command with --json, whose output is one value of JSON and no more, and without it on a terminal,
-// where nothing steers it: there is no colour that NO_COLOR could take away.
+// TestOutput_IsPlainOrJSON runs each command with and without --json. With --json, the output is exactly one JSON value. Without it, the
+// output on a terminal has no control sequences and no colours, so that NO_COLOR has no effect.
 func TestOutput_IsPlainOrJSON(t *testing.T) {
 	for _, store := range []string{"embedded", "dynamodb"} {
 		t.Run(store, func(t *testing.T) { printAll(t, serve(t, store)) })
@@ -247,7 +247,7 @@ func printAll(t *testing.T, s *server) {
 		for _, below := range of.Commands() {
 			walk(below)
 		}
-		// These print files: what they would be as JSON is in the files.
+		// These commands print files, not JSON.
 		others := []string{"assay", "assay convert", "assay fuse", "assay man", "assay tokens delete"}
 		if path := of.CommandPath(); of.Runnable() && !tested[path] && !slices.Contains(others, path) {
 			t.Errorf("%s is not tested", path)
@@ -260,7 +260,7 @@ func (p *person) program() *program {
 	return &program{in: strings.NewReader(p.in), out: io.Discard, errs: io.Discard, getenv: os.Getenv, folder: p.home}
 }
 
-// TestLogin_TakesTheNameOfAPerson signs in like a user of Windows, whose name has spaces.
+// TestLogin_TakesTheNameOfAPerson signs in with a name that has spaces, like names of Windows users.
 func TestLogin_TakesTheNameOfAPerson(t *testing.T) {
 	s := serve(t, "embedded")
 	nora := s.person("Nora Ångström")
@@ -269,7 +269,7 @@ func TestLogin_TakesTheNameOfAPerson(t *testing.T) {
 	nora.says(failed, []string{"/user", "without spaces before and after it"}, "login", s.url, "--user", " Nora")
 }
 
-// TestSubmit_AfterTheWindowIsOver has the exit code and what the task says.
+// TestSubmit_AfterTheWindowIsOver checks the exit code and the message.
 func TestSubmit_AfterTheWindowIsOver(t *testing.T) {
 	s := serve(t, "embedded")
 	olga, tom := s.person("olga"), s.person("tom")
@@ -283,7 +283,7 @@ func TestSubmit_AfterTheWindowIsOver(t *testing.T) {
 	tom.says(outside, []string{"closed at 2000-12-31"}, "submit", "Lake search", "Rivers="+tom.write("run.txt", goodRun))
 }
 
-// TestApply_KnowsNamesAndTruths: another name of a measure is no change, and a truth with faults is refused before anything is made.
+// TestApply_KnowsNamesAndTruths checks that an alias of a measure is no change, and that a faulty truth is refused before any change.
 func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")
@@ -298,7 +298,7 @@ func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	olga.says(done, []string{"unchanged dataset Lakes"}, "apply", file)
 }
 
-// labelsFile is a task with a dataset of 40 labels whose scores teams read at once.
+// labelsFile is a task with a dataset of 40 labels. Teams see scores at once.
 const labelsFile = `organizer: Lake Lab
 task:
   name: Birds
@@ -311,7 +311,8 @@ datasets:
     truths: [labels.csv]
 `
 
-// TestApply_AdvisesOrganizers says how many runs reveal a ground truth before and after it is sent, and when the quota changes.
+// TestApply_AdvisesOrganizers checks the advice about the number of runs that reveal a ground truth: before and after the ground truth is
+// sent, and after a change of the quota.
 func TestApply_AdvisesOrganizers(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")

@@ -23,7 +23,7 @@ import (
 	"assay/shared/record"
 )
 
-// answering is a server that answers each path with a text, and the others with 404. It reports the authorizations that it gets.
+// answering starts a server that answers each path with a text, and other paths with 404. authorizations returns the received headers.
 func answering(t *testing.T, answers map[string]string) (url string, authorizations func() string) {
 	t.Helper()
 	var got strings.Builder
@@ -41,8 +41,8 @@ func answering(t *testing.T, answers map[string]string) (url string, authorizati
 
 const someTask = "01K0000000000000000000000A"
 
-// TestToken_OfTheEnvironmentIsSentToItsServerAlone names a task by a link to another server.
-func TestToken_OfTheEnvironmentIsSentToItsServerAlone(t *testing.T) {
+// TestToken_OfTheEnvironmentIsSentOnlyToItsServer names a task by a link to another server.
+func TestToken_OfTheEnvironmentIsSentOnlyToItsServer(t *testing.T) {
 	answers := map[string]string{"/v1/tasks/" + someTask: `{"id":"` + someTask + `"}`, "/v1/datasets": `{"data":[]}`}
 	own, ownGot := answering(t, answers)
 	other, otherGot := answering(t, answers)
@@ -60,14 +60,15 @@ func TestToken_OfTheEnvironmentIsSentToItsServerAlone(t *testing.T) {
 	p := local(t)
 	p.env = map[string]string{"ASSAY_URL": own + "/", "ASSAY_TOKEN": "secret"}
 	p.want(done, "datasets", own+"/tasks/"+someTask)
-	p.env["ASSAY_URL"], p.env["ASSAY_TOKEN"] = "", "secret\n" // as a file has it
+	p.env["ASSAY_URL"], p.env["ASSAY_TOKEN"] = "", "secret\n" // Files end with a line break.
 	p.want(done, "datasets", someTask, "--server", own)
 	if got := ownGot(); got != strings.Repeat("Bearer secret", 4) {
 		t.Errorf("its own server gets %q", got)
 	}
 }
 
-// TestAnswers_OfBrokenServersAreRefusedOrPlain has answers with other content than the API's, and texts that steer terminals and tables.
+// TestAnswers_OfBrokenServersAreRefusedOrPlain answers with content that the API never has, and with texts that would control terminals or
+// break tables.
 func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	url, _ := answering(t, map[string]string{
 		"/v1/tools/significance": `{"measure":"AP","runs":[],"pairs":[{"first":7,"second":-1},{"first":[],"second":"x"}]}`,
@@ -100,8 +101,8 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	}
 }
 
-// TestFiles_OfServersStayInTheFolder exports and downloads from a server whose ids lead out of the folder, and into one that has links to
-// others, as one that came of somebody else may.
+// TestFiles_OfServersStayInTheFolder exports and downloads from a server whose ids lead out of the folder, and into a folder with symbolic
+// links to other folders.
 func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 	const file = `"name":"keys","size":4,"sha256":"DIGEST","url":"http://HOST/file"`
 	answers := map[string]string{
@@ -143,7 +144,7 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 	}
 }
 
-// TestAnswers_WithoutAnEndAreRefused has answers that would take all of the memory or go on for ever.
+// TestAnswers_WithoutAnEndAreRefused answers with content that would take all memory or never end.
 func TestAnswers_WithoutAnEndAreRefused(t *testing.T) {
 	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
 	url, _ := answering(t, map[string]string{
@@ -163,8 +164,8 @@ func TestAnswers_WithoutAnEndAreRefused(t *testing.T) {
 	p.says(failed, []string{"issuer does not answer", "more than 64 MiB"}, "login", url)
 }
 
-// TestLinks_AreSecrets has links to files that lead nowhere: who reads what was printed could use them. Files are put and nothing else is
-// asked of where the links lead.
+// TestLinks_AreSecrets checks that errors do not print links to files, because every reader of the output could use them. The only requests
+// to a link of an upload are PUTs.
 func TestLinks_AreSecrets(t *testing.T) {
 	var methods []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +200,7 @@ func TestLinks_AreSecrets(t *testing.T) {
 	}
 }
 
-// laughing is a file whose aliases multiply each other (the billion laughs).
+// laughing returns a file whose aliases multiply each other (the billion laughs).
 func laughing(levels int) string {
 	var b strings.Builder
 	b.WriteString("task:\n  name: x\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
@@ -209,7 +210,7 @@ func laughing(levels int) string {
 	return b.String()
 }
 
-// TestExport_CountsNoFileAfterAnError has a server that fails in the middle of an export.
+// TestExport_CountsNoFileAfterAnError exports from a server that fails in the middle.
 func TestExport_CountsNoFileAfterAnError(t *testing.T) {
 	answers := map[string]string{"/v1/tasks/" + someTask: `{"id":"` + someTask + `","name":"x"}`, "/v1/datasets": `{"data":[]}`,
 		"/v1/runs": `{"data":[{"id":"2","datasetId":"1","files":[{"name":"run.txt","size":1,"sha256":"0"}]}]}`}
@@ -223,7 +224,7 @@ func TestExport_CountsNoFileAfterAnError(t *testing.T) {
 	}
 }
 
-// TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file, or that would take all of the memory.
+// TestApply_RefusesWhatJSONLacks applies YAML files that are no declared files, or that would take all memory.
 func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	for content, want := range map[string]string{
 		"task: {name: x}\ndatasets: [{name: [a]}]\n": "/datasets/0/name is missing, no text",
@@ -245,7 +246,8 @@ func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	}
 }
 
-// TestFresh_UsesTokensOfOtherProcesses replaces an expired token while another process signs in elsewhere, replaces it too, or signs out.
+// TestFresh_UsesTokensOfOtherProcesses replaces an expired token while another process signs in to another server, also replaces the token,
+// or signs out.
 func TestFresh_UsesTokensOfOtherProcesses(t *testing.T) {
 	url, _ := answering(t, map[string]string{"/dev/token": `{"access_token":"next","expires_in":3600}`})
 	folder := t.TempDir()

@@ -22,7 +22,7 @@ import (
 	"assay/shared/programtest"
 )
 
-// installed is the program as it is installed, with the environment of a user without settings.
+// installed returns a command of the built program in the environment of a user without settings.
 func installed(t *testing.T, home string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), built(t, "local/cli"), args...)
@@ -31,8 +31,8 @@ func installed(t *testing.T, home string, env []string, args ...string) *exec.Cm
 	return cmd
 }
 
-// TestProgram_ReachesServersThroughProxiesAndAuthorities signs in, submits and downloads by a name that only a proxy can reach, at a server
-// whose certificate is from an authority that only a file has, and measures it from an empty folder to a score.
+// TestProgram_ReachesServersThroughProxiesAndAuthorities signs in, submits and downloads at a server that only a proxy can reach. An
+// authority that only a file names has signed the certificate of the server. The test measures the time from an empty folder to a score.
 func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
 	s, _, large := prepared(t)
 	target, err := url.Parse(s.url)
@@ -45,7 +45,7 @@ func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
 	}})
 	defer secure.Close()
 	s.kill()
-	s.args = append(s.args, "-public-url", "https://example.com") // of the certificate
+	s.args = append(s.args, "-public-url", "https://example.com") // the name in the certificate
 	s.start()
 	var tunnels atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
 	}
 }
 
-// tunnel joins a client with an address, as proxies do on CONNECT.
+// tunnel connects a client with an address, like a proxy for CONNECT.
 func tunnel(t *testing.T, w http.ResponseWriter, address string) {
 	to, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
@@ -111,7 +111,8 @@ func tunnel(t *testing.T, w http.ResponseWriter, address string) {
 	_, _ = io.Copy(from, to)
 }
 
-// TestProgram_EndsWhenItIsInterrupted interrupts it while it waits for a run, which stays as it is, and while it waits for input.
+// TestProgram_EndsWhenItIsInterrupted interrupts the program while it waits for a run, and while it waits for input. The run stays
+// unchanged.
 func TestProgram_EndsWhenItIsInterrupted(t *testing.T) {
 	s, _, _ := prepared(t)
 	nora := s.person("nora")
@@ -128,8 +129,8 @@ func TestProgram_EndsWhenItIsInterrupted(t *testing.T) {
 	nora.says(waiting, []string{"still queued"}, "runs", id)
 }
 
-// interruptInstalled interrupts the program half a second after its start, with an input that says nothing, and returns how it ended. On
-// a busy machine the program may not yet handle signals by then; the next try waits twice as long.
+// interruptInstalled interrupts the program half a second after its start, with a silent input, and returns its final state. On a busy
+// machine the program may not handle signals yet; then it tries again after twice the time.
 func interruptInstalled(t *testing.T, folder string, env []string, args ...string) *os.ProcessState {
 	t.Helper()
 	for after := 500 * time.Millisecond; ; after *= 2 {
@@ -142,7 +143,7 @@ func interruptInstalled(t *testing.T, folder string, env []string, args ...strin
 			t.Fatal(err)
 		}
 		interrupt := time.AfterFunc(after, func() { _ = cmd.Process.Signal(os.Interrupt) })
-		_ = cmd.Wait() // the state says how
+		_ = cmd.Wait() // The state has the result.
 		interrupt.Stop()
 		_ = in.Close()
 		if early := cmd.ProcessState.ExitCode() == -1; !early || after > time.Minute {
@@ -151,7 +152,7 @@ func interruptInstalled(t *testing.T, folder string, env []string, args ...strin
 	}
 }
 
-// TestVersion_HasTheCommitOfARelease builds with the flag that `make release` gives to the linker.
+// TestVersion_HasTheCommitOfARelease builds the program with the linker flag of `make release`.
 func TestVersion_HasTheCommitOfARelease(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(programtest.Root(t), "Makefile"))
 	if err != nil {
@@ -171,7 +172,7 @@ func TestVersion_HasTheCommitOfARelease(t *testing.T) {
 	}
 }
 
-// TestProgram_EndsWhatDoesNotObeyASignal interrupts it while it opens a pipe that nobody writes, which no context ends.
+// TestProgram_EndsWhatDoesNotObeyASignal interrupts the program while it opens a pipe without a writer. No context can end this call.
 func TestProgram_EndsWhatDoesNotObeyASignal(t *testing.T) {
 	home := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(home, "run.txt")).CombinedOutput(); err != nil {

@@ -19,7 +19,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// large is a run that is too large to be sent with the submission.
+// large returns a run that is too large to be inline in a submission.
 func large() string {
 	var b strings.Builder
 	for topic := range 100 {
@@ -31,7 +31,7 @@ func large() string {
 	return b.String()
 }
 
-// prepared is a server with a task, and somebody who has a large run.
+// prepared starts a server with a task, and returns a person with a large run.
 func prepared(t *testing.T) (*server, *person, string) {
 	t.Helper()
 	s := serve(t, "embedded")
@@ -45,7 +45,7 @@ func prepared(t *testing.T) (*server, *person, string) {
 }
 
 // TestSubmit_GoesOnAfterTheServerWasKilled kills the server when the upload of a run has begun, and starts it when the command has tried
-// again. The command itself goes on then, and one submission was made.
+// again. The command continues by itself, and makes only one submission.
 func TestSubmit_GoesOnAfterTheServerWasKilled(t *testing.T) {
 	s, tom, run := prepared(t)
 	var uploads, requests atomic.Int32
@@ -61,7 +61,7 @@ func TestSubmit_GoesOnAfterTheServerWasKilled(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	s.kill()
-	s.args = append(s.args, "-public-url", front) // where uploads are sent
+	s.args = append(s.args, "-public-url", front) // Links of uploads have this URL.
 	s.start()
 	tom.want(done, "login", front, "--user", "tom")
 	ended := make(chan result, 1)
@@ -80,8 +80,8 @@ func TestSubmit_GoesOnAfterTheServerWasKilled(t *testing.T) {
 	}
 }
 
-// TestSubmit_GoesOnWithAnInterruptedUpload interrupts the command in mid-upload, as Ctrl-C does: the same command again goes on with the
-// submission that it made, and is charged for one.
+// TestSubmit_GoesOnWithAnInterruptedUpload interrupts the command during an upload, like Ctrl-C. The same command then continues with the
+// submission that it made, so that only one submission counts.
 func TestSubmit_GoesOnWithAnInterruptedUpload(t *testing.T) {
 	s, tom, run := prepared(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestSubmit_GoesOnWithAnInterruptedUpload(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	})
 	s.kill()
-	s.args = append(s.args, "-public-url", slow) // where uploads are sent
+	s.args = append(s.args, "-public-url", slow) // Links of uploads have this URL.
 	s.start()
 	tom.want(done, "login", slow, "--user", "tom")
 	if r := tom.run(ctx, "submit", "Lake search", "Rivers="+run, "--wait"); r.code != interrupted {
@@ -103,7 +103,7 @@ func TestSubmit_GoesOnWithAnInterruptedUpload(t *testing.T) {
 	}
 }
 
-// TestSubmit_SaysWhatAnInterruptionMade interrupts the command while the one request of a small submission is answered.
+// TestSubmit_SaysWhatAnInterruptionMade interrupts the command while the only request of a small submission is being answered.
 func TestSubmit_SaysWhatAnInterruptionMade(t *testing.T) {
 	s, tom, _ := prepared(t)
 	run := tom.write("small.txt", goodRun)
@@ -116,7 +116,7 @@ func TestSubmit_SaysWhatAnInterruptionMade(t *testing.T) {
 		return true
 	}, nil)
 	s.kill()
-	s.args = append(s.args, "-public-url", slow) // where developers sign in
+	s.args = append(s.args, "-public-url", slow) // The development issuer has this URL.
 	s.start()
 	tom.want(done, "login", slow, "--user", "tom")
 	r := tom.run(ctx, "submit", "Lake search", "Rivers="+run)
@@ -128,7 +128,7 @@ func TestSubmit_SaysWhatAnInterruptionMade(t *testing.T) {
 	}
 }
 
-// proxyOf passes those requests on, and has refuse answer the others.
+// proxyOf starts a proxy that forwards the requests for which passes is true, and calls refuse for the others.
 func proxyOf(t *testing.T, to string, passes func(*http.Request) bool, refuse http.HandlerFunc) string {
 	t.Helper()
 	target, err := url.Parse(to)
@@ -147,7 +147,7 @@ func proxyOf(t *testing.T, to string, passes func(*http.Request) bool, refuse ht
 	return s.URL
 }
 
-// TestRequests_PassBusyServersAndBrokenConnections answers each kind of request badly once.
+// TestRequests_PassBusyServersAndBrokenConnections answers the first attempt of each request with a temporary failure.
 func TestRequests_PassBusyServersAndBrokenConnections(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")
@@ -175,7 +175,7 @@ func TestRequests_PassBusyServersAndBrokenConnections(t *testing.T) {
 	}
 }
 
-// TestRefusals_SayWhatHeals has each exit code, with the command that heals it.
+// TestRefusals_SayWhatHeals checks each exit code, and the command that each error names.
 func TestRefusals_SayWhatHeals(t *testing.T) {
 	s, tom, _ := prepared(t)
 	run := tom.write("run.txt", goodRun)
@@ -218,7 +218,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	other.says(notSignedIn, []string{"No server is known"}, "runs")
 }
 
-// TestLogin_KeepsTokensFromOthers looks at the file, whose token is replaced when it has expired.
+// TestLogin_KeepsTokensFromOthers checks the file of credentials, and the replacement of an expired token in it.
 func TestLogin_KeepsTokensFromOthers(t *testing.T) {
 	s := serve(t, "embedded")
 	ada := s.person("ada")
@@ -249,5 +249,5 @@ func TestLogin_KeepsTokensFromOthers(t *testing.T) {
 	ada.says(done, []string{"Signed in"}, "login", s.url, "--with-token")
 	ada.in = "assay_nothing"
 	ada.want(notSignedIn, "login", s.url, "--with-token")
-	ada.says(done, []string{"no run here yet"}, "runs") // as before
+	ada.says(done, []string{"no run here yet"}, "runs") // The former sign-in still works.
 }

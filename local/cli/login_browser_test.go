@@ -15,7 +15,7 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// await returns what the pattern finds once it is there.
+// await waits until the output matches the pattern, and returns the match.
 func (w *watched) await(t *testing.T, pattern string) []string {
 	t.Helper()
 	return waittest.Value(t, "the output has "+pattern, func() (found []string, expected bool) {
@@ -26,8 +26,8 @@ func (w *watched) await(t *testing.T, pattern string) []string {
 	})
 }
 
-// TestLogin_AtAnIssuer signs in at a real issuer in a real browser, by a code that comes back to this machine and on another device, and
-// gets the next token by a refresh token.
+// TestLogin_AtAnIssuer signs in at a real issuer in a real browser, with a code that returns to this machine and with another device. Then
+// it gets the next token with a refresh token.
 func TestLogin_AtAnIssuer(t *testing.T) {
 	s := serve(t, "embedded", "-issuer", providertest.Start(t).URL, "-client-id", "assay")
 	for name, way := range map[string]struct {
@@ -36,7 +36,7 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 	}{
 		"browser": {"--device=false", `(http://\S+/auth\?\S+)`, func(*browsertest.Page) {}},
 		"device": {"--device", `Open (\S+) on any device`, func(p *browsertest.Page) {
-			p.Await(`document.querySelector("[name=confirm]") !== null`) // after a form that sends the code by itself
+			p.Await(`document.querySelector("[name=confirm]") !== null`) // A script on the first form sends the code.
 			browsertest.Evaluate[any](p, `document.querySelector("form").submit()`)
 		}},
 	} {

@@ -1,4 +1,4 @@
-// Command cli is `assay`: what participants and organizers do with a server of Assay, and the evaluation of files without one.
+// Command cli is `assay`, the command line for participants and organizers. It also evaluates files without a server.
 package main
 
 import (
@@ -14,14 +14,14 @@ import (
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25) // what is read stays, and is most of the heap: so this takes about twice the files, and no longer
+		debug.SetGCPercent(25) // Files stay in memory and are most of the heap. This halves the memory, and takes no more time.
 	}
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { // what does not obey it, such as opening a pipe that nobody writes, ends with the program
+	context.AfterFunc(ctx, func() { // Some calls ignore ctx, for example opening a pipe without a writer. They end with the program.
 		time.Sleep(5 * time.Second)
 		os.Exit(interrupted)
 	})
-	folder, _ := os.UserConfigDir() // empty, which is the working folder, of a user without a home
+	folder, _ := os.UserConfigDir() // A user without a home uses the working folder.
 	p := &program{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv, folder: folder,
 		terminal: term.IsTerminal(int(os.Stderr.Fd()))}
 	os.Exit(p.run(ctx, os.Args[1:]))

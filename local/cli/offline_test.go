@@ -18,13 +18,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// local is somebody without a server.
+// local returns a person without a server.
 func local(t *testing.T) *person {
 	t.Helper()
 	return &person{t: t, folder: t.TempDir(), home: t.TempDir()}
 }
 
-// TestEval_PrintsWhatTrecEvalPrints compares each line that both print for real runs: trec_eval 10.0 -c -q -m all_trec.
+// TestEval_PrintsWhatTrecEvalPrints compares each line with the output of trec_eval 10.0 -c -q -m all_trec for real runs.
 func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
 	references, err := filepath.Glob(programtest.Root(t) + "/shared/measure/retrieval/testdata/*/*.trec_eval.txt")
 	if err != nil || len(references) < 5 {
@@ -63,7 +63,7 @@ func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
 	}
 }
 
-// TestEval_TakesWhatIsSaid: what a file looks like is asked only where nothing was said.
+// TestEval_TakesWhatIsSaid checks that flags have precedence over the content of a file.
 func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p := local(t)
 	truth := p.write("truth.csv", "id,label,gold\na,x,p\nb,y,q\n")
@@ -91,7 +91,7 @@ func TestEval_Flags(t *testing.T) {
 	qrels := p.write("qrels.txt", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n")
 	run := p.write("run.txt", "1 Q0 x 1 4 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n")
 	other := p.write("other.txt", "1 Q0 b 1 4 o\n2 Q0 a 2 3 o\n")
-	// The lines are those of trec_eval 10.0, and of 9 without -c, where 10.0 stops at topics that the run lacks.
+	// The lines equal those of trec_eval 10.0. Without -c they equal those of version 9, because 10.0 stops at topics that the run lacks.
 	for args, want := range map[string]string{
 		"":                       "map                   \tall\t0.5833\n",
 		"-c":                     "map                   \tall\t0.2917\n",
@@ -127,9 +127,9 @@ func TestEval_Flags(t *testing.T) {
 		fmt.Fprintf(&found, "1 Q0 d%d 1 %d t\n", i, 16-i)
 	}
 	for i := range 10 {
-		fmt.Fprintf(&judged, "1 0 d%d 1\n", i+13) // of which the run has three
+		fmt.Fprintf(&judged, "1 0 d%d 1\n", i+13) // The run has three of these documents.
 	}
-	// As trec_eval rounds it, which divides once.
+	// trec_eval divides only once, which decides the rounding.
 	p.says(done, []string{"set_map               \tall\t0.0563\n"}, "eval", "--trec", p.write("judged.txt", judged.String()),
 		p.write("found.txt", found.String()), "-m", "set_map")
 	p.says(done, []string{"nDCG@10", "DIFFERENCE", run, other}, "eval", qrels, run, other, "nDCG@10", "AP")
@@ -151,7 +151,7 @@ func TestEval_Flags(t *testing.T) {
 	p.says(done, []string{"MCC"}, "eval", labels, predicted, "--measure", "MCC")
 	p.says(failed, []string{`--kind names the kind: measure "BLEU": there is no classification measure "BLEU", but one of the kind text: `},
 		"eval", labels, predicted, "--measure", "BLEU", "--kind", "classification")
-	p.says(done, []string{"BLEU was computed with nrefs:1"}, "eval", labels, predicted, "--measure", "BLEU") // which no other kind has
+	p.says(done, []string{"BLEU was computed with nrefs:1"}, "eval", labels, predicted, "--measure", "BLEU") // No other kind has BLEU.
 	truth := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n")
 	values := p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
 	p.says(done, []string{"0.2500"}, "eval", truth, values, "MAE", "--kind", "regression", "--format", "csv", "--id", "item", "--value", "y")
@@ -181,7 +181,7 @@ func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
 	p.says(failed, []string{"k must be"}, "fuse", run, run, "--k", "-60")
 }
 
-// TestNames_OfOthersStayInTheFolder has names that were chosen to leave it, to hide, or to steer a terminal.
+// TestNames_OfOthersStayInTheFolder checks names that would leave the folder, hide a file, or control a terminal.
 func TestNames_OfOthersStayInTheFolder(t *testing.T) {
 	hostile := []string{"../../etc/passwd", "..", "-rf", ".ssh", "a/b\\c", "con\x1b[2J", "NUL", "aux.txt", strings.Repeat("ä", 200)}
 	nightlytest.Check(t, func(rt *rapid.T) {
@@ -223,7 +223,7 @@ func TestRoot_HasPagesAndCompletions(t *testing.T) {
 	p.says(done, []string{"Two commands lead", "Exit codes", "Taking part:"}, "help")
 }
 
-// TestEvaluate_HasTheValuesOfEveryTopic, also where a server keeps none because they are too many.
+// TestEvaluate_HasTheValuesOfEveryTopic has more values than a server stores.
 func TestEvaluate_HasTheValuesOfEveryTopic(t *testing.T) {
 	const measures = 100
 	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}

@@ -14,7 +14,7 @@ func listRegistrations(c *call, task object) {
 		"ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS members")
 }
 
-// decide is a command that puts registrations of a task into a state.
+// decide returns a command that sets the state of registrations for a task.
 func decide(state string) func(*call) {
 	return inTask(func(c *call, task object) {
 		c.change(client.Path("tasks", task.id(), "registrations"), c.args[1:], map[string]any{"state": state})
@@ -45,7 +45,7 @@ func review(c *call, task object) {
 	}
 }
 
-// reviews is the change of reviews that the flags ask for.
+// reviews returns the body that changes reviews according to the flags.
 func (c *call) reviews() map[string]any {
 	change, body := map[string]any{}, map[string]any{}
 	for flag, member := range map[string]string{"publish": "published", "blind": "blinded"} {

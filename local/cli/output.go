@@ -18,10 +18,10 @@ import (
 	"assay/shared/lists"
 )
 
-// object is a resource of the API, as it was answered.
+// object is a resource in an answer of the API.
 type object map[string]any
 
-// member is the member that a path such as submissions.closesAt leads to; nil where there is none.
+// member returns the member at a path such as submissions.closesAt, or nil.
 func (o object) member(path string) any {
 	var at any = map[string]any(o)
 	for name := range strings.SplitSeq(path, ".") {
@@ -31,7 +31,7 @@ func (o object) member(path string) any {
 	return at
 }
 
-// memberAs is a member of a resource as what the API declares it to be; the zero value where there is none, or another.
+// memberAs returns a member of a resource in its type. It returns the zero value if the member is missing or has another type.
 func memberAs[T any](o object, name string) (value T) {
 	text, err := json.Marshal(o[name])
 	if errors.Join(err, json.Unmarshal(text, &value)) != nil {
@@ -40,14 +40,15 @@ func memberAs[T any](o object, name string) (value T) {
 	return value
 }
 
-// text is the member as tables show it: instants in the reader's zone, numbers with four decimals, and a dash where there is nothing.
+// text returns the member as a cell of a table: instants in the local time zone, numbers with four decimals, and a dash for a missing
+// member.
 func (o object) text(path string) string {
 	switch v := o.member(path).(type) {
 	case string:
 		if t, err := time.Parse(time.RFC3339, v); err == nil {
 			return t.Local().Format("2006-01-02 15:04")
 		}
-		if v = strings.Join(strings.Fields(v), " "); v != "" { // of one line, in its cell
+		if v = strings.Join(strings.Fields(v), " "); v != "" { // A cell has one line.
 			return v
 		}
 	case float64:
@@ -73,7 +74,7 @@ func (o object) text(path string) string {
 
 func (o object) id() string { return memberAs[string](o, "id") }
 
-// first is the first of the members that has a text; a dash where none has.
+// first returns the text of the first of the members that has one, or a dash.
 func (o object) first(paths ...string) string {
 	for _, path := range paths {
 		if text := o.text(path); text != "-" {
@@ -83,7 +84,7 @@ func (o object) first(paths ...string) string {
 	return "-"
 }
 
-// decimals is a value as tables show it; of one that is not defined a dash.
+// decimals returns a value as a cell of a table, or a dash if it is undefined.
 func decimals(v *float64) string {
 	if v == nil {
 		return "-"
@@ -91,10 +92,10 @@ func decimals(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', 4, 64)
 }
 
-// score is the value of a measure as tables show it.
+// score returns the value of a measure as a cell of a table.
 func score(measures object, name string) string { return decimals(memberAs[*float64](measures, name)) }
 
-// print prints a value as JSON where that is asked for, and else the lines, whose cells stand below each other.
+// print prints the value as JSON with --json, and otherwise the lines with aligned cells.
 func (c *call) print(value any, lines ...[]string) {
 	if c.err != nil {
 		return
@@ -116,13 +117,13 @@ func (c *call) print(value any, lines ...[]string) {
 	c.err = w.Flush()
 }
 
-// say is print of one sentence.
+// say prints one sentence, or the value with --json.
 func (c *call) say(value any, format string, args ...any) {
 	c.print(value, []string{fmt.Sprintf(format, args...)})
 }
 
-// table prints resources, each a line of members: columns are as in "ID id|CLOSES submissions.closesAt". Of none, empty is said. Those that
-// were changed before an error are printed too.
+// table prints a line for each resource. columns has titles and members, such as "ID id|CLOSES submissions.closesAt". It prints empty if
+// there are no resources. After an error, it still prints the resources that were changed before.
 func (c *call) table(list []object, empty, columns string) {
 	failure := c.err
 	switch {
@@ -149,7 +150,7 @@ func (c *call) table(list []object, empty, columns string) {
 // list prints all pages of a list.
 func (c *call) list(path, empty, columns string) { c.table(all[object](c, path), empty, columns) }
 
-// note tells a person something that is no result. Arguments stand within their line.
+// note prints a message to standard error. Line breaks in arguments are replaced.
 func (p *program) note(format string, args ...any) {
 	for i, arg := range args {
 		if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
@@ -159,23 +160,23 @@ func (p *program) note(format string, args ...any) {
 	p.tell(fmt.Sprintf(format, args...))
 }
 
-// tell prints a message to a person. Its first line begins where lines of the program begin. Those below it are indented, so that a
-// message with a text of strangers cannot look like two.
+// tell prints a message to standard error. It indents all lines except the first, so that a text from another user cannot look like a
+// second message.
 func (p *program) tell(message string) {
 	fmt.Fprintln(p.errs, indented(printable(strings.TrimSpace(message))))
 }
 
-// indented is a text whose lines below the first begin further right.
+// indented returns a text with all lines indented except the first.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// line returns a text from another user, such as a name, for one line or one cell. Line breaks become blanks, and characters that control
+// line returns a text from another user, such as a name, as one line or one cell. Line breaks become blanks, and characters that control
 // the terminal become visible.
 func line(text string) string { return printable(client.OneLine(text)) }
 
-// printable is a text without characters that steer a terminal.
+// printable returns a text without characters that control a terminal.
 func printable(text string) string { return strings.Map(visible, text) }
 
-// escaped returns a text in JSON with escapes for the characters that steer a terminal. JSON does not require these escapes.
+// escaped returns a text in JSON with escapes for characters that control a terminal. JSON does not require these escapes.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -194,13 +195,13 @@ func visible(r rune) rune {
 	switch {
 	case r == '\n', r == '\t', unicode.IsPrint(r):
 		return r
-	case r == '\r': // of lines that end with CRLF
+	case r == '\r': // from lines that end with CRLF
 		return ' '
 	}
 	return unicode.ReplacementChar
 }
 
-// progress shows how far files are, on a terminal alone.
+// progress prints the progress of files, only on a terminal.
 func (p *program) progress() client.Progress {
 	var last time.Time
 	return func(name string, done, total int64) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestOutput_KeepsPipesAndLinks writes through what is no regular file, which a file in its place would replace.
+// TestOutput_KeepsPipesAndLinks writes to a pipe and a link. The command must not replace them by a file.
 func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 	p := local(t)
 	run := p.write("run.txt", goodRun)
@@ -25,7 +25,7 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := p.want(done, "convert", run)
-	reader, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0) // which never waits for a writer
+	reader, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0) // Opening never waits for a writer.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 		}
 	}
 	piped := make([]byte, len(want))
-	err = reader.SetReadDeadline(time.Now().Add(time.Minute)) // all of it is in the pipe by now
+	err = reader.SetReadDeadline(time.Now().Add(time.Minute)) // The pipe has all of it already.
 	if err == nil {
 		_, err = io.ReadFull(reader, piped)
 	}
@@ -50,7 +50,7 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 	}
 }
 
-// TestEval_ReadsPipes has a run that can be read once, such as that of a shell's <(zcat run.gz), where the program reads it twice.
+// TestEval_ReadsPipes evaluates a run that can be read only once, like <(zcat run.gz) in a shell. The program needs it twice.
 func TestEval_ReadsPipes(t *testing.T) {
 	p := local(t)
 	qrels := p.write("qrels.txt", qrelsFile)
@@ -63,7 +63,7 @@ func TestEval_ReadsPipes(t *testing.T) {
 		want := p.want(done, append(args, run)...)
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(pipe, []byte(goodRun), 0) }()
-		late := time.AfterFunc(3*time.Minute, func() { _ = os.WriteFile(pipe, nil, 0) }) // for a program that opens it again
+		late := time.AfterFunc(3*time.Minute, func() { _ = os.WriteFile(pipe, nil, 0) }) // It ends a program that opens the pipe a second time.
 		if got := p.want(done, append(args, pipe)...); got != strings.ReplaceAll(want, run, pipe) {
 			t.Errorf("%v prints %q, want %q", args, got, want)
 		}

@@ -21,22 +21,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// program is what all commands share: where they read and write, and the flags that each has.
+// program is the state that all commands share: inputs, outputs and common flags.
 type program struct {
 	in        io.Reader
 	out, errs io.Writer
 	getenv    func(string) string
-	folder    string // that has a folder for each program's settings
+	folder    string // folder with the settings of programs
 	terminal  bool   // whether a person watches errs
 	json      bool
-	server    string // URL that a flag names, and then the one that is in use
-	begun     bool   // whether a command has what it takes
+	server    string // URL of the flag and later of the server in use
+	begun     bool   // arguments and flags are valid
 }
 
-// command is one of the things that the program does.
+// command is a command of the program.
 type command struct {
-	use, short string // as cobra has them
-	more       string // what else help says
+	use, short string // like in cobra.Command
+	more       string // further text of the help
 	example    string
 	args       cobra.PositionalArgs
 	flags      func(*pflag.FlagSet)
@@ -54,12 +54,12 @@ type call struct {
 	err            error
 }
 
-// Values of flags, which are declared with these types.
+// The methods text, yes and number return the values of flags of these types.
 func (c *call) text(name string) string { v, _ := c.flags.GetString(name); return v }
 func (c *call) yes(name string) bool    { v, _ := c.flags.GetBool(name); return v }
 func (c *call) number(name string) int  { v, _ := c.flags.GetInt(name); return v }
 
-// fill copies those flags that have a text or are on to the members of a body that the map names.
+// fill copies flags to members of a body. The map has the member of each flag. Flags without a text, or that are off, are left out.
 func (c *call) fill(body map[string]any, members map[string]string) {
 	for flag, member := range members {
 		if text := c.text(flag); text != "" {
@@ -70,7 +70,7 @@ func (c *call) fill(body map[string]any, members map[string]string) {
 	}
 }
 
-// arg is the argument of that index; empty where there are fewer.
+// arg returns the argument at an index, or an empty string.
 func (c *call) arg(i int) string {
 	if i < len(c.args) {
 		return c.args[i]
@@ -78,7 +78,7 @@ func (c *call) arg(i int) string {
 	return ""
 }
 
-// fail keeps the first error, and reports whether there is one.
+// fail stores the first error, and reports whether there is one.
 func (c *call) fail(err error) bool {
 	c.err = cmp.Or(c.err, err)
 	return c.err != nil
@@ -92,7 +92,7 @@ func ask[T any](c *call, method, path string, body any) (v T) {
 	return v
 }
 
-// get and the two after it are ask for resources.
+// get, post and patch call ask for resources.
 func (c *call) get(path string) object            { return ask[object](c, http.MethodGet, path, nil) }
 func (c *call) post(path string, body any) object { return ask[object](c, http.MethodPost, path, body) }
 func (c *call) patch(path string, body any) object {
@@ -107,7 +107,7 @@ func all[T any](c *call, path string) (list []T) {
 	return list
 }
 
-// root is the command that has all others.
+// root returns the command that contains all other commands.
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{Use: "assay", Long: about, SilenceErrors: true, SilenceUsage: true}
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON, in the form of the API")
@@ -127,7 +127,7 @@ func (p *program) root() *cobra.Command {
 	return root
 }
 
-// cobra makes a command and those below it.
+// cobra returns the cobra.Command of a command and its subcommands.
 func (p *program) cobra(c command) *cobra.Command {
 	made := &cobra.Command{Use: c.use, Short: c.short, Long: c.short + ".", Example: c.example, Args: c.args}
 	if c.more != "" {
@@ -167,8 +167,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return r.code
 }
 
-// connect has the call reach a server: the named one or, of an empty name, that of a flag, of the environment, or the one that was signed
-// in to last. The URL of any page of it will do.
+// connect sets the client for a server. The name is the URL of one of its pages. If it is empty, the flag, the environment or the latest
+// sign-in names the server, in this order.
 func (c *call) connect(named string) {
 	file, err := signin.Open(filepath.Join(c.folder, "assay"))
 	if c.fail(err) {
@@ -187,7 +187,7 @@ func (c *call) connect(named string) {
 	}
 	u = &url.URL{Scheme: u.Scheme, Host: u.Host}
 	c.server = u.String()
-	mine := own == text || strings.HasPrefix(strings.TrimSuffix(own, "/")+"/", c.server+"/") // and not of a link that somebody sent
+	mine := own == text || strings.HasPrefix(strings.TrimSuffix(own, "/")+"/", c.server+"/") // A link from somebody else gets no token.
 	c.Client = client.New(u, "assay/"+buildinfo.Version, func(why string, wait time.Duration) {
 		c.note("%s; trying again in %s", why, wait.Round(time.Second))
 	})
@@ -199,7 +199,7 @@ func (c *call) connect(named string) {
 	}
 }
 
-// input is all of the file that an argument names or, without it, of standard input, for which an interruption does not wait.
+// input returns the content of the file at the path or, without a path, of standard input. An interruption ends reading standard input.
 func (c *call) input(path string) ([]byte, error) {
 	if path != "" {
 		return os.ReadFile(path)
@@ -218,7 +218,7 @@ func (c *call) input(path string) ([]byte, error) {
 	}
 }
 
-// online is a command that reaches a server first.
+// online returns a command that connects to a server first.
 func online(run func(*call)) func(*call) {
 	return func(c *call) {
 		c.connect("")
@@ -228,7 +228,7 @@ func online(run func(*call)) func(*call) {
 	}
 }
 
-// inTask is a command of a task, which its first argument means.
+// inTask returns a command on the task that its first argument names.
 func inTask(run func(*call, object)) func(*call) {
 	return func(c *call) {
 		task := c.task(c.arg(0))

@@ -23,21 +23,21 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// ended reports whether a run has.
+// ended reports whether a run has ended.
 func ended(run object) bool {
 	return slices.Contains([]string{"completed", "failed", "cancelled"}, run.text("state"))
 }
 
-// Waits between two looks at a run grow from the first to the last.
+// The wait between two reads of a run grows from firstLook to lastLook.
 const firstLook, lastLook = 100 * time.Millisecond, 3 * time.Second
 
-// watch calls each with what the run has become, until it has ended; once: with what it is.
+// watch calls each with the run after every change, until the run has ended. With once, it calls each only with the current run.
 func (c *call) watch(ctx context.Context, id string, once bool, each func(run object) error) (r object, err error) {
 	for pause, tag := firstLook, ""; ; pause = min(pause*3/2, lastLook) {
 		a, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("runs", id), Known: tag})
 		if err == nil && a.Status != http.StatusNotModified {
 			tag = a.Header.Get("ETag")
-			r = nil // without members of what was answered before
+			r = nil // Decoding must not keep members of an earlier answer.
 			if err = json.Unmarshal(a.Body, &r); err == nil {
 				err = each(r)
 			}
@@ -51,11 +51,11 @@ func (c *call) watch(ctx context.Context, id string, once bool, each func(run ob
 	}
 }
 
-// outcome is what is known of a run that has ended.
+// outcome is a run with its evaluation and its place on the leaderboard.
 type outcome struct {
 	Run        object `json:"run"`
 	Evaluation object `json:"evaluation,omitempty"`
-	Entry      object `json:"leaderboard,omitempty"` // and of how many that the caller sees, up to 200
+	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
 }
 
 func showRuns(c *call) {
@@ -77,7 +77,7 @@ func showRuns(c *call) {
 		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
 }
 
-// await prints what runs have come to; with --wait, once they have ended.
+// await prints the outcomes of runs. With --wait, it waits until they have ended.
 func (c *call) await(ids []string, quota object) {
 	ctx, stop := c.ctx, func() {}
 	if limit, err := c.flags.GetDuration("timeout"); err == nil && limit > 0 {
@@ -92,7 +92,7 @@ func (c *call) await(ids []string, quota object) {
 			}
 			return nil
 		})
-		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil { // then it is shown as it is
+		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil { // After the time-out, print the current state.
 			r, err = c.watch(c.ctx, id, true, func(object) error { return nil })
 		}
 		if c.fail(err) {
@@ -103,7 +103,7 @@ func (c *call) await(ids []string, quota object) {
 	c.report(outcomes, quota)
 }
 
-// outcome adds to a run its evaluation and its place on the leaderboard, as far as they are there.
+// outcome returns a run with its evaluation and its place on the leaderboard, if they exist.
 func (c *call) outcome(r object) outcome {
 	o := outcome{Run: r}
 	id := memberAs[string](r, "evaluationId")
@@ -119,7 +119,7 @@ func (c *call) outcome(r object) outcome {
 	return o
 }
 
-// report prints outcomes, and refuses where a run is not completed.
+// report prints outcomes, and fails if a run is not completed.
 func (c *call) report(outcomes []outcome, quota object) {
 	var lines [][]string
 	var ill error
@@ -132,7 +132,7 @@ func (c *call) report(outcomes []outcome, quota object) {
 		case state != "completed":
 			why := []string{fmt.Sprintf("The run %s is %s.", line(id), state)}
 			for _, diagnostic := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
-				why = append(why, indented(diagnostic)) // some end with lines that a program printed
+				why = append(why, indented(diagnostic)) // A diagnostic can have several lines, from the output of a program.
 			}
 			why = append(why, line(memberAs[string](o.Run, "notice")))
 			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(why, "\n")), "assay logs " + id}
@@ -157,7 +157,7 @@ func (c *call) report(outcomes []outcome, quota object) {
 	c.fail(ill)
 }
 
-// scores are the lines of an evaluation, the measure that ranks first.
+// scores returns the lines of an evaluation, the primary measure first.
 func (o outcome) scores() (lines [][]string) {
 	measures := memberAs[object](o.Evaluation, "measures")
 	primary := o.Evaluation.text("primaryMeasure")
@@ -201,7 +201,7 @@ func showLogs(c *call) {
 	}
 }
 
-// unseen is the part of a tail that did not stand in the one before it: lines come at its end and go at its start.
+// unseen returns the part of a tail that is new since the tail before. Lines are added at its end and removed at its start.
 func unseen(seen, tail string) string {
 	for at := range seen {
 		if rest, ok := strings.CutPrefix(tail, seen[at:]); ok {
@@ -211,7 +211,7 @@ func unseen(seen, tail string) string {
 	return strings.TrimSuffix(tail, "\n") + strings.Repeat("\n", min(len(tail), 1))
 }
 
-// change patches resources below a path, by their ids, and prints them.
+// change patches resources below a path by their ids, and prints them.
 func (c *call) change(below string, ids []string, body map[string]any) {
 	var changed []object
 	for _, id := range ids {

@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write schema.json")
 
-// TestSchema_IsThatOfTheDocument makes the schema of declared files of the OpenAPI document: a task and datasets have the members that the
-// API takes, but for ids of what they belong to, and files are paths.
+// TestSchema_IsThatOfTheDocument generates the schema of declared files from the OpenAPI document. A task and datasets have the members of
+// the API without the ids of organizer and task, and files are paths.
 func TestSchema_IsThatOfTheDocument(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(programtest.Root(t), "functions", "service", "openapi.json"))
 	if err != nil {
@@ -58,7 +58,7 @@ func TestSchema_IsThatOfTheDocument(t *testing.T) {
 	}
 	add("TaskDraft")
 	add("DatasetDraft")
-	delete(defs, "File") // files are paths here
+	delete(defs, "File") // Files are paths in declared files.
 	want, err := json.MarshalIndent(object{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A task and its datasets, as assay apply takes them",
 		"type": "object", "required": []string{"task"}, "additionalProperties": false, "$defs": defs, "properties": object{

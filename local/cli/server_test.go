@@ -17,7 +17,7 @@ import (
 	"assay/shared/waittest"
 )
 
-// programs are built once each, by the path of their package.
+// programs holds the built programs by the path of their package. Each is built once.
 var (
 	programs      sync.Map
 	programFolder = sync.OnceValues(func() (string, error) {
@@ -27,7 +27,7 @@ var (
 	})
 )
 
-// built returns the path of a program of the module.
+// built builds a program of the module, and returns its path.
 func built(t testing.TB, path string) string {
 	t.Helper()
 	build, _ := programs.LoadOrStore(path, sync.OnceValues(func() (string, error) {
@@ -50,7 +50,7 @@ func built(t testing.TB, path string) string {
 
 func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
 
-// server is a server of a test, which can be killed and started again over the same data.
+// server is the server of a test. A test can kill it and start it again over the same data.
 type server struct {
 	t       *testing.T
 	url     string
@@ -83,7 +83,7 @@ func (s *server) start() {
 	programtest.Serve(s.t, s.process, s.args[1])
 }
 
-// kill ends the server as a lost machine would.
+// kill kills the process of the server.
 func (s *server) kill() {
 	s.t.Helper()
 	if err := s.process.Process.Kill(); err != nil {
@@ -98,16 +98,16 @@ func (s *server) kill() {
 	})
 }
 
-// person is somebody at a terminal of their own.
+// person is a user with a terminal.
 type person struct {
 	t      *testing.T
-	folder string // with the files of the person
-	home   string // with the settings
+	folder string // folder with the files of the person
+	home   string // folder with the settings
 	env    map[string]string
 	in     string
 }
 
-// person signs in to the server by name.
+// person returns a person who has signed in to the server by name.
 func (s *server) person(name string) *person {
 	s.t.Helper()
 	p := &person{t: s.t, folder: s.t.TempDir(), home: s.t.TempDir()}
@@ -115,7 +115,7 @@ func (s *server) person(name string) *person {
 	return p
 }
 
-// write puts a file into the person's folder and returns its path.
+// write writes a file to the person's folder and returns its path.
 func (p *person) write(name, content string) string {
 	p.t.Helper()
 	path := filepath.Join(p.folder, name)
@@ -125,7 +125,7 @@ func (p *person) write(name, content string) string {
 	return path
 }
 
-// result is what a command came to.
+// result is the exit code and the output of a command.
 type result struct {
 	code      int
 	out, errs string
@@ -138,7 +138,7 @@ func (p *person) run(ctx context.Context, args ...string) result {
 	return result{of.run(ctx, args), out.String(), errs.String()}
 }
 
-// want runs a command, which must exit with the code, and returns what it printed.
+// want runs a command, requires the exit code, and returns the output.
 func (p *person) want(code int, args ...string) string {
 	p.t.Helper()
 	r := p.run(p.t.Context(), args...)
@@ -148,7 +148,7 @@ func (p *person) want(code int, args ...string) string {
 	return r.out + r.errs
 }
 
-// says is want of a command that says all of the texts.
+// says runs a command like want, and requires that the output contains all of the texts.
 func (p *person) says(code int, texts []string, args ...string) string {
 	p.t.Helper()
 	got := p.want(code, args...)
@@ -160,7 +160,7 @@ func (p *person) says(code int, texts []string, args ...string) string {
 	return got
 }
 
-// watched is what a command writes, which others read meanwhile.
+// watched is the output of a running command. Tests read it meanwhile.
 type watched struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"assay/shared/truth"
 )
 
-// sent is a file of a submission: as it is on this machine, and as the API has it.
+// sent is a file of a submission, with its path on this machine.
 type sent struct {
 	path      string
 	DatasetID string `json:"datasetId,omitempty"`
@@ -27,7 +27,7 @@ func (s sent) same(as sent) bool {
 	return s.DatasetID == as.DatasetID && s.Name == as.Name && s.SHA256 == as.SHA256
 }
 
-// settable are the flags of submit that are members of a submission.
+// settable maps flags of submit to members of a submission.
 var settable = map[string]string{"title": "title", "description": "description", "notes": "notes", "paper": "paperUrl", "image": "image",
 	"repository": "url", "ref": "ref", "command": "command"}
 
@@ -61,7 +61,7 @@ func submit(c *call, task object) {
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 }
 
-// chosen returns the files that the arguments name, and refuses those that the server would refuse, before anything is sent or charged.
+// chosen returns the files that the arguments name. It refuses files that the server would refuse, before anything is sent or counted.
 func (c *call) chosen(task object) (files []sent) {
 	if len(c.args) < 2 && c.text("image")+c.text("repository") == "" {
 		c.fail(&refusal{failed, "There is nothing to submit.", "assay submit TASK FILE, or --image or --repository"})
@@ -83,18 +83,19 @@ func (c *call) chosen(task object) (files []sent) {
 // validFor refuses a file that the evaluator of a dataset would refuse.
 func (c *call) validFor(dataset object, path string) {
 	kind := dataset.text("evaluator.kind")
-	if c.err != nil || kind == "worker" { // whose image alone reads its runs
+	if c.err != nil || kind == "worker" { // Only the image of the worker can read its runs.
 		return
 	}
 	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, settingsOf(dataset), offline.Files(path))))
 }
 
-// settingsOf are those of the evaluator of a dataset.
+// settingsOf returns the settings of the evaluator of a dataset.
 func settingsOf(dataset object) evaluator.Settings {
 	return truth.Settings(memberAs[record.RunFormat](dataset, "runFormat"), memberAs[record.Evaluator](dataset, "evaluator"))
 }
 
-// makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.
+// makeSubmission makes a submission at the path, and sends its files. If the upload of a submission with the same files was interrupted, it
+// continues this submission.
 func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
 	inline := ask[info](c, http.MethodGet, "/info", nil).Limits.InlineFiles
 	for _, f := range files {
@@ -111,7 +112,7 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 	}
 	if inline >= 0 {
 		defer func(ctx context.Context) { c.ctx = ctx }(c.ctx)
-		c.ctx = context.WithoutCancel(c.ctx) // one request makes and charges it all: an interruption waits to say what was made
+		c.ctx = context.WithoutCancel(c.ctx) // One request makes everything. An interruption waits for its answer, to print it.
 		return c.post(path, body)
 	}
 	made := c.unfinished(files)
@@ -124,7 +125,7 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 	return made
 }
 
-// unfinished returns the caller's submission of the same files whose upload was interrupted; nil where there is none.
+// unfinished returns the caller's submission with the same files whose upload was interrupted, or nil.
 func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
 	for _, r := range all[object](c, pending) {
@@ -139,7 +140,7 @@ func (c *call) unfinished(files []sent) object {
 	return nil
 }
 
-// send sends a file of a member of the resource at the path, unless it has arrived.
+// send uploads a file of a member of the resource at the path, unless the file is stored already.
 func (c *call) send(path, member string, f sent) {
 	if c.err != nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-// draft is the registration of a team that the flags ask for. terms are those of the task, as the API has them.
+// draft returns the registration of a team according to the flags. terms are the terms of the task in the form of the API.
 func (c *call) draft(name string, terms any) map[string]any {
 	d := map[string]any{"team": cmp.Or(c.text("team"), name)}
 	if d["team"] == "" {
@@ -38,7 +38,7 @@ func join(c *call) {
 	c.say(r, "%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
 }
 
-// register returns the caller's registration for a task, which it makes where there is none; terms that have changed are accepted again.
+// register returns the caller's registration for a task. It makes a registration if there is none, and accepts changed terms.
 func (c *call) register(task object) object {
 	who := c.me()
 	path := client.Path("tasks", task.id(), "registrations")
@@ -56,13 +56,13 @@ func (c *call) register(task object) object {
 	return made
 }
 
-// acceptInvitation joins what an invitation is to: an organizer, a team, or a task with a team of one's own.
+// acceptInvitation joins the organizer or the team of an invitation, or registers a new team for its task.
 func (c *call) acceptInvitation(secret string) {
 	c.connect(link.FindString(c.arg(0)))
 	path := client.Path("user", "memberships")
 	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
-	if to["taskId"] != nil && to["team"] == nil { // a team that is there has its registration, and agreed to the terms
+	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
 		body["registration"] = c.draft(c.me().Name, to["terms"])
 	}
 	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))

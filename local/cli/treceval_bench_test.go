@@ -11,8 +11,8 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// BenchmarkTrecEval runs trec_eval and this program in turn on the same files, and reports the medians of how much of trec_eval's time,
-// on the clock and of processors, the program takes. Both print the same.
+// BenchmarkTrecEval runs trec_eval and this program in turn on the same files. It reports the medians of the ratios of their times, on the
+// clock and of processors. Both must print the same.
 func BenchmarkTrecEval(b *testing.B) {
 	peer, err := exec.LookPath("trec_eval")
 	if err != nil {

@@ -35,7 +35,7 @@ datasets:
 	betterRun = "1 Q0 lake 1 2.0 ann\n2 Q0 river 1 2.0 ann\n3 Q0 sea 1 1.0 ann\n"
 )
 
-// decode reads the JSON that a command prints.
+// decode decodes the JSON output of a command.
 func decode[T any](t *testing.T, text string) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -44,7 +44,7 @@ func decode[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// ids returns the ids of what a command lists.
+// ids returns the ids of the resources that a command lists.
 func (p *person) ids(args ...string) (list []string) {
 	p.t.Helper()
 	for _, o := range decode[[]object](p.t, p.want(done, append(args, "--json")...)) {
@@ -53,7 +53,7 @@ func (p *person) ids(args ...string) (list []string) {
 	return list
 }
 
-// TestJoin_AgreesToTermsOnceForATeam has a second member, for whom the team agreed.
+// TestJoin_AgreesToTermsOnceForATeam joins as a second member of a team that has accepted the terms.
 func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")
@@ -69,7 +69,7 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	zoe.says(done, []string{"Joined Lakes"}, "join", toTask, "--accept-terms")
 }
 
-// TestVerbs_RunATask has an organizer and two teams run a task by commands alone, over both stores.
+// TestVerbs_RunATask runs a task with an organizer and two teams using only commands, over both stores.
 func TestVerbs_RunATask(t *testing.T) {
 	for _, store := range []string{"embedded", "dynamodb"} {
 		t.Run(store, func(t *testing.T) {
@@ -109,7 +109,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	}
 	link := strings.TrimSpace(tom.want(done, "invite", task))
 	ben.says(done, []string{"Joined Lake search"}, "join", link)
-	ben.want(failed, "join", link) // which works once
+	ben.want(failed, "join", link) // The link works only once.
 	if got := decode[[]object](t, olga.want(done, "registrations", task, "--json")); len(got) != 1 || len(got[0]["members"].([]any)) != 2 {
 		t.Errorf("the registrations are %v", got)
 	}

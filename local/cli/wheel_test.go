@@ -15,7 +15,7 @@ import (
 	"assay/shared/programtest"
 )
 
-// TestWheel_IsInstalledAndUsed makes the wheel of this platform as `make release` does, installs it into a fresh virtual environment, and
+// TestWheel_IsInstalledAndUsed builds the wheel of this platform like `make release`, installs it in a new virtual environment, and
 // evaluates and submits with its module.
 func TestWheel_IsInstalledAndUsed(t *testing.T) {
 	s, tom, _ := prepared(t)

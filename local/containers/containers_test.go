@@ -29,15 +29,15 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// kills is how often each process is killed.
+// kills is the number of times that each process is killed.
 var kills = nightlytest.Count(2, 6)
 
-// secret is that of the server of files.
+// secret is the secret key of the object store.
 const secret = "not-a-secret"
 
-// TestServices_LoseNothingWhenTheyAreKilled starts the servers as the compose file says, and as the manifest for Kubernetes does, and kills
-// each of their processes again and again while teams upload and submit, and workers lease. In the end every submission that was accepted
-// has been evaluated, once.
+// TestServices_LoseNothingWhenTheyAreKilled starts the servers according to the compose file and to the Kubernetes manifest. It kills each
+// of their processes again and again while teams upload and submit, and workers lease runs. In the end every accepted submission must be
+// evaluated exactly once.
 func TestServices_LoseNothingWhenTheyAreKilled(t *testing.T) {
 	folder := build(t)
 	t.Run("Compose", func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestServices_LoseNothingWhenTheyAreKilled(t *testing.T) {
 	})
 	t.Run("Kubernetes", func(t *testing.T) {
 		services := kubernetesServices(t)
-		for _, s := range services { // what the secret has
+		for _, s := range services { // the values of the secret
 			maps.Copy(s.env, map[string]string{"AWS_ACCESS_KEY_ID": "assay", "AWS_SECRET_ACCESS_KEY": secret})
 		}
 		table, objects, front := startStorage(t)
@@ -64,8 +64,8 @@ func TestServices_LoseNothingWhenTheyAreKilled(t *testing.T) {
 	})
 }
 
-// startStorage starts a server for tables, and the one for files as the compose file says, and returns their URLs, and the balancer of the
-// HTTP server.
+// startStorage starts a server for tables, and the object store of the compose file. It returns their URLs and the balancer of the HTTP
+// server.
 func startStorage(t *testing.T) (table, objects string, front *balancer) {
 	t.Helper()
 	s := composeServices(t, map[string]string{"S3_SECRET": secret})["objects"]
@@ -85,7 +85,7 @@ func startStorage(t *testing.T) (table, objects string, front *balancer) {
 	return *dynamotest.Start(t).BaseEndpoint, "http://" + addr, newBalancer(t)
 }
 
-// startIssuer starts an OpenID Connect issuer, and returns its URL and what gives its tokens.
+// startIssuer starts an OpenID Connect issuer, and returns its URL and a function that returns tokens.
 func startIssuer(t *testing.T) (url string, login func(string, ...string) string) {
 	t.Helper()
 	i := issuertest.Start(t, "assay")
@@ -103,7 +103,7 @@ func disrupt(t *testing.T, folder string, services map[string]service, front *ba
 	login func(string, ...string) string) {
 	random, behind := storetest.Random(t), newBalancer(t)
 	replacer := strings.NewReplacer(addresses...)
-	processes := startService(t, folder, services["assay-grpc"], behind, replacer) // before there is a table, a bucket or an issuer
+	processes := startService(t, folder, services["assay-grpc"], behind, replacer) // It starts before the table, the bucket and the issuer exist.
 	processes = append(processes, startService(t, folder, services["assay-server"], front, replacer)...)
 	c := &client{t: t, url: "http://" + front.addr, login: login, http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{}}}
 	if c.login == nil {
@@ -147,7 +147,7 @@ func disrupt(t *testing.T, folder string, services map[string]service, front *ba
 	t.Logf("%d submissions accepted and evaluated once over %d kills of %d processes", len(w.accepted), kills*len(processes), len(processes))
 }
 
-// startWorker starts a worker that goes on until the test ends.
+// startWorker starts a worker that runs until the test ends.
 func startWorker(t *testing.T, folder, server, token string) {
 	t.Helper()
 	work := t.TempDir()
@@ -159,7 +159,7 @@ func startWorker(t *testing.T, folder, server, token string) {
 	p.supervise(t)
 }
 
-// checkProbes asks each process what Kubernetes asks, until it answers well.
+// checkProbes sends the probes of Kubernetes to each process until they succeed.
 func checkProbes(t *testing.T, services map[string]service, processes []*process) {
 	t.Helper()
 	for _, p := range processes {

@@ -21,17 +21,17 @@ import (
 	"assay/shared/waittest"
 )
 
-// client sends requests until they are answered, whichever copy of the server is killed meanwhile.
+// client sends requests until they are answered, although copies of the server are killed meanwhile.
 type client struct {
 	t    *testing.T
 	url  string
 	http *http.Client
-	// login returns a token of the issuer, which may have another key since the last.
+	// login returns a token of the issuer, whose key may have changed.
 	login func(user string, groups ...string) string
 }
 
-// send sends a request, again while nobody answers or the answer says to come again, and returns the answer. That may take a minute, for
-// which a POST whose server was killed counts as under way.
+// send sends a request, and repeats it until the server answers with a final status. This may take a minute, because a POST whose server
+// was killed counts as in progress for so long.
 func (c *client) send(method, url string, headers map[string]string, body []byte) (status int, header http.Header, answer []byte) {
 	waittest.Succeed(c.t, method+" "+url+" is answered", func() error {
 		r, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(body))
@@ -58,8 +58,8 @@ func (c *client) send(method, url string, headers map[string]string, body []byte
 	return status, header, answer
 }
 
-// call is send for JSON and a request that must succeed; its answer is decoded into v, unless v is nil. The key makes it safe to repeat a
-// POST. The token and the key may be empty.
+// call sends a JSON request that must succeed, and decodes the answer into v unless v is nil. The key makes it safe to repeat a POST. The
+// token and the key may be empty.
 func (c *client) call(method, path, token, key string, body, v any) (location string) {
 	var content []byte
 	if body != nil {
@@ -92,7 +92,7 @@ func (c *client) accessToken(login string, scopes ...string) string {
 	return made.Secret
 }
 
-// load is what teams submit, and what was accepted.
+// load is the submissions of teams, and the accepted runs.
 type load struct {
 	*client
 	task, uploads, images string // path of the task, ids of its datasets
@@ -104,7 +104,7 @@ type load struct {
 
 const (
 	teams = 4
-	// submissions of each team at most: quotas of a day end a load that goes on for longer.
+	// submissions bounds the submissions of each team, so that daily quotas are not exceeded.
 	submissions = 60
 )
 
@@ -136,7 +136,7 @@ func prepare(c *client) *load {
 
 func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// submit has a team submit files, which it uploads by links, and images until it is stopped.
+// submit submits uploaded files and images as a team until stop is closed.
 func (w *load) submit(team int, pause func() time.Duration, stop <-chan struct{}) {
 	for n := range submissions {
 		select {
@@ -156,7 +156,7 @@ func (w *load) submit(team int, pause func() time.Duration, stop <-chan struct{}
 		w.call(http.MethodPost, w.task+"/submissions", w.teams[team], fmt.Sprintf("%d-%d", team, n), body, &made)
 		for _, f := range made.Files {
 			status, _, answer := w.send(f.Upload.Method, f.Upload.URL, f.Upload.Headers, []byte(content))
-			if status != http.StatusOK && status != http.StatusPreconditionFailed { // it came, and the answer was lost
+			if status != http.StatusOK && status != http.StatusPreconditionFailed { // An earlier attempt whose answer was lost has stored it.
 				w.t.Errorf("the upload is answered %d %s", status, answer)
 			}
 		}
@@ -166,14 +166,14 @@ func (w *load) submit(team int, pause func() time.Duration, stop <-chan struct{}
 	}
 }
 
-// acceptedRuns returns how many runs were accepted.
+// acceptedRuns returns the number of accepted runs.
 func (w *load) acceptedRuns() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.accepted)
 }
 
-// verify waits until every run that was accepted has ended, and checks that each was evaluated once, and that there are no others.
+// verify waits until every accepted run has ended. It checks that each was evaluated once, and that no other runs exist.
 func (w *load) verify() {
 	owner := w.login("owner")
 	waittest.Value(w.t, "every run has ended", func() (states map[string]record.RunState, expected bool) {

@@ -22,7 +22,7 @@ import (
 	"assay/shared/wait"
 )
 
-// packages are what the programs of the images are built from.
+// packages maps the programs of the images to their packages.
 var packages = map[string]string{"assay-server": "./local", "assay-grpc": "./grpc", "assay-worker": "./grpc/worker"}
 
 // build builds the programs into a folder.
@@ -39,10 +39,10 @@ func build(t *testing.T) (folder string) {
 	return folder
 }
 
-// process is a program that is started again whenever it ends, as containers are.
+// process is a program that is started again whenever it ends, like a container.
 type process struct {
 	name    string
-	addr    string // where it serves
+	addr    string // address at which it serves
 	command func() *exec.Cmd
 
 	mu      sync.Mutex
@@ -51,7 +51,7 @@ type process struct {
 	output  lockedBuffer
 }
 
-// restartDelay is how long a container manager takes to start a container again.
+// restartDelay is the time of a container manager to restart a container.
 const restartDelay = 200 * time.Millisecond
 
 // supervise runs the process until the test ends.
@@ -71,7 +71,7 @@ func (p *process) supervise(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			_ = started.Wait() // that it was killed
+			_ = started.Wait() // The error says that it was killed.
 			if !wait.Sleep(ctx, restartDelay) {
 				return
 			}
@@ -96,7 +96,7 @@ func (p *process) kill() {
 	}
 }
 
-// lockedBuffer keeps what several processes write, one after the other.
+// lockedBuffer stores the output of several processes.
 type lockedBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -114,8 +114,8 @@ func (b *lockedBuffer) tail() string {
 	return b.buffer.String()[max(0, b.buffer.Len()-4000):]
 }
 
-// startService starts the copies of a service as the file says, behind a balancer, and returns them. It replaces addresses by those of this
-// test, and the folder of the image by one that cannot be made.
+// startService starts the copies of a service in a file behind a balancer, and returns them. It replaces addresses by addresses of this
+// test, and the folder of the image by a path at which no folder can be made.
 func startService(t *testing.T, folder string, s service, front *balancer, addresses *strings.Replacer) (copies []*process) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
@@ -159,7 +159,7 @@ func startService(t *testing.T, folder string, s service, front *balancer, addre
 	return copies
 }
 
-// balancer is what clients reach in front of the copies of a service: each connection leads to the next copy that takes it.
+// balancer forwards each connection of a client to the next copy of a service that accepts it.
 type balancer struct {
 	addr string
 	to   []string // set before the first connection

@@ -1,5 +1,5 @@
-// Package containers has the two servers as containers, for Docker Compose and for Kubernetes. It has tests alone: they read the files, and
-// start what these say as processes.
+// Package containers has files that run the two servers as containers, for Docker Compose and for Kubernetes. It has only tests. They read
+// the files, and start the containers as processes.
 package containers
 
 import (
@@ -20,12 +20,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// service is what a file says of one server.
+// service is the description of one server in a file.
 type service struct {
-	image    string // its name, without a registry and a version
+	image    string // name without registry and version
 	args     []string
-	env      map[string]string // of the image and of the file
-	ports    []int             // of the container
+	env      map[string]string // environment from the image and from the file
+	ports    []int             // ports of the container
 	copies   int
 	hardened bool
 	probes   []probe
@@ -34,7 +34,7 @@ type service struct {
 // probe is a request for liveness or readiness, of HTTP or of gRPC.
 type probe struct{ path, service string }
 
-// images have the Dockerfile of each image, which has the name of the program that it starts.
+// images maps each image to its Dockerfile. An image has the name of its program.
 var images = map[string]string{"assay-server": "local/Dockerfile", "assay-grpc": "grpc/Dockerfile"}
 
 func TestFiles_HaveBothServersWithNothingToWriteTo(t *testing.T) {
@@ -53,8 +53,8 @@ func TestFiles_HaveBothServersWithNothingToWriteTo(t *testing.T) {
 	}
 }
 
-// TestFiles_NameImagesOfThisVersion: Compose starts what `make images` builds unless a variable names a registry, and no image is one of
-// Docker's library.
+// TestFiles_NameImagesOfThisVersion checks that Compose starts the images of `make images` unless a variable names a registry, and that no
+// image is in Docker's library.
 func TestFiles_NameImagesOfThisVersion(t *testing.T) {
 	const registry = "registry.example.org"
 	for _, test := range []struct {
@@ -103,7 +103,7 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// composeServices are those of the compose file with the variables, by image, or by name if the image is another's.
+// composeServices returns the services of the compose file with the variables, by image, or by name for images of other projects.
 func composeServices(t *testing.T, variables map[string]string) map[string]service {
 	t.Helper()
 	text, err := interpolate(read(t, "local/containers/compose.yaml"), variables)
@@ -147,7 +147,7 @@ func composeServices(t *testing.T, variables map[string]string) map[string]servi
 
 var variable = regexp.MustCompile(`\$\{(\w+)(?::([-?])([^}]*))?\}`)
 
-// interpolate replaces variables in a text as Compose does.
+// interpolate replaces variables in a text like Compose.
 func interpolate(text string, variables map[string]string) (replaced string, err error) {
 	replaced = variable.ReplaceAllStringFunc(text, func(found string) string {
 		m := variable.FindStringSubmatch(found)
@@ -163,7 +163,7 @@ func interpolate(text string, variables map[string]string) (replaced string, err
 	return replaced, err
 }
 
-// kubernetesServices are the deployments of the manifest, by image.
+// kubernetesServices returns the deployments of the manifest, by image.
 func kubernetesServices(t *testing.T) map[string]service {
 	t.Helper()
 	type security struct {
@@ -181,7 +181,7 @@ func kubernetesServices(t *testing.T) map[string]service {
 	}
 	type document struct {
 		Kind string
-		Data map[string]string // of a ConfigMap
+		Data map[string]string // data of a ConfigMap
 		Spec struct {
 			Replicas int
 			Template struct {
@@ -236,13 +236,13 @@ func kubernetesServices(t *testing.T) map[string]service {
 	return all
 }
 
-// imageName is the name of an image without a registry and a version.
+// imageName returns the name of an image without registry and version.
 func imageName(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), ":")
 	return name
 }
 
-// imageEnvironment is what the Dockerfile of an image sets; nothing for one that is not Assay's.
+// imageEnvironment returns the environment in the Dockerfile of an image. It is empty for images of other projects.
 func imageEnvironment(t *testing.T, image string) map[string]string {
 	t.Helper()
 	env := map[string]string{}

@@ -17,8 +17,7 @@ import (
 // imageDigest is the digest that the stub of skopeo reports.
 const imageDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-// stub stands for each program that publishes. It records its arguments, fails without the archive that skopeo pushes, and reports a
-// digest.
+// stub replaces each program that publishes. It records its arguments, fails without the archive that skopeo pushes, and reports a digest.
 const stub = `#!/bin/sh
 echo "${0##*/} $*" >>"$RECORD"
 while [ $# -gt 0 ]; do
@@ -30,7 +29,7 @@ while [ $# -gt 0 ]; do
 done
 `
 
-// dryRun runs the steps of a workflow, each job in a folder of its own, with stubs for the programs that publish.
+// dryRun runs the steps of a workflow, each job in its own folder, with stubs for the programs that publish.
 type dryRun struct {
 	t         *testing.T
 	workflow  workflow
@@ -42,7 +41,7 @@ type dryRun struct {
 	ran       map[string]bool
 }
 
-// jobRun is one run of a job. Values are those of the expressions that its steps may use.
+// jobRun is one run of a job, with the values of the expressions in its steps.
 type jobRun struct {
 	*dryRun
 	folder string
@@ -84,7 +83,7 @@ func (r *jobRun) expand(text string) string {
 	})
 }
 
-// step runs a command, or does what the action of the step does.
+// step runs the command of a step, or simulates its action.
 func (r *jobRun) step(s step) {
 	with := func(name string) string { return r.expand(s.With[name]) }
 	artifact := filepath.Join(r.artifacts, with("name"))
@@ -117,7 +116,7 @@ func (r *jobRun) copy(from, to string) {
 	}
 }
 
-// command runs the command of a step as GitHub does, and takes its outputs for later steps.
+// command runs the command of a step like GitHub, and stores its outputs for later steps.
 func (r *jobRun) command(s step) {
 	outputs := filepath.Join(r.t.TempDir(), "outputs")
 	env := []string{
@@ -155,7 +154,7 @@ func tagged(t *testing.T, tag string) (clone string) {
 	return clone
 }
 
-// TestWorkflow_DryRun makes a release of the last commit for Linux on amd64, and holds what would be published, and under which names.
+// TestWorkflow_DryRun makes a release of the last commit for Linux on amd64, and checks the published files and their names.
 func TestWorkflow_DryRun(t *testing.T) {
 	tag := "v" + buildinfo.Version
 	d := &dryRun{
@@ -203,7 +202,7 @@ func TestWorkflow_DryRun(t *testing.T) {
 	}
 }
 
-// push is how an image is pushed with its digest unchanged.
+// push returns the command that pushes an image without changing its digest.
 func push(registry, image string) string {
 	return "skopeo copy --all --preserve-digests --digestfile bin/image-digest oci-archive:bin/release/" + image + "-image.tar docker://" +
 		registry + image + ":" + buildinfo.Version

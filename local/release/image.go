@@ -24,7 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// layout is an OCI image layout: its files by their paths.
+// layout holds the files of an OCI image layout by their paths.
 type layout map[string][]byte
 
 func (l layout) add(mediaType types.MediaType, content []byte) v1.Descriptor {
@@ -42,7 +42,7 @@ func digest(content []byte) v1.Hash {
 	return v1.Hash{Algorithm: "sha256", Hex: fmt.Sprintf("%x", sha256.Sum256(content))}
 }
 
-// writeImage writes the image that a Dockerfile describes, for each of the architectures, as an archive of an OCI image layout.
+// writeImage writes the image of a Dockerfile for each architecture, as an archive of an OCI image layout.
 func writeImage(out io.Writer, name, dockerfile string, architectures []string) error {
 	l := layout{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)}
 	var manifests []v1.Descriptor
@@ -76,7 +76,7 @@ func index(manifests ...v1.Descriptor) v1.IndexManifest {
 	return v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: manifests}
 }
 
-// image adds the image for a platform: one layer, its configuration and its manifest.
+// image adds the image for a platform: a layer, its configuration and its manifest.
 func (l layout) image(dockerfile string, p v1.Platform) (v1.Descriptor, error) {
 	c, layer, err := readDockerfile(dockerfile, p.Architecture)
 	if err != nil {
@@ -105,9 +105,10 @@ func (l layout) image(dockerfile string, p v1.Platform) (v1.Descriptor, error) {
 
 var pair = regexp.MustCompile(`(\S+?)=(?:"([^"]*)"|(\S*))`)
 
-// readDockerfile returns what a Dockerfile FROM scratch says, with its files as a layer. It knows those instructions that ours have.
+// readDockerfile returns the configuration of a Dockerfile FROM scratch, and its files as a layer. It supports only the instructions that
+// the Dockerfiles of this project use.
 func readDockerfile(name, arch string) (c v1.Config, layer []byte, err error) {
-	text, err := os.ReadFile(name) //nolint:gosec // the one who makes the release names it
+	text, err := os.ReadFile(name) //nolint:gosec // the release names the file
 	if err != nil {
 		return c, nil, err
 	}
@@ -185,7 +186,7 @@ func setHealthcheck(c *v1.Config, argument string) (err error) {
 	return err
 }
 
-// addCopied adds what COPY names: [--chown=USER:GROUP] FILE FOLDER/, or an empty folder and its new name.
+// addCopied adds the files of a COPY instruction: [--chown=USER:GROUP] FILE FOLDER/, or an empty folder and its new name.
 func addCopied(w *tar.Writer, words []string) error {
 	h := &tar.Header{Typeflag: tar.TypeReg, Mode: 0o644}
 	if owner, given := strings.CutPrefix(words[0], "--chown="); given {

@@ -13,12 +13,12 @@ import (
 	"assay/shared/programtest"
 )
 
-// TestInstall_IntoAnEmptyHomeFolder installs from a clone as the README says, and starts the programs.
+// TestInstall_IntoAnEmptyHomeFolder follows the README to install from a clone, and starts the programs.
 func TestInstall_IntoAnEmptyHomeFolder(t *testing.T) {
 	home, clone := t.TempDir(), t.TempDir()
 	call(t, nil, "", "git", "clone", "--quiet", root, clone)
 	env := []string{"HOME=" + home}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} { // what was compiled before is below the other home folder
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} { // The caches of Go are in the other home folder.
 		env = append(env, name+"="+strings.TrimSpace(call(t, nil, root, "go", "env", name)))
 	}
 	programs := filepath.Join(home, ".local", "bin")
@@ -48,7 +48,7 @@ func TestInstall_IntoAnEmptyHomeFolder(t *testing.T) {
 	}
 }
 
-// call runs a program without the variables of a make that runs the tests, and returns what it wrote.
+// call runs a program without the variables of make, and returns its output.
 func call(t *testing.T, env []string, folder, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)

@@ -1,5 +1,5 @@
-// Command release packs what `make release` has built: programs into images (OCI image layout 1.1) without an engine for containers, and into
-// wheels (PEP 427) without Python. What it writes follows from its input alone, whatever the time, the folder and the user.
+// Command release packs the programs that `make release` has built. It makes images (OCI image layout 1.1) without a container engine, and
+// wheels (PEP 427) without Python. Its output depends only on its input, not on the time, the folder or the user.
 package main
 
 import (
@@ -18,7 +18,7 @@ func main() {
 	}
 }
 
-// run writes an image for one architecture or several, or the wheel with tags such as py3-none-win_amd64.
+// run writes an image for the architectures, or the wheel with tags such as py3-none-win_amd64.
 func run(args []string, out io.Writer) error {
 	switch {
 	case len(args) > 3 && args[0] == "image":

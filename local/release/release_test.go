@@ -24,10 +24,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// root is the top of the repository, wherever a test goes.
+// root is the root folder of the repository, independent of the working folder.
 var root, _ = filepath.Abs("../..")
 
-// packed returns what run writes in a folder with a program, the documents of the repository and the times and rights of this build.
+// packed returns the output of run in a folder with a program and documents of the repository, all with the given time and mode.
 func packed(t *testing.T, mode os.FileMode, at time.Time, args ...string) []byte {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -55,7 +55,7 @@ func put(t *testing.T, name string, content []byte, mode os.FileMode, at time.Ti
 	}
 }
 
-// TestImage_IsALayoutOfTheDockerfile reads the images back, from the index to the files of the layer, and holds each digest on the way.
+// TestImage_IsALayoutOfTheDockerfile reads the images back, from the index to the files of the layer, and checks each digest on the way.
 func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 	args := []string{"image", "assay-server", "local/Dockerfile", "amd64", "arm64"}
 	archive := packed(t, 0o755, time.Now(), args...)
@@ -131,7 +131,7 @@ func TestImage_ChecksItsHealth(t *testing.T) {
 	}
 }
 
-// untar returns the files of an archive, all of whose entries are of no time.
+// untar returns the files of an archive, and checks that no entry has a time.
 func untar(t *testing.T, archive []byte) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

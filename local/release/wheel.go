@@ -19,7 +19,7 @@ import (
 // wheelName is the name in the paths of a wheel, and the name of its module. On PyPI, "assay" and similar names belong to other projects.
 const wheelName = "assay_tasks"
 
-// The text below the members is the page of the wheel in an index, such as PyPI.
+// metadata is the file METADATA of the wheel. Indexes such as PyPI show the text below the members as the page of the wheel.
 const metadata = `Metadata-Version: 2.4
 Name: assay-tasks
 Version: %s
@@ -43,12 +43,12 @@ Generator: assay-release
 Root-Is-Purelib: false
 `
 
-// writeWheel writes the wheel with the tags, such as py3-none-win_amd64: a program, which becomes a script, and a module.
+// writeWheel writes the wheel with the tags, such as py3-none-win_amd64. It contains a module, and the program as a script.
 func writeWheel(out io.Writer, tags, program, module string) error {
 	w := zip.NewWriter(out)
 	about, record := wheelName+"-"+buildinfo.Version+".dist-info/", ""
 	add := func(name string, content []byte) error {
-		// The time of ZIP begins in 1980.
+		// ZIP has no times before 1980.
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 		h.SetMode(0o755)
 		to, err := w.CreateHeader(h)
@@ -61,7 +61,7 @@ func writeWheel(out io.Writer, tags, program, module string) error {
 	}
 	script := wheelName + "-" + buildinfo.Version + ".data/scripts/assay" + filepath.Ext(program)
 	for _, f := range [][2]string{{wheelName + ".py", module}, {script, program}, {about + "licenses/LICENSE", "LICENSE"}} {
-		content, err := os.ReadFile(f[1]) //nolint:gosec // the one who makes the release names it
+		content, err := os.ReadFile(f[1]) //nolint:gosec // the release names the file
 		if err := cmp.Or(err, add(f[0], content)); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// workflow is the part of a workflow of GitHub Actions that the tests follow.
+// workflow has the parts of a workflow of GitHub Actions that the tests use.
 type workflow struct {
 	Env  map[string]string
 	Jobs map[string]job
@@ -45,7 +45,7 @@ func releaseWorkflow(t *testing.T) (w workflow) {
 	return w
 }
 
-// awaited returns the jobs that end before the job begins.
+// awaited returns the jobs that must end before the job begins.
 func (w workflow) awaited(name string) map[string]bool {
 	all := map[string]bool{}
 	for _, needed := range w.Jobs[name].Needs {
@@ -75,7 +75,7 @@ func TestWorkflow_PublishesAfterEveryCheck(t *testing.T) {
 	}
 }
 
-// TestWorkflow_GivesJobsWhatTheyNeed holds the permissions of each job. Only jobs that publish may write, and none of these builds.
+// TestWorkflow_GivesJobsWhatTheyNeed checks the permissions of each job. Only jobs that publish may write, and these jobs do not build.
 func TestWorkflow_GivesJobsWhatTheyNeed(t *testing.T) {
 	read := map[string]string{"contents": "read"}
 	want := map[string]map[string]string{
@@ -98,8 +98,8 @@ func TestWorkflow_GivesJobsWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// TestWorkflow_StepsAreShort: longer commands belong into a script or the Makefile. An expression in a command could run the name of a tag
-// as code.
+// TestWorkflow_StepsAreShort requires short commands without expressions. Longer commands belong into a script or the Makefile. An
+// expression in a command could run the name of a tag as code.
 func TestWorkflow_StepsAreShort(t *testing.T) {
 	w := releaseWorkflow(t)
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {

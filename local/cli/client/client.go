@@ -1,5 +1,5 @@
-// Package client speaks to the API of a server: requests that are repeated while they may succeed later, lists over all their pages,
-// problem documents as errors, and files sent to and taken from where links of the API lead.
+// Package client is a client of the API of a server. It repeats requests that may succeed later, reads all pages of lists, returns problem
+// documents as errors, and uploads and downloads files by links of the API.
 package client
 
 import (
@@ -26,22 +26,22 @@ import (
 // Client sends requests to one server.
 type Client struct {
 	Base *url.URL
-	// Token returns what the requests are signed with; empty: they are anonymous. After a 401 it is asked with refused, once, for another.
+	// Token returns the bearer token of requests, or an empty string for anonymous requests. After a 401, Do calls it once with refused.
 	Token func(ctx context.Context, refused bool) (string, error)
 	http  *retryablehttp.Client
 	agent string
 }
 
-// Waits between attempts, and how many there are. Proxies and authorities are those of the usual environment (HTTPS_PROXY, SSL_CERT_FILE).
+// Bounds of attempts and of the waits between them. Proxies and authorities come from the environment (HTTPS_PROXY, SSL_CERT_FILE).
 const (
 	attempts   = 6
 	shortest   = 500 * time.Millisecond
 	longest    = 15 * time.Second
-	longestAsk = 60 * time.Second // that a server may ask to wait
-	silence    = 5 * time.Minute  // until an answer begins
+	longestAsk = 60 * time.Second // longest Retry-After that is awaited
+	silence    = 5 * time.Minute  // longest time until an answer begins
 )
 
-// patient has a transport wait for an answer as long as silence.
+// patient returns a copy of a transport that waits at most silence for an answer.
 func patient(t http.RoundTripper) *http.Transport {
 	own := t.(*http.Transport).Clone()
 	own.ResponseHeaderTimeout = silence
@@ -61,7 +61,7 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	c.http.HTTPClient.CheckRedirect = withoutToken
 	c.http.HTTPClient.Transport = patient(c.http.HTTPClient.Transport)
 	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
-		wait := min(retryablehttp.DefaultBackoff(least, most, attempt, res), longestAsk) // a Retry-After may be a date
+		wait := min(retryablehttp.DefaultBackoff(least, most, attempt, res), longestAsk) // A Retry-After with a date is not bounded.
 		why := "the server does not answer"
 		if res != nil {
 			why = "the server is busy"
@@ -72,12 +72,12 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	return c
 }
 
-// withoutToken follows a redirect, such as that to a result in the object store, without the token: net/http would send it to another port
-// of the same host.
+// withoutToken follows a redirect, for example to a result in the object store, without the token. net/http would send the token to another
+// port of the same host.
 func withoutToken(to *http.Request, via []*http.Request) error {
 	to.Header.Del("Authorization")
 	if len(via) > attempts {
-		return fmt.Errorf("stopped after %d redirects", len(via)) // which retryablehttp does not try again
+		return fmt.Errorf("stopped after %d redirects", len(via)) // retryablehttp does not repeat requests with this error.
 	}
 	return nil
 }
@@ -85,14 +85,14 @@ func withoutToken(to *http.Request, via []*http.Request) error {
 // mayPass reports whether the same request may succeed soon.
 func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
 	again, stop := retryablehttp.DefaultRetryPolicy(ctx, res, err)
-	if res != nil && again { // a quota of the day says when there is more, which is not soon
+	if res != nil && again { // The Retry-After of a daily quota is too long to wait.
 		after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		again = time.Duration(after)*time.Second <= longestAsk && res.StatusCode != http.StatusInternalServerError
 	}
 	return again, stop
 }
 
-// Problem is an answer that is an error (RFC 9457).
+// Problem is the error of an answer with a problem document (RFC 9457).
 type Problem struct{ problem.Document }
 
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
@@ -100,9 +100,9 @@ var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " 
 // OneLine returns the text with blanks in place of line breaks and tabs.
 func OneLine(text string) string { return lineBreaks.Replace(text) }
 
-// Error has a line for the problem, and one for each of its faults, whatever the server wrote into them.
+// Error returns a line for the problem and a line for each of its faults. Line breaks in texts of the server are replaced.
 func (p *Problem) Error() string {
-	lines := []string{strings.Replace(p.Detail, "; `errors` says where and what", "", 1)} // which follows
+	lines := []string{strings.Replace(p.Detail, "; `errors` says where and what", "", 1)} // The errors follow below.
 	for _, f := range p.Errors {
 		lines = append(lines, f.Pointer+": "+f.Detail)
 	}
@@ -115,22 +115,22 @@ func IsKind(err error, kinds ...*problem.Kind) bool {
 	return ok && slices.ContainsFunc(kinds, func(k *problem.Kind) bool { return p.Type == k.Type() })
 }
 
-// Request is what is asked for.
+// Request is a request to the API.
 type Request struct {
 	Method string
 	Path   string // below the server, with its query
 	Body   any
-	Known  string // entity tag of what a GET got before; where it is that still, the answer is 304
+	Known  string // entity tag of an earlier answer to a GET; the answer is 304 if it is still current
 }
 
-// Answer is an answer that is no error.
+// Answer is a successful answer.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Do sends a request, again while it may succeed later, and once more with another token where the first was refused.
+// Do sends a request. It repeats the request while it may succeed later, and once with another token if the first was refused.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	var body []byte
 	if r.Body != nil {
@@ -186,13 +186,13 @@ func (c *Client) send(ctx context.Context, r Request, body []byte, key string, r
 	return c.http.Do(q)
 }
 
-// mostBytes bounds an answer of JSON: pages have at most some MB.
+// mostBytes bounds an answer in JSON. Pages have at most some MB.
 const mostBytes = 64 << 20
 
 func read(res *http.Response) (*Answer, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
-	if err == nil && (len(body) > mostBytes || jsoncheck.Deep(body)) { // of deep ones indentation makes gigabytes
+	if err == nil && (len(body) > mostBytes || jsoncheck.Deep(body)) { // Indenting deep JSON would take gigabytes.
 		err = fmt.Errorf("it has more than %d MiB or %d levels", mostBytes>>20, jsoncheck.MaxDepth)
 	}
 	if err != nil {
@@ -208,7 +208,7 @@ func read(res *http.Response) (*Answer, error) {
 	return nil, p
 }
 
-// Call sends a request and decodes the answer; of an answer without content T is its zero value.
+// Call sends a request and decodes the answer. It returns the zero value for an answer without content.
 func Call[T any](ctx context.Context, c *Client, method, path string, body any) (value T, err error) {
 	a, err := c.Do(ctx, Request{Method: method, Path: path, Body: body})
 	return decode[T](c, a, err)
@@ -257,7 +257,7 @@ func Path(segments ...string) string {
 	return path
 }
 
-// Query adds parameters, as pairs of names and values, to a path; those of empty value are left out.
+// Query adds parameters to a path. The pairs are names and values. Parameters with an empty value are left out.
 func Query(path string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -12,8 +12,8 @@ import (
 	"assay/local/cli/client"
 )
 
-// TestDo_TakesNoTokenElsewhere follows a redirect to another port of the same host, as a result in the object store has one, and one that
-// never ends.
+// TestDo_TakesNoTokenElsewhere follows a redirect to another port of the same host, like for a result in the object store, and an endless
+// chain of redirects.
 func TestDo_TakesNoTokenElsewhere(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if token := r.Header.Get("Authorization"); token != "" {

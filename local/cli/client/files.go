@@ -17,16 +17,16 @@ import (
 	"assay/shared/wait"
 )
 
-// Progress is called with the bytes that have passed so far, of total.
+// Progress is called with the number of bytes that were transferred, and the total number.
 type Progress func(name string, done, total int64)
 
-// Digest describes a file that was opened, which it closes, by name, size and SHA-256.
+// Digest returns the name, size and SHA-256 of an opened file, and closes the file. It returns err if this is not nil.
 func Digest(f *os.File, err error) (file record.File, _ error) {
 	if err != nil {
 		return file, err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // such as a pipe, which can be read once
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // A pipe, for example, can be read only once.
 		return file, errors.Join(err, fmt.Errorf("%w: %s is no file, which it has to be saved in first", ErrRefused, f.Name()))
 	}
 	h := sha256.New()
@@ -34,10 +34,11 @@ func Digest(f *os.File, err error) (file record.File, _ error) {
 	return record.File{Name: filepath.Base(f.Name()), Size: size, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// ErrRefused is the error of what cannot be sent.
+// ErrRefused is the error of a file that cannot be sent.
 var ErrRefused = errors.New("it cannot be sent")
 
-// Send sends a file to the object store. link says where to, again before each attempt, because links expire; nil: the file is there.
+// Send sends a file to the object store. It calls link for an upload link before each attempt, because links expire. link returns nil if
+// the file is stored already.
 func Send(ctx context.Context, path string, link func(context.Context) (*record.Upload, error), progress Progress) error {
 	return again(ctx, path, func() (final bool, err error) {
 		to, err := link(ctx)
@@ -48,7 +49,7 @@ func Send(ctx context.Context, path string, link func(context.Context) (*record.
 		switch {
 		case err != nil:
 			return errors.Is(err, fs.ErrNotExist), err
-		case status < 300, status == http.StatusPreconditionFailed: // 412: it is there, of an attempt whose answer got lost
+		case status < 300, status == http.StatusPreconditionFailed: // 412: an earlier attempt whose answer got lost has stored the file
 			return true, nil
 		case status == http.StatusBadRequest:
 			return true, fmt.Errorf("%w: %s has changed since it was announced, or arrived damaged. Submit it again", ErrRefused, path)
@@ -57,7 +58,7 @@ func Send(ctx context.Context, path string, link func(context.Context) (*record.
 	})
 }
 
-// again calls what may succeed later until it is final, with growing waits.
+// again calls do until it succeeds or its error is final, with growing waits between the attempts.
 func again(ctx context.Context, path string, do func() (final bool, err error)) error {
 	var err error
 	for attempt := range attempts {
@@ -72,10 +73,10 @@ func again(ctx context.Context, path string, do func() (final bool, err error)) 
 	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)
 }
 
-// objects asks object stores, which get no token.
+// objects is the client for object stores. It sends no token.
 var objects = &http.Client{Transport: patient(http.DefaultTransport)}
 
-// request sends a request to the object store; who calls it closes the answer.
+// request sends a request to the object store. The caller closes the answer.
 func request(ctx context.Context, method, to string, headers map[string]string, body io.Reader, size int64) (*http.Response, error) {
 	if size == 0 {
 		body = http.NoBody
@@ -90,7 +91,7 @@ func request(ctx context.Context, method, to string, headers map[string]string, 
 	}
 	res, err := objects.Do(r)
 	if failure, ok := errors.AsType[*url.Error](err); ok {
-		err = fmt.Errorf("%s: %w", r.URL.Host, failure.Err) // without the link, which is all that it takes to use it
+		err = fmt.Errorf("%s: %w", r.URL.Host, failure.Err) // The error hides the link, because everyone with the link can use it.
 	}
 	return res, err
 }
@@ -114,7 +115,7 @@ func put(ctx context.Context, path string, to *record.Upload, progress Progress)
 	return res.StatusCode, errors.Join(err, res.Body.Close())
 }
 
-// counted tells how far a file was read.
+// counted is a reader that reports its progress.
 type counted struct {
 	io.Reader
 	name        string
@@ -129,12 +130,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrNoLink is the error of a file that the caller may not read.
+// ErrNoLink is the error for a file that the caller may not read.
 var ErrNoLink = errors.New("there is no link to it")
 
-// Fetch saves what the link leads to under the path in a folder, which neither the path nor a link in it leaves, if it has the digest. What
-// an attempt before this one left in path.part is gone on with; the file itself appears when it is whole. link is asked again before each
-// attempt.
+// Fetch downloads a file to the path in a folder, and checks its digest. Neither the path nor a symbolic link can leave the folder. It
+// continues a partial download in path.part, and renames it to path when the file is complete. It calls link for a download link before
+// each attempt, because links expire.
 func Fetch(ctx context.Context, in *os.Root, path string, file record.File, link func(context.Context) (string, error),
 	progress Progress) error {
 	if has, err := Digest(in.Open(path)); err == nil && has.Size == file.Size && has.SHA256 == file.SHA256 {
@@ -149,7 +150,7 @@ func Fetch(ctx context.Context, in *os.Root, path string, file record.File, link
 			return true, err
 		}
 		if err := fetchRest(ctx, in, path+".part", from, file.Size, progress); err != nil {
-			_, here := errors.AsType[*fs.PathError](err) // of this machine, as when its disk is full
+			_, here := errors.AsType[*fs.PathError](err) // an error of this machine, for example a full disk
 			return here, err
 		}
 		if has, err := Digest(in.Open(path + ".part")); err != nil || has.SHA256 != file.SHA256 {
@@ -159,7 +160,7 @@ func Fetch(ctx context.Context, in *os.Root, path string, file record.File, link
 	})
 }
 
-// fetchRest appends to the file what it lacks.
+// fetchRest downloads the missing end of the file, and appends it.
 func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, progress Progress) (err error) {
 	f, err := in.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -194,7 +195,7 @@ func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, 
 	return err
 }
 
-// Copy writes what a link leads to, as far as it is no longer than an answer may be.
+// Copy writes the content behind a link. It refuses content that is longer than the bound of an answer.
 func Copy(ctx context.Context, w io.Writer, from string) error {
 	res, err := request(ctx, http.MethodGet, from, nil, nil, 0)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package offline evaluates, validates, converts and fuses files of this machine, with the code of the server and without one.
+// Package offline evaluates, validates, converts and fuses files of this machine. It uses the code of the server, and no server.
 package offline
 
 import (
@@ -23,19 +23,20 @@ import (
 	"assay/shared/measure/steps"
 )
 
-// Files are the files at the paths, as evaluators read them.
+// Files returns the files at the paths for evaluators.
 func Files(paths ...string) []evaluator.File {
 	return lists.Map(paths, func(path string) evaluator.File { return evaluator.File{Name: path, Open: opener(path)} })
 }
 
-// opener opens the file at a path any number of times. A pipe, which is read once, is kept in memory.
+// opener returns a function that opens the file at a path, any number of times. It stores the content of a pipe in memory, because a pipe
+// can be read only once.
 func opener(path string) func() (io.ReadCloser, error) {
 	piped := sync.OnceValues(func() ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		content, err := io.ReadAll(io.LimitReader(f, lines.MaxText+1)) // one byte more than evaluators take
+		content, err := io.ReadAll(io.LimitReader(f, lines.MaxText+1)) // one byte more than the bound of evaluators
 		return content, errors.Join(err, f.Close())
 	})
 	return func() (io.ReadCloser, error) {
@@ -52,7 +53,7 @@ type Refused struct{ Diagnostics []measure.Diagnostic }
 
 func (r *Refused) Error() string { return strings.Join(Lines(r.Diagnostics), "\n") }
 
-// Refuse is a Refused where the diagnostics have an error, and else err.
+// Refuse returns a Refused if a diagnostic is an error, and otherwise err.
 func Refuse(found []measure.Diagnostic, err error) error {
 	if err == nil && measure.HasErrors(found) {
 		return &Refused{found}
@@ -60,7 +61,7 @@ func Refuse(found []measure.Diagnostic, err error) error {
 	return err
 }
 
-// Lines are the diagnostics as compilers write theirs: file:line: severity: message.
+// Lines formats diagnostics like compilers: file:line: severity: message.
 func Lines(all []measure.Diagnostic) []string {
 	return lists.Map(all, func(d measure.Diagnostic) string {
 		text := fmt.Sprintf("%s: %s", d.Severity, d.Message)
@@ -74,7 +75,8 @@ func Lines(all []measure.Diagnostic) []string {
 	})
 }
 
-// Settings are those of files of the kind and format; what is empty of these is guessed by the first file, and because says why.
+// Settings returns the settings for files of the kind and format. If one of these is empty, it guesses it from the file, and because
+// explains the guess.
 func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
 	s = evaluator.Settings{Kind: kind, Format: format}
 	if kind == "" || !kind.Ranks() && format.Kind == "" {
@@ -85,7 +87,7 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 		s.Kind, because = cmp.Or(kind, guess.Kind), guess.Because
 		if format.Kind == "" {
 			s.Format = guess.Format
-			if e := measure.EvaluatorOf(s.Kind); e != nil && !s.Kind.Ranks() && s.Format.Kind == measure.TRECRun { // reading says what is wrong
+			if e := measure.EvaluatorOf(s.Kind); e != nil && !s.Kind.Ranks() && s.Format.Kind == measure.TRECRun { // Reading explains faults.
 				s.Format = measure.Format{Kind: measure.CSV, IDField: "id", ValueField: e.ValueField}
 			}
 			s.Format.Separator = format.Separator
@@ -104,7 +106,7 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 	return s, because, nil
 }
 
-// SameFormat is an error where the truth of a run with the settings looks as if it were written in another format.
+// SameFormat returns an error if the truth looks like another format than the run with the settings.
 func SameFormat(s evaluator.Settings, truth, run evaluator.File) error {
 	other, _, err := Settings(s.Kind, measure.Format{}, truth)
 	if err == nil && other.Format.Kind != s.Format.Kind {
@@ -129,7 +131,7 @@ func Parse(kind measure.Kind, names []string) ([]string, error) {
 	return canonical, nil
 }
 
-// KindOf returns the one kind of evaluator that has all of the measures; empty where several or none have.
+// KindOf returns the only kind of evaluator that has all of the measures. It is empty if several kinds or none have them.
 func KindOf(names []string) (only measure.Kind) {
 	for _, e := range measure.Evaluators {
 		if _, err := Parse(e.Kind, names); err != nil || len(names) == 0 {
@@ -143,18 +145,18 @@ func KindOf(names []string) (only measure.Kind) {
 	return only
 }
 
-// Run is a run that was evaluated.
+// Run is an evaluated run.
 type Run struct {
 	Name       string                        `json:"name"`
 	Measures   map[string]*float64           `json:"measures"`
-	Reasons    map[string]string             `json:"reasons,omitempty"`    // why a measure is null
+	Reasons    map[string]string             `json:"reasons,omitempty"`    // by measure, the reason why it is null
 	Signatures map[string]string             `json:"signatures,omitempty"` // of measures that have one
 	PerTopic   map[string]map[string]float64 `json:"perTopic,omitempty"`
 	FromFirst  *Difference                   `json:"fromFirst,omitempty"`
 	Warnings   []measure.Diagnostic          `json:"warnings,omitempty"`
 }
 
-// Evaluate evaluates each file as a run of its own. The error is a Refused where a file has faults.
+// Evaluate evaluates each file as a separate run. The error is a Refused if a file has faults.
 func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File, runs ...evaluator.File) ([]Run, error) {
 	t, found, err := evaluator.ReadTruth(ctx, s, truth)
 	if err := Refuse(found, err); err != nil {
@@ -171,7 +173,7 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 		}
 		run := Run{Name: file.Name, Measures: e.Result.Measures, Reasons: e.Result.Reasons, Signatures: e.Result.Signatures,
 			PerTopic: e.Result.PerTopic, Warnings: e.Diagnostics}
-		if e.EveryTopic != nil && run.PerTopic == nil { // the memory is the user's own
+		if e.EveryTopic != nil && run.PerTopic == nil { // The memory belongs to the user, so it is not bounded.
 			if run.PerTopic, err = e.EveryTopic(ctx); err != nil {
 				return nil, err
 			}
@@ -186,18 +188,18 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 type Difference struct {
 	Measure    string   `json:"measure"`
 	Difference float64  `json:"difference"` // of the means
-	P          *float64 `json:"p"`          // of the randomization test, corrected by Holm for the number of runs; null: it is not defined
+	P          *float64 `json:"p"`          // p-value of the randomization test, with Holm's correction for the number of runs; null if undefined
 }
 
-// seed of what the test draws, so that a comparison can be made again.
+// seed makes the random draws of the test reproducible.
 const seed = 1
 
-// Compare compares each run but the first with it, and reports whether it could: measures that are no means over topics are not compared.
+// Compare compares each run with the first run. It reports false and compares nothing if the measure is no mean over topics.
 func Compare(ctx context.Context, runs []Run, kind measure.Kind, name string) (compared bool, err error) {
 	first := runs[0]
 	m, err := measure.Parse(kind, name)
 	if err != nil || m.IsGeometric() || len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
-		return false, nil //nolint:nilerr // what is no measure is not compared
+		return false, nil //nolint:nilerr // an unknown measure is not compared
 	}
 	topics := slices.Sorted(maps.Keys(first.PerTopic))
 	if _, ok := first.PerTopic[topics[0]][name]; !ok {
@@ -213,7 +215,7 @@ func Compare(ctx context.Context, runs []Run, kind measure.Kind, name string) (c
 		r.FromFirst = &Difference{Measure: name, Difference: *r.Measures[name] - *first.Measures[name]}
 		chances[i] = 1
 		test, err := significance.Randomization(counter, values(*r), values(first), seed, significance.Rounds)
-		if err == nil { // or they do not differ at all
+		if err == nil { // The error means that the runs have equal values.
 			chances[i], r.FromFirst.P = test.P, new(test.P)
 		}
 	}

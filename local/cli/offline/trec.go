@@ -21,9 +21,9 @@ import (
 	"assay/shared/record"
 )
 
-// TREC are the flags of trec_eval 10 that are understood.
+// TREC holds the supported flags of trec_eval 10.
 type TREC struct {
-	Measures  []string // names as -m takes them: map, ndcg_cut.10,20, official, all_trec, set; none: official
+	Measures  []string // values of -m, such as map, ndcg_cut.10,20, official, all_trec or set; official if empty
 	PerTopic  bool     // -q
 	Complete  bool     // -c: topics that the run lacks count as 0. Without it they do not count, as in trec_eval 9; version 10.0 stops there
 	NoSummary bool     // -n
@@ -33,35 +33,35 @@ type TREC struct {
 
 const depths = "5,10,15,20,30,100,200,500,1000"
 
-// trecMeasures are those that Assay has too, in the order in which trec_eval prints them.
+// trecMeasures lists the measures of trec_eval that Assay has, in the order in which trec_eval prints them.
 var trecMeasures = strings.Fields(`runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P recall infAP
 	11pt_avg ndcg ndcg_cut map_cut success set_P set_relative_P set_recall set_map set_F`)
 
-// trecCutoffs are the cutoffs by default of the measures that have some.
+// trecCutoffs maps measures to their default cutoffs.
 var trecCutoffs = map[string]string{"iprec_at_recall": "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0", "P": depths, "recall": depths,
 	"ndcg_cut": depths, "map_cut": depths, "success": "1,5,10"}
 
-// trecParameters are the measures with one value, which has a parameter.
+// trecParameters maps measures with a parameter and one value to their form in Assay.
 var trecParameters = map[string]string{"set_F": "SetF(beta=$)", "ndcg": "nDCG(gains={$})"}
 
-// trecSets are the names that stand for several measures, as far as Assay has them. Of set it lacks utility, and of all_trec that and
-// relstring, unj, rbp, rbp_resid, gm_bpref, relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and num_nonrel_judged_ret.
+// trecSets maps names of sets to their measures that Assay has. It lacks utility of set, and also relstring, unj, rbp, rbp_resid, gm_bpref,
+// relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and num_nonrel_judged_ret of all_trec.
 var trecSets = map[string][]string{
 	"official": trecMeasures[:slices.Index(trecMeasures, "P")+1],
 	"set":      strings.Fields("runid num_q num_ret num_rel num_rel_ret set_P set_recall set_relative_P set_map set_F"),
 	"all_trec": trecMeasures,
 }
 
-// column is one value that is printed, by the name that trec_eval prints and by that of Assay.
+// column is a printed value: its name in the output of trec_eval, and the measure of Assay.
 type column struct{ printed, of string }
 
-// geometric reports whether the value is a geometric mean, which topics do not have.
+// geometric reports whether the value is a geometric mean. Single topics do not have it.
 func (c column) geometric() bool { return c.printed == "gm_map" }
 
-// count reports whether the value is a sum, which is printed as a whole number.
+// count reports whether the value is a sum. Sums are printed as whole numbers.
 func (c column) count() bool { return strings.HasPrefix(c.printed, "num_") }
 
-// columns returns what is printed, in the order of trec_eval.
+// columns returns the printed values in the order of trec_eval.
 func (t TREC) columns() (list []column, err error) {
 	asked := map[string][]string{}
 	for _, text := range t.Measures {
@@ -73,9 +73,9 @@ func (t TREC) columns() (list []column, err error) {
 			continue
 		}
 		if gains, ok := strings.CutPrefix(text, "ndcg_"); ok && strings.ContainsRune(gains, '=') {
-			name, cutoffs = "ndcg", gains // as it is printed
+			name, cutoffs = "ndcg", gains // the form in which trec_eval prints it
 		} else if i := strings.LastIndexByte(text, '_'); !given && i > 0 && text[i+1:] != "" && strings.Trim(text[i+1:], "0123456789.") == "" {
-			name, cutoffs = text[:i], text[i+1:] // as it is printed
+			name, cutoffs = text[:i], text[i+1:] // the form in which trec_eval prints it
 		}
 		if !slices.Contains(trecMeasures, name) || cutoffs != "" && trecCutoffs[name] == "" && trecParameters[name] == "" {
 			return nil, fmt.Errorf("there is no measure %q of trec_eval here; there are %s, and the sets official, set and all_trec",
@@ -95,7 +95,7 @@ func (t TREC) columns() (list []column, err error) {
 	return list, nil
 }
 
-// columnsOf are those of one measure, at the cutoffs that were asked for.
+// columnsOf returns the columns of one measure at the requested cutoffs.
 func (t TREC) columnsOf(name string, asked []string) (list []column, err error) {
 	if name == "runid" || name == "num_q" {
 		return []column{{printed: name}}, nil
@@ -133,7 +133,7 @@ func (t TREC) columnsOf(name string, asked []string) (list []column, err error) 
 	return list, nil
 }
 
-// measure returns what Assay calls a measure by its name in trec_eval, with the parameters that -l and -J set where it has them.
+// measure returns the measure of Assay for a name in trec_eval. It sets the parameters of -l and -J if the measure has them.
 func (t TREC) measure(name string) (string, error) {
 	m, err := measure.Parse(measure.Retrieval, name)
 	if err != nil {
@@ -143,7 +143,7 @@ func (t TREC) measure(name string) (string, error) {
 	for _, p := range m.Params {
 		values[p.Name] = p.Value
 	}
-	if t.Level != 1 && name != "num_ret" { // which counts documents of any grade
+	if t.Level != 1 && name != "num_ret" { // num_ret counts documents of every grade.
 		values["rel"] = strconv.Itoa(t.Level)
 	}
 	if t.Judged {
@@ -161,7 +161,7 @@ func (t TREC) measure(name string) (string, error) {
 	return m.String(), err
 }
 
-// Print evaluates a run and prints the values as trec_eval does.
+// Print evaluates a run and prints the values like trec_eval.
 func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File) error {
 	if len(t.Measures) == 0 {
 		t.Measures = []string{"official"}
@@ -170,7 +170,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 	if err != nil {
 		return err
 	}
-	// Which topics the run has, how many documents -J leaves, and what -c counts, are needed in any case.
+	// These measures are always needed: for the topics of the run, the documents that -J leaves, and the counts of -c.
 	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	s.Measures = []string{"NumRet", "Judged", "NumRel"}
 	for _, c := range columns {
@@ -193,7 +193,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 	return errors.Join(t.print(out, columns, runs[0], name), out.Flush())
 }
 
-// tag is what a run calls itself in its last line, the one that trec_eval prints.
+// tag returns the tag in the last line of a run. trec_eval prints this tag.
 func tag(run evaluator.File) (string, error) {
 	f, err := run.Open()
 	if err != nil {
@@ -247,7 +247,7 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 			fmt.Fprintf(w, "%-22s\t%s\t%s\n", c.printed, "all", tag)
 		case c.printed == "num_q":
 			c.print(w, "all", float64(len(topics)))
-		case c.printed == "num_rel" && t.Complete: // which trec_eval counts at level 1, whatever -l says
+		case c.printed == "num_rel" && t.Complete: // trec_eval always counts it at level 1.
 			c.print(w, "all", *r.Measures["NumRel"])
 		case c.count():
 			c.print(w, "all", sums[i])

@@ -1,4 +1,4 @@
-// Package signin keeps who somebody is at which server, and gets the tokens that say so.
+// Package signin stores the credentials of a user for servers, and gets tokens from sign-in issuers.
 package signin
 
 import (
@@ -18,28 +18,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Credentials are what a sign-in left for one server.
+// Credentials is the result of a sign-in to one server.
 type Credentials struct {
 	Token     string    `json:"token"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"`
-	// Refresh and the members after it get the next token; absent for access tokens of Assay's own.
+	// Refresh and the members after it get the next token. They are empty for access tokens of Assay.
 	Refresh  string `json:"refresh,omitempty"`
 	ClientID string `json:"clientId,omitempty"`
 	TokenURL string `json:"tokenUrl,omitempty"`
-	Uses     string `json:"uses,omitempty"` // idToken where the server takes that instead of the access token of the issuer
-	// Developer is who the development issuer was asked for, with Groups, and is asked for again.
+	Uses     string `json:"uses,omitempty"` // idToken if the server takes the issuer's ID token instead of its access token
+	// Developer and Groups are the user of the development issuer.
 	Developer string   `json:"developer,omitempty"`
 	Groups    []string `json:"groups,omitempty"`
 }
 
-// File is where credentials are kept, by server; the last that was signed in to is the current one.
+// File holds credentials by server. The current server is the server of the latest sign-in.
 type File struct {
 	path    string
 	Current string                  `json:"current,omitempty"`
 	Servers map[string]*Credentials `json:"servers"`
 }
 
-// Open reads the file of the folder; of one that is missing there are no credentials yet.
+// Open reads the file in the folder. A missing file has no credentials.
 func Open(folder string) (*File, error) {
 	f := &File{path: filepath.Join(folder, "credentials.json"), Servers: map[string]*Credentials{}}
 	content, err := os.ReadFile(f.path)
@@ -52,20 +52,21 @@ func Open(folder string) (*File, error) {
 	return f, nil
 }
 
-// Save writes the file for its owner's eyes alone.
+// Save writes the file. Only its owner can read it.
 func (f *File) Save() error {
 	content, err := json.MarshalIndent(f, "", "  ")
 	folder := filepath.Dir(f.path)
 	if err := cmp.Or(err, os.MkdirAll(folder, 0o700)); err != nil {
 		return err
 	}
-	return durable.WriteBytes(folder, f.path, content) // with 0600, as temporary files have
+	return durable.WriteBytes(folder, f.path, content) // It writes files with the mode 0600.
 }
 
-// early is how long before its end a token is replaced.
+// early is the time before the expiry of a token at which it is replaced.
 const early = 30 * time.Second
 
-// Fresh returns a token for the server, another one where it is about to expire or was refused; empty: nobody is signed in.
+// Fresh returns a token for the server. It gets another token if the current token is about to expire or was refused. The token is empty if
+// nobody is signed in.
 func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, error) {
 	c := cmp.Or(f.Servers[server], &Credentials{})
 	used := c.Token
@@ -73,7 +74,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 	if !refused && !expired() || c.Developer+c.Refresh == "" {
 		return c.Token, nil
 	}
-	now, err := Open(filepath.Dir(f.path)) // as other processes left it: with the next token, or signed out
+	now, err := Open(filepath.Dir(f.path)) // Another process may have stored a new token, or signed out.
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +95,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 	config := oauth2.Config{ClientID: c.ClientID, Endpoint: oauth2.Endpoint{TokenURL: c.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
 	t, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: c.Refresh}).Token()
 	if err != nil {
-		if _, gone := errors.AsType[*oauth2.RetrieveError](err); gone { // the sign-in is over: the server says so
+		if _, gone := errors.AsType[*oauth2.RetrieveError](err); gone { // The sign-in is over. The server refuses the old token and says so.
 			return c.Token, nil
 		}
 		return "", fmt.Errorf("the sign-in issuer does not answer: %w", err)
@@ -103,7 +104,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 	return c.Token, f.Save()
 }
 
-// take keeps what the issuer answered.
+// take stores the tokens of an answer of the issuer.
 func (c *Credentials) take(t *oauth2.Token) {
 	c.Token, c.ExpiresAt = t.AccessToken, t.Expiry
 	if id, ok := t.Extra("id_token").(string); ok && c.Uses == usesIDToken {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Issuer is what a server and its OpenID Connect issuer say of signing in.
+// Issuer is the configuration to sign in at the OpenID Connect issuer of a server.
 type Issuer struct{ config oauth2.Config }
 
 // Discover reads the configuration of the issuer (OpenID Connect Discovery 1.0).
@@ -41,16 +41,16 @@ func Discover(ctx context.Context, issuer, clientID string) (*Issuer, error) {
 		return nil, fmt.Errorf("the sign-in issuer %s calls itself %s", issuer, has.Issuer)
 	}
 	scopes := []string{"openid", "email", "profile"}
-	for _, s := range []string{"groups", "offline_access"} { // which give roles and a refresh token, where the issuer has them
+	for _, s := range []string{"groups", "offline_access"} { // These scopes give roles and a refresh token, if the issuer has them.
 		if slices.Contains(has.Scopes, s) {
 			scopes = append(scopes, s)
 		}
 	}
 	return &Issuer{oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: has.Auth, TokenURL: has.Token,
-		DeviceAuthURL: has.Device, AuthStyle: oauth2.AuthStyleInParams}}}, nil // of a public client
+		DeviceAuthURL: has.Device, AuthStyle: oauth2.AuthStyleInParams}}}, nil // The client is public.
 }
 
-// ByDevice signs in on another device: show is called with the address and the code to enter there.
+// ByDevice signs in on another device. It calls show with the address and the code to enter there.
 func (i *Issuer) ByDevice(ctx context.Context, show func(address, code string)) (*oauth2.Token, error) {
 	if i.config.Endpoint.DeviceAuthURL == "" {
 		return nil, errors.New("the issuer cannot sign in other devices: leave --device out")
@@ -63,8 +63,8 @@ func (i *Issuer) ByDevice(ctx context.Context, show func(address, code string)) 
 	return i.config.DeviceAccessToken(ctx, a)
 }
 
-// ByBrowser signs in by an authorization code with PKCE (RFC 7636) that comes back to this machine (RFC 8252, section 7.3), at the port or,
-// where that is 0, at any. show is called with the address to open.
+// ByBrowser signs in with an authorization code and PKCE (RFC 7636). The browser returns to a port of this machine (RFC 8252, section 7.3);
+// the port 0 means any free port. It calls show with the address to open.
 func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address string)) (*oauth2.Token, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -75,7 +75,7 @@ func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address stri
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	codes := make(chan url.Values, 1)
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16, Handler: callback(state, codes)}
-	go func() { _ = server.Serve(l) }() // it ends by Shutdown
+	go func() { _ = server.Serve(l) }() // Shutdown ends it.
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
 	if slices.Contains(config.Scopes, "offline_access") {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "consent")) // OpenID Connect Core 1.0, section 11
@@ -85,7 +85,7 @@ func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address stri
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), server.Close())
 	case answer := <-codes:
-		soon, stop := context.WithTimeout(ctx, time.Second) // until the page is shown: others may keep connections for ever
+		soon, stop := context.WithTimeout(ctx, time.Second) // Wait until the page is sent, but not for idle connections.
 		defer stop()
 		_ = errors.Join(server.Shutdown(soon), server.Close())
 		if code := answer.Get("error"); code != "" {
@@ -96,7 +96,7 @@ func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address stri
 	}
 }
 
-// callback takes the issuer's answer to the sign-in of that state, once.
+// callback returns a handler that accepts the issuer's answer to the sign-in with the state, once.
 func callback(state string, codes chan<- url.Values) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
@@ -106,15 +106,15 @@ func callback(state string, codes chan<- url.Values) http.Handler {
 		}
 		select {
 		case codes <- r.Form:
-			_, _ = fmt.Fprintln(w, "Go on in the terminal. This page can be closed.") // or the person sees nothing, and goes on all the same
+			_, _ = fmt.Fprintln(w, "Go on in the terminal. This page can be closed.") // Without the page, the sign-in still works.
 		default:
 			http.Error(w, "This sign-in is over.", http.StatusNotFound)
 		}
 	})
 }
 
-// Keep turns a token of the issuer into credentials of the server. accepted reports whether the server takes a token: some take the
-// issuer's ID token, some its access token.
+// Keep returns credentials for the server from a token of the issuer. Some servers take the issuer's ID token, and others its access token.
+// accepted returns an error if the server refuses a token.
 func (i *Issuer) Keep(t *oauth2.Token, accepted func(token string) error) (*Credentials, error) {
 	var refused error
 	for _, uses := range []string{usesIDToken, ""} {
@@ -129,7 +129,7 @@ func (i *Issuer) Keep(t *oauth2.Token, accepted func(token string) error) (*Cred
 	return nil, refused
 }
 
-// Develop gets a token of the development issuer of a server, which believes everyone.
+// Develop gets a token from the development issuer of a server. This issuer gives tokens for any user.
 func (c *Credentials) Develop(ctx context.Context, server *url.URL) error {
 	t, err := client.Call[struct {
 		AccessToken string `json:"access_token"`

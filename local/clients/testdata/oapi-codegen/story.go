@@ -1,4 +1,4 @@
-// Program story is the story of ../../README.md with the client that oapi-codegen has made of the document.
+// Program story is the story of ../../README.md with the client that oapi-codegen generates from the OpenAPI document.
 package main
 
 import (
@@ -38,7 +38,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// answered is the answer of the kind that was asked for, and fails with the body of another.
+// answered returns the expected answer. It ends the program with the body if the answer is another.
 func answered[T any](answer *T, body []byte) T {
 	if answer == nil {
 		log.Fatalf("%s", body)

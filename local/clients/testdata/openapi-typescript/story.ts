@@ -1,4 +1,4 @@
-// The story of ../../README.md with openapi-fetch, over the types that openapi-typescript has made of the document.
+// The story of ../../README.md with openapi-fetch and the types that openapi-typescript generates from the document.
 import { createHash } from "node:crypto";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./assay.js";
@@ -17,7 +17,7 @@ const olivia = clientOf(ASSAY_ORGANIZER);
 const tom = clientOf(ASSAY_PARTICIPANT);
 const mergePatch = { "Content-Type": "application/merge-patch+json" };
 
-/** Returns the answer in JSON, or fails with the problem that came instead. Where CSV could come too, the type has text. */
+/** Returns the answer in JSON, or throws an error with its problem. The type has text because some answers can be CSV. */
 function answered<T>({ data, error, response }: { data?: T | string; error?: Problem; response: Response }): T {
   if (data === undefined || typeof data === "string") throw new Error(`${response.status} ${error?.detail}`);
   return data;

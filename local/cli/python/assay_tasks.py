@@ -1,4 +1,4 @@
-"""Evaluates runs and submits them, with the command line that the package brings.
+"""Evaluates and submits runs with the command line in this package.
 
     scores = assay_tasks.evaluate({"1": {"lake": 1}}, {"1": {"lake": 2.5, "sea": 1.0}}, ["nDCG@10", "RR"])
     scores["nDCG@10"], scores.per_topic["1"]["RR"]
@@ -19,7 +19,7 @@ _PATH = (str, os.PathLike)
 
 
 class Error(Exception):
-    """What the command line refused, in its words; code is its exit code, and result what it printed as JSON, if anything."""
+    """An error of the command line, with its message. code is the exit code, and result the JSON output, if any."""
 
     def __init__(self, text, code, result):
         super().__init__(text)
@@ -27,7 +27,7 @@ class Error(Exception):
 
 
 class Scores(dict):
-    """The values of a run by measure, None where one is not defined; per_topic has those of each topic."""
+    """The values of a run by measure. An undefined value is None. per_topic has the values of each topic."""
 
     def __init__(self, values, per_topic):
         super().__init__(values)
@@ -45,7 +45,7 @@ def evaluate(qrels, run, measures=()):
 
 
 def submit(task, files, wait=True, **options):
-    """Submits a run, a list of runs, or a dict with a run for each dataset, and returns what each has come to, with its scores.
+    """Submits a run, a list of runs, or a dict with a run for each dataset, and returns the outcome of each run, with its scores.
 
     Options are those of `assay submit`, such as team="Otters" or accept_terms=True. Without wait, the submission is returned.
     """
@@ -61,7 +61,7 @@ def submit(task, files, wait=True, **options):
 
 
 def _call(arguments, folder=None):
-    """Runs the command line, which was installed with this module, and returns the JSON that it prints."""
+    """Runs the command line of this package, and returns its JSON output."""
     program = next(f for f in importlib.metadata.files("assay-tasks") if f.stem == "assay" and f.suffix in ("", ".exe"))
     done = subprocess.run([os.path.abspath(program.locate()), "--json", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                           encoding="utf-8", cwd=folder, check=False)

@@ -1,4 +1,4 @@
-"""What somebody does with the module, whose package was installed: evaluates dicts, data frames and files, and submits them."""
+"""A story with the installed module: it evaluates and submits dicts, data frames and files."""
 
 import pathlib
 import tempfile

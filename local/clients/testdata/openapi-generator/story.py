@@ -1,4 +1,4 @@
-"""The story of ../../README.md with the client that openapi-generator has made of the document."""
+"""The story of ../../README.md with the client that openapi-generator generates from the OpenAPI document."""
 
 import hashlib
 import os
@@ -47,7 +47,7 @@ olivia, tom = client_of(os.environ["ASSAY_ORGANIZER"]), client_of(os.environ["AS
 
 
 def refusal(call, *args, **params) -> Problem:
-    """Makes a call that is to fail, and returns the problem that comes."""
+    """Makes a call that must fail, and returns its problem."""
     try:
         call(*args, **params)
     except ApiException as refused:
@@ -57,7 +57,7 @@ def refusal(call, *args, **params) -> Problem:
 
 
 def header(answer, name):
-    """The client keeps the names of headers as they came, which HTTP has in any case."""
+    """Returns a header by its name, ignoring case, because the client keeps the case that the server sent."""
     return {n.lower(): value for n, value in answer.headers.items()}[name.lower()]
 
 

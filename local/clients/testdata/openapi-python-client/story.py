@@ -1,4 +1,4 @@
-"""The story of ../../README.md with the client that openapi-python-client has made of the document."""
+"""The story of ../../README.md with the client that openapi-python-client generates from the OpenAPI document."""
 
 import hashlib
 import os
@@ -55,7 +55,7 @@ olivia, tom = client_of(os.environ["ASSAY_ORGANIZER"]), client_of(os.environ["AS
 
 
 def answered(answer):
-    """Returns the answer, unless a problem came instead."""
+    """Returns the answer, or raises an error with its problem."""
     assert answer is not None and not isinstance(answer, Problem), answer
     return answer
 
@@ -163,7 +163,7 @@ while True:
     if not page.links.next_:
         break
     cursor = parse_qs(urlsplit(page.links.next_).query)["cursor"][0]
-# The client does not separate two values with a comma, so they are asked for one by one.
+# The client does not separate two values with a comma, so each value takes its own request.
 none = {in_state(state).status_code.value for state in (ListRunsFilterstateItem.FAILED, ListRunsFilterstateItem.CANCELLED)}
 print("runs:", len(runs), "on pages of one; failed:", *none)
 

@@ -128,7 +128,7 @@ func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	}
 	mode("closed")
 	a := f.Want(http.StatusForbidden, nil, "vic", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOwner})
-	if !strings.Contains(string(a.Body), "ask them for an invitation to the team") {
+	if !strings.Contains(string(a.Body), "Ask them for an invitation to the team") {
 		t.Errorf("%s", a.Body)
 	}
 	f.Join("vic", ofOrganizer, nil)

@@ -352,7 +352,7 @@ func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	}
 	previewed(f.in(-time.Hour), "organizers, everyone: ", "from "+f.in(-time.Hour).String())
 	previewed(f.in(3*time.Hour), "organizers, organizers: ", "from "+f.in(3*time.Hour).String())
-	previewed(nil, "organizers, organizers: ", "no window closes")
+	previewed(nil, "organizers, organizers: ", "No window closes")
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
 	previewed(f.in(-time.Hour), "", "") // bob's window is the last, as before
 }

@@ -139,15 +139,15 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if p.id, err = newIdentity(ctx, c, p.table, limiter); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	var record metrics.Recorder
+	var recorder metrics.Recorder
 	if c.ops != "" {
 		p.exporter = ops.New(func(ctx context.Context, r metrics.Recorder) error { return p.grpc.RecordMetrics(ctx, r) })
-		record = p.exporter.Record
+		recorder = p.exporter.Record
 	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
-		Rates: limiter, RenderHTML: resource.Render, Metrics: record, Alone: p.table.embedded != nil,
+		Rates: limiter, RenderHTML: resource.Render, Metrics: recorder, Alone: p.table.embedded != nil,
 	}
 	p.env.Info.URL = c.url
 	p.env.Info.ClientID = c.clientID
@@ -157,10 +157,10 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	p.worker.Store = p.table
 	p.worker.Files = p.files
-	p.worker.Metrics = record
+	p.worker.Metrics = recorder
 	p.news.Store = p.table
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
-		Metrics: record}, c.grpcOptions())
+		Metrics: recorder}, c.grpcOptions())
 	if err := p.claimFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}

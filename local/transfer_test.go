@@ -40,7 +40,7 @@ func mustRun(t *testing.T, args ...string) string {
 }
 
 // leaveOutWhatStays removes from answers, by path, everything that does not move with a store: invitations, whose links lead to the origin,
-// the trash, the usage of users, which is counted anew, and their limits.
+// the trash, the usage of users, which is counted again, and their limits.
 func leaveOutWhatStays(answers map[string]any) {
 	for path, answer := range answers {
 		object, _ := answer.(map[string]any)

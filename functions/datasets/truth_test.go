@@ -113,8 +113,8 @@ func TestTruth_AnnouncedCanBeSentInline(t *testing.T) {
 	s := serve(t)
 	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("truth.csv", goodTruth)}})
-	if truth := s.truth(d.ID); truth == nil || truth.Number != 1 {
-		t.Fatalf("%+v", truth)
+	if inUse := s.truth(d.ID); inUse == nil || inUse.Number != 1 {
+		t.Fatalf("%+v", inUse)
 	}
 	if e := s.entries(); len(e) != 1 {
 		t.Fatalf("nothing was changed by it: %+v", e[0])
@@ -172,9 +172,9 @@ func TestChange_LosesNoConcurrentChange(t *testing.T) {
 	if statuses[http.StatusOK] != changes {
 		t.Errorf("answers by status: %v", statuses)
 	}
-	truth := s.truth(d.ID)
-	if truth.Number != 1+changes || s.item(d.ID).TruthVersion != truth.Number || len(s.entries()) != 1+changes {
-		t.Errorf("version %d, %d entries", truth.Number, len(s.entries()))
+	inUse := s.truth(d.ID)
+	if inUse.Number != 1+changes || s.item(d.ID).TruthVersion != inUse.Number || len(s.entries()) != 1+changes {
+		t.Errorf("version %d, %d entries", inUse.Number, len(s.entries()))
 	}
 	if !s.hasTruth(d.ID, newTruth) {
 		t.Error("the truth in use is gone")
@@ -226,8 +226,8 @@ func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": "gpu"}) // The pool belongs to no organizer.
 	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": record.NewID(s.Now()) + "/gpu"})
 	s.patch(http.StatusOK, path, map[string]any{"pool": pool, "truths": []any{servertest.Announced("new.csv", newTruth)}})
-	if truth := s.truth(d.ID); truth.Pool != pool || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
-		t.Errorf("%+v", truth)
+	if inUse := s.truth(d.ID); inUse.Pool != pool || inUse.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
+		t.Errorf("%+v", inUse)
 	}
 }
 

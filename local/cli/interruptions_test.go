@@ -195,7 +195,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	newcomer.env["ASSAY_TOKEN"] = "assay_nothing"
 	newcomer.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
-	tom.says(failed, []string{"The body has a fault.\n  /secret: is no secret"}, "join", "assay-invitation_nothing")
+	tom.says(failed, []string{"The body has a fault.\n  /secret: is not the whole secret"}, "join", "assay-invitation_nothing")
 	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
 	for range 5 {

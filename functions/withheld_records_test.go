@@ -108,7 +108,7 @@ func (b *modelBuilder) task(i int) {
 		if b.truths != nil {
 			b.truths[n].set(d, b.hides(b.organizes(b.caller, i)))
 		}
-		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat,
+		b.all = append(b.all, d, &record.TruthVersion{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat,
 			Evaluator: d.Evaluator},
 			&record.TruthSecret{Meta: d.Meta, Secret: []byte(modelID("secret", number))})
 	}

@@ -90,7 +90,7 @@ type released struct {
 
 // release makes leaderboards show results against the newest truth, although some runs have not been evaluated against it yet.
 func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
-	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	inUse, err := records.Get[record.TruthVersion](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func activateTruth(ctx context.Context, c *api.Call, old, changed *record.Datase
 	if err != nil {
 		return err
 	}
-	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	inUse, err := records.Get[record.TruthVersion](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func changePool(ctx context.Context, c *api.Call, old, changed *record.DatasetIt
 	if changed.Pool == old.Pool {
 		return nil
 	}
-	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	inUse, err := records.Get[record.TruthVersion](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil || inUse == nil {
 		return err
 	}

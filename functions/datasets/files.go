@@ -9,7 +9,7 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/compute"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/truth"
@@ -37,7 +37,7 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline content
 // checkEvaluator checks the settings of a built-in evaluator. It accepts everything for evaluators that run on workers.
 func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	if d.Evaluator.Kind != record.EvaluatorWorker {
-		fields = evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))
+		fields = scoring.Check(truth.Settings(d.RunFormat, d.Evaluator))
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 	}
 	return fields

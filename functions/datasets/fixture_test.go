@@ -95,9 +95,9 @@ func (f *fixture) item(id string) *record.DatasetItem {
 }
 
 // truth returns the truth in use, or nil.
-func (f *fixture) truth(id string) *record.Truth {
+func (f *fixture) truth(id string) *record.TruthVersion {
 	f.t.Helper()
-	return recordtest.Get[record.Truth](f.t, f.Store, record.TruthKey(id))
+	return recordtest.Get[record.TruthVersion](f.t, f.Store, record.TruthKey(id))
 }
 
 // hasTruth reports whether the truth file with the content is stored.

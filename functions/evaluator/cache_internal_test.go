@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/record"
 )
 
@@ -16,7 +16,7 @@ var (
 )
 
 func TestCache_KeepsWithinItsBound(t *testing.T) {
-	var c cache[*evaluator.Truth]
+	var c cache[*scoring.Evaluator]
 	for _, step := range []struct {
 		dataset string
 		number  int64
@@ -35,7 +35,7 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 		{"b", 2, maxCacheBytes / 4, false}, // and no reason to drop others
 	} {
 		read := false
-		_, err := c.get(t.Context(), slowLane, step.dataset, fmt.Sprint(step.number), func(context.Context) (*evaluator.Truth, int64, error) {
+		_, err := c.get(t.Context(), slowLane, step.dataset, fmt.Sprint(step.number), func(context.Context) (*scoring.Evaluator, int64, error) {
 			read = true
 			return nil, step.size - minEntryBytes, nil
 		})

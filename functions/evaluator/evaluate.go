@@ -16,7 +16,7 @@ import (
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -138,7 +138,7 @@ func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx contex
 
 // attempt evaluates the run against the current truth, and writes the result.
 func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h queue.LeaseRef) error {
-	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.TruthVersion](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
 		return err
@@ -149,7 +149,7 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 		return err
 	}
 	against, err := w.truths.get(ctx, l, truth.ID, strconv.FormatInt(truth.Number, 10),
-		func(ctx context.Context) (*evaluator.Truth, int64, error) { return w.readTruth(ctx, truth) })
+		func(ctx context.Context) (*scoring.Evaluator, int64, error) { return w.readTruth(ctx, truth) })
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 		}
 		diagnostics = measure.WithoutTruth(public, diagnostics)
 	}
-	version := evaluator.Version(measure.Kind(truth.Evaluator.Kind))
+	version := scoring.Version(measure.Kind(truth.Evaluator.Kind))
 	if measure.HasErrors(diagnostics) {
 		_, err = w.writer().Fail(ctx, h, run, truth, diagnostics, version)
 		return err
@@ -201,14 +201,14 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 		"truth, the run is evaluated automatically.")
 }
 
-func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {
+func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.TruthVersion, why string) error {
 	_, err := w.queue().FailAgainst(ctx, h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
 	return err
 }
 
 // keepFirstBytes wraps the first file so that reading it also records its first bytes, and returns a function that returns these:
 // opening the file again for its run tag would cost a request.
-func keepFirstBytes(files []evaluator.File) func() []byte {
+func keepFirstBytes(files []scoring.File) func() []byte {
 	var start []byte
 	if len(files) > 0 {
 		open := files[0].Open
@@ -230,9 +230,9 @@ func keepFirstBytes(files []evaluator.File) func() []byte {
 }
 
 // open returns the files as the evaluators read them.
-func (w *Worker) open(ctx context.Context, holder record.Holder, id string, files []record.File) []evaluator.File {
-	return lists.Map(files, func(f record.File) evaluator.File {
-		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+func (w *Worker) open(ctx context.Context, holder record.Holder, id string, files []record.File) []scoring.File {
+	return lists.Map(files, func(f record.File) scoring.File {
+		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return w.Files.Open(ctx, record.ObjectKey(holder, id, f.SHA256))
 		}}
 	})
@@ -240,12 +240,12 @@ func (w *Worker) open(ctx context.Context, holder record.Holder, id string, file
 
 // readTruth reads a truth for the evaluators, and returns the memory that it takes; nil when it has errors, which the organizers saw
 // when they stored it.
-func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator.Truth, int64, error) {
+func (w *Worker) readTruth(ctx context.Context, inUse *record.TruthVersion) (*scoring.Evaluator, int64, error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
-	if len(evaluator.Check(settings)) > 0 {
+	if len(scoring.Check(settings)) > 0 {
 		return nil, 0, nil
 	}
-	read, diagnostics, err := evaluator.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, inUse.ID, inUse.Files))
+	read, diagnostics, err := scoring.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, inUse.ID, inUse.Files))
 	if err == nil && read == nil {
 		w.Log.ErrorContext(ctx, "a truth cannot be used", "dataset", inUse.ID, "truthVersion", inUse.Number, "diagnostics", diagnostics)
 	}
@@ -258,13 +258,13 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator
 
 // known returns what participants know of a run's dataset: what its organizers declare public of the truth and, for a blinded run,
 // its inputs.
-func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, truth *record.Truth,
-	against *evaluator.Truth) ([]*evaluator.Known, error) {
+func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, truth *record.TruthVersion,
+	against *scoring.Evaluator) ([]*scoring.KnownIDs, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || d == nil {
 		return nil, err
 	}
-	var list []*evaluator.Known
+	var list []*scoring.KnownIDs
 	if evaluation.Digest(d.Truths) == evaluation.Digest(truth.Files) {
 		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
 	}
@@ -274,8 +274,8 @@ func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, truth *
 		return list, nil
 	}
 	inputs, err := w.inputs.get(ctx, l, d.ID, evaluation.Digest(files)+truth.RunFormat.Kind+truth.RunFormat.IDField,
-		func(ctx context.Context) (*evaluator.Known, int64, error) {
-			k, err := evaluator.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
+		func(ctx context.Context) (*scoring.KnownIDs, int64, error) {
+			k, err := scoring.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()
 			return k, size, err
 		})

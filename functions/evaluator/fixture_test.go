@@ -29,7 +29,7 @@ type fixture struct {
 	records *recordtest.Builder
 	runs    *recordtest.Dataset
 	dataset *record.DatasetItem
-	truth   *record.Truth
+	truth   *record.TruthVersion
 	t       *testing.T
 	ctx     context.Context
 	ahead   atomic.Int64 // nanoseconds that the clock is ahead

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -34,7 +34,7 @@ var errOverBudget = errors.New("the evaluation has used up its budget")
 
 // slowBudget is how many steps an evaluation has in the slow lane, some minutes. What a dataset may cost keeps runs with as much as the
 // truth far below it.
-const slowBudget = 4 * evaluator.MaxSteps
+const slowBudget = 4 * scoring.MaxSteps
 
 func (w *Worker) fastLane() lane {
 	return lane{record.BuiltinSubqueue(), cmp.Or(w.budget, stepBudget), &w.fast}

@@ -14,7 +14,7 @@ import (
 
 	"assay/functions/evaluator"
 	"assay/shared/blob"
-	evaluators "assay/shared/measure/evaluator"
+	evaluators "assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/queue"
 	"assay/shared/record"

@@ -41,7 +41,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err err
 		return false, err
 	}
 	began := d.PendingWork
-	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
+	truth, err := records.Get[record.TruthVersion](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err err
 }
 
 // recordPass writes what a pass found into the dataset, and schedules the next one. It reports whether that is to follow at once.
-func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (more bool) {
+func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.TruthVersion, found reevaluationCount) (more bool) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
 	wait := w.Store.Lag()
@@ -116,7 +116,7 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 
 // requeueAll queues the dataset's runs that were not evaluated against the truth or wait in another queue and, unless the truth is
 // held, updates their listings. It counts the runs that were evaluated before.
-func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found reevaluationCount, err error) {
+func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.TruthVersion) (found reevaluationCount, err error) {
 	var mu sync.Mutex // guards found and failed
 	var failed error
 	var all errgroup.Group

@@ -42,7 +42,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/evaluation"
 	"assay/shared/files"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/metrics"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -74,8 +74,8 @@ type Worker struct {
 
 	budget     int64 // of tests, in place of stepBudget; 0: none
 	fast, slow turns
-	truths     cache[*evaluator.Truth] // nil: it is invalid
-	inputs     cache[*evaluator.Known] // nil: without ids
+	truths     cache[*scoring.Evaluator] // nil: it is invalid
+	inputs     cache[*scoring.KnownIDs]  // nil: without ids
 
 	runDue, datasetDue, workDue wait.Signal // pending work of runs, of datasets, and of other records
 	payers                      payerTurns  // of the pending work of datasets

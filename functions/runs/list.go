@@ -7,16 +7,16 @@ import (
 	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/runs"
+	"assay/shared/runview"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Run], err error) {
-	f := runs.Filter{
+	f := runview.Filter{
 		TaskIDs: c.Page.Values("taskId"), DatasetIDs: c.Page.Values("datasetId"),
 		UserIDs: c.Page.Values("userId"), SubmissionIDs: c.Page.Values("submissionId"),
 		States: lists.Map(c.Page.Values("state"), func(s string) record.RunState { return record.RunState(s) }),
 	}
-	reader := runs.Reader{Viewer: &c.Viewer, Now: c.Now()}
+	reader := runview.Reader{Viewer: &c.Viewer, Now: c.Now()}
 	p.Cursor, err = reader.List(ctx, f, c.Page.Cursor, c.Page.Limit, p.Add)
 	return p, err
 }

@@ -5,7 +5,7 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/record"
-	"assay/shared/runs"
+	"assay/shared/runview"
 )
 
 func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, error) {
@@ -13,6 +13,6 @@ func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, erro
 	if err != nil {
 		return record.Run{}, err
 	}
-	reader := runs.Reader{Viewer: &c.Viewer, Now: c.Now()}
+	reader := runview.Reader{Viewer: &c.Viewer, Now: c.Now()}
 	return reader.ShowWithLinks(ctx, c.Files, r, roles)
 }

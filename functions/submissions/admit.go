@@ -30,7 +30,7 @@ type admission struct {
 	unregistered error                    // reason why the caller can only submit baselines; nil if there is none
 	allowance    *record.Allowance        // nil before the first submission
 	datasets     []*record.DatasetItem    // in the order of datasetIds
-	truths       []*record.Truth          // parallel to datasets
+	truths       []*record.TruthVersion   // parallel to datasets
 	embargo      *record.Embargo          // nil unless scores of a dataset are withheld
 }
 
@@ -137,7 +137,7 @@ func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 // grant, and fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets = make([]*record.DatasetItem, len(d.DatasetIDs))
-	adm.truths = make([]*record.Truth, len(d.DatasetIDs))
+	adm.truths = make([]*record.TruthVersion, len(d.DatasetIDs))
 	of := access.Scope{TaskID: adm.task.ID, OwnerID: c.Caller.ID}
 	if adm.registration != nil && !d.Baseline {
 		of.RegistrationID = adm.registration.ID
@@ -176,7 +176,7 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case adm.truths[i] == nil && set.AwaitsTruth():
-			adm.truths[i] = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // The run waits for the announced truth.
+			adm.truths[i] = &record.TruthVersion{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // The run waits for the announced truth.
 		case adm.truths[i] == nil:
 			without = append(without, set.Name)
 		}

@@ -9,8 +9,8 @@ import (
 	"assay/shared/api"
 	"assay/shared/compute"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/truth"
@@ -76,9 +76,9 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 const maxInlineText = 64 << 20
 
 // validate checks one file in a compute slot of the caller. Previews create nothing, so they use the same slots as tools.
-func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string, content []byte) (found []measure.Diagnostic, err error) {
+func validate(ctx context.Context, c *api.Call, inUse *record.TruthVersion, name string, content []byte) (found []measure.Diagnostic, err error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
-	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	file := scoring.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	var size lines.Size
 	err = compute.Process.Run(ctx, compute.Work{
 		Caller: c.PoolCaller(), Check: !c.Previewing(),
@@ -96,7 +96,7 @@ func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string
 					maxInlineText>>20)}}
 				return nil
 			}
-			found, err = evaluator.ValidateRun(ctx, settings, []evaluator.File{file})
+			found, err = scoring.ValidateRun(ctx, settings, []scoring.File{file})
 			return err
 		},
 	})

@@ -11,7 +11,7 @@ import (
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/inputs"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -54,7 +54,7 @@ type conversionSource struct {
 	member string
 	*conversion.Kind
 	source interface {
-		Files() []evaluator.File
+		Files() []scoring.File
 		CheckDiagnostics([]measure.Diagnostic) error
 	}
 }
@@ -92,7 +92,7 @@ var converterTool = define(metadata{
 		out = ConverterOutput{From: string(from), To: string(to)}
 		out.File, err = writeFile(resolver, of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset,
 			func(w io.Writer) error {
-				contents, done := evaluator.Contents(of.source.Files())
+				contents, done := scoring.Contents(of.source.Files())
 				defer done()
 				found, err := of.Convert(ctx, w, from, to, contents...)
 				if err != nil {

@@ -24,9 +24,9 @@ import (
 type diffirWork struct {
 	in       DiffirInput
 	runs     []*inputs.Run
-	truth    *inputs.Truth   // nil: no judgments
-	texts    *inputs.Texts   // nil: no texts
-	results  *inputs.Results // nil: no measure
+	truth    *inputs.TruthInput // nil: no judgments
+	texts    *inputs.Texts      // nil: no texts
+	results  *inputs.Results    // nil: no measure
 	rankings []*retrieval.Rankings
 	values   []inputs.Values
 }

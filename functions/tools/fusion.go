@@ -10,7 +10,7 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -46,8 +46,8 @@ type FusedRun struct {
 func (o FusionOutput) file() *FileResult { return o.File }
 
 // settings returns the settings of the input with their defaults.
-func (in *FusionInput) settings() fusion.Settings {
-	s := fusion.Settings{
+func (in *FusionInput) settings() fusion.Options {
+	s := fusion.Options{
 		Method: fusion.Method(cmp.Or(in.Method, string(fusion.ReciprocalRank))), K: in.K, Normalization: fusion.Normalization(in.Normalization),
 		Depth: cmp.Or(in.Depth, 1000), Tag: cmp.Or(in.Tag, "fused"),
 	}
@@ -96,7 +96,7 @@ var fusionTool = define(metadata{
 			contents := make([]fusion.Run, len(files))
 			for i := range files {
 				var done func()
-				contents[i], done = evaluator.Contents(files[i])
+				contents[i], done = scoring.Contents(files[i])
 				defer done()
 			}
 			found, err := fusion.Fuse(ctx, w, settings, contents)
@@ -112,7 +112,7 @@ var fusionTool = define(metadata{
 
 // uniqueFileNames returns the files of the runs under unique names. The name of the run precedes a file name that several runs
 // have. pointers maps these names to the JSON pointers of the files in the input.
-func uniqueFileNames(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]string) {
+func uniqueFileNames(runs []*inputs.Run) (files [][]scoring.File, pointers map[string]string) {
 	having := map[string]int{}
 	for _, r := range runs {
 		for _, f := range r.Files() {
@@ -121,7 +121,7 @@ func uniqueFileNames(runs []*inputs.Run) (files [][]evaluator.File, pointers map
 	}
 	pointers = map[string]string{}
 	for _, r := range runs {
-		var own []evaluator.File
+		var own []scoring.File
 		for _, f := range r.Files() {
 			name := f.Name
 			if having[name] > 1 {
@@ -131,7 +131,7 @@ func uniqueFileNames(runs []*inputs.Run) (files [][]evaluator.File, pointers map
 				name = fmt.Sprintf("%s (%d)", base, n)
 			}
 			pointers[name] = r.FilePointer(f.Name)
-			own = append(own, evaluator.File{Name: name, Open: f.Open})
+			own = append(own, scoring.File{Name: name, Open: f.Open})
 		}
 		files = append(files, own)
 	}

@@ -16,7 +16,7 @@ import (
 	"assay/functions/tools"
 	"assay/functions/tools/significance"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 )
@@ -24,12 +24,12 @@ import (
 // addContent makes a run of this content and evaluates it as the server does.
 func (s *toolServer) addContent(truth string, e runSpec) *record.RunItem {
 	s.t.Helper()
-	in := func(name, content string) []evaluator.File {
-		return []evaluator.File{{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}}
+	in := func(name, content string) []scoring.File {
+		return []scoring.File{{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}}
 	}
-	settings := evaluator.Settings{Kind: measure.Kind(s.dataset.Evaluator.Kind), Measures: s.dataset.Evaluator.Measures,
+	settings := scoring.Settings{Kind: measure.Kind(s.dataset.Evaluator.Kind), Measures: s.dataset.Evaluator.Measures,
 		Format: measure.Format(s.dataset.RunFormat)}
-	read, diagnostics, err := evaluator.ReadTruth(s.t.Context(), settings, in("truth", truth))
+	read, diagnostics, err := scoring.ReadTruth(s.t.Context(), settings, in("truth", truth))
 	if err != nil || read == nil {
 		s.t.Fatal(diagnostics, err)
 	}
@@ -126,7 +126,7 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s.records.Replace(b)
 	s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, address, nil, "If-None-Match", tag)
 	s.nextTruthVersion()
-	changed := recordtest.Get[record.Truth](t, s.Store, record.TruthKey(s.dataset.ID))
+	changed := recordtest.Get[record.TruthVersion](t, s.Store, record.TruthKey(s.dataset.ID))
 	changed.Number++
 	s.records.Replace(changed)
 	s.wantRefusal("alice", "significance", refusal{in, "/measure", "has changed"})

@@ -94,8 +94,8 @@ var serpTool = define(metadata{
 type serpWork struct {
 	in    SerpInput
 	run   *inputs.Run
-	truth *inputs.Truth // nil: no judgments
-	texts *inputs.Texts // nil: no texts
+	truth *inputs.TruthInput // nil: no judgments
+	texts *inputs.Texts      // nil: no texts
 }
 
 func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {

@@ -9,7 +9,7 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -46,9 +46,9 @@ var validatorTool = define(metadata{
 	Run: &inputs.RunReference{
 		Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
 }, func(ctx context.Context, resolver *inputs.Resolver, in ValidatorInput) (compute[ValidatorOutput], error) {
-	var settings evaluator.Settings
+	var settings scoring.Settings
 	var guessed string
-	var files, published []evaluator.File
+	var files, published []scoring.File
 	if err := in.check(); err != nil {
 		return nil, err
 	}
@@ -93,17 +93,17 @@ var validatorTool = define(metadata{
 	return func(ctx context.Context) (ValidatorOutput, error) {
 		out := ValidatorOutput{
 			Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format), Guess: guessed,
-			Files: lists.Map(files, func(f evaluator.File) string { return f.Name }),
+			Files: lists.Map(files, func(f scoring.File) string { return f.Name }),
 		}
 		var found []measure.Diagnostic
 		var err error
 		if in.Truth != nil {
 			out.Of = "truth"
-			_, found, err = evaluator.ReadTruth(ctx, settings, files)
+			_, found, err = scoring.ReadTruth(ctx, settings, files)
 		} else {
-			var known *evaluator.Known
-			if known, err = evaluator.ReadInputs(ctx, settings.Format, published); err == nil {
-				found, err = evaluator.ValidateRun(ctx, settings, files, known)
+			var known *scoring.KnownIDs
+			if known, err = scoring.ReadInputs(ctx, settings.Format, published); err == nil {
+				found, err = scoring.ValidateRun(ctx, settings, files, known)
 			}
 		}
 		out.Valid, out.Diagnostics = !measure.HasErrors(found), record.Disclosed(found)
@@ -135,10 +135,10 @@ func (in *ValidatorInput) check() error {
 // detectSettings guesses how to read the files of a run or truth from the first lines of the first file. It also returns a
 // sentence that says so. kind is the kind that the input gives, or empty. A kind of rankings leaves nothing to guess, so the
 // sentence is empty. trec is the name of a file in the format of TREC in the sentence.
-func detectSettings(kind string, files []evaluator.File, trec string) (evaluator.Settings, string, error) {
+func detectSettings(kind string, files []scoring.File, trec string) (scoring.Settings, string, error) {
 	guess, err := detection.Of(measure.Kind(kind), files[0])
 	if err != nil {
-		return evaluator.Settings{}, "", err
+		return scoring.Settings{}, "", err
 	}
 	if guess.Format.Kind == measure.TRECRun {
 		s, err := inputs.Settings("", kind, nil)

@@ -117,7 +117,7 @@ func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv
 }
 
 // leasedForEvaluation reads a run that a worker evaluates, and the current ground truth. The truth is nil if it was deleted.
-func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
+func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.TruthVersion, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
@@ -128,7 +128,7 @@ func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRe
 		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Send its output with CompleteRun.",
 			run.State)
 	}
-	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.TruthVersion](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	return run, truth, err
 }
 
@@ -231,7 +231,7 @@ func (s *workerService) fail(ctx context.Context, h queue.LeaseRef, diagnostics 
 	if run == nil || run.State != record.Evaluating {
 		return s.queue.Fail(ctx, h, diagnostics)
 	}
-	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.TruthVersion](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/runs"
+	"assay/shared/runview"
 	"assay/shared/store"
 	"assay/shared/visibility"
 
@@ -49,7 +49,7 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 	if err != nil {
 		return nil, err
 	}
-	reader := runs.Reader{Viewer: v, Now: s.env.Now()}
+	reader := runview.Reader{Viewer: v, Now: s.env.Now()}
 	shown, err := reader.ShowWithLinks(ctx, s.env.Files, r, roles)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	v := s.viewer(ctx)
 	out, size := &assayv1.ListRunsResponse{}, 0
 	people := map[*assayv1.Run]*record.Person{}
-	reader := runs.Reader{Viewer: v, Now: s.env.Now()}
+	reader := runview.Reader{Viewer: v, Now: s.env.Now()}
 	next, err := reader.List(ctx, f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
 		run := protoRun(r)
 		mask.apply(run)
@@ -107,7 +107,7 @@ func checkID(pointer, id string) (fields problem.Fields) {
 }
 
 // checkList returns the filter, the mask, and the id of the first run of the page.
-func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor string, err error) {
+func checkList(in *assayv1.ListRunsRequest) (f runview.Filter, m mask, cursor string, err error) {
 	m, fields := checkMask(in.GetReadMask())
 	for _, member := range []struct {
 		pointer, id string

@@ -6,7 +6,7 @@
 // 200 streams would read the same item 200 times a second, and their memory would grow with the logs.
 //
 // The server shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, and shared/visibility and
-// shared/runs decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
+// shared/runview decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
 package server
 
 import (

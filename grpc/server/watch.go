@@ -9,7 +9,7 @@ import (
 	"assay/shared/compute"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/runs"
+	"assay/shared/runview"
 	"assay/shared/store"
 	"assay/shared/visibility"
 
@@ -171,7 +171,7 @@ func (s *watchStream) roles(ctx context.Context, run *record.RunItem) (access.Ro
 
 // nextRun returns the run as the caller sees it, or nil if the client has that already.
 func (s *watchStream) nextRun(ctx context.Context, run *record.RunItem, roles access.Role) (*assayv1.Run, error) {
-	reader := runs.Reader{Viewer: &s.viewer, Now: s.now()}
+	reader := runview.Reader{Viewer: &s.viewer, Now: s.now()}
 	unserved, err := reader.Unserved(ctx, run, roles)
 	if err != nil || run.Version < s.version || run.Version == s.version && unserved == s.unserved {
 		return nil, err

@@ -178,7 +178,7 @@ var errStale = problem.StaleLease.New("This lease is no longer valid: it expired
 type workBuilder struct {
 	run        *record.RunItem
 	dataset    *record.DatasetItem
-	truth      *record.Truth
+	truth      *record.TruthVersion
 	submission *record.SubmissionItem
 }
 

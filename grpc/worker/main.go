@@ -92,7 +92,7 @@ func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandb
 			"without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
 		return &sandbox.Local{Log: log}, nil
 	}
-	c, err := sandbox.NewContainer(ctx, &sandbox.Settings{
+	c, err := sandbox.NewContainer(ctx, &sandbox.Config{
 		Podman: s.runtime, Builder: s.builds, Folder: s.work, Images: s.images, Limits: s.limits, Log: log,
 	})
 	if err != nil {

@@ -136,7 +136,9 @@ func (p *program) processorTime() time.Duration {
 
 // peakMemory returns the most resident memory since resetPeak, without pages of files. These are mostly the table, and the system
 // takes them back when others need memory.
-func (p *program) peakMemory() int64 { return p.memory("VmHWM") - p.memory("RssFile") - p.memory("RssShmem") }
+func (p *program) peakMemory() int64 {
+	return p.memory("VmHWM") - p.memory("RssFile") - p.memory("RssShmem")
+}
 
 // memory returns a member of the process's status in bytes, or zero if the system has no such status.
 func (p *program) memory(member string) int64 {

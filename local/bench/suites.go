@@ -66,7 +66,7 @@ var suites = []suite{
 		{"evaluation of 50 MB, of the processor time of trec_eval", "TrecEval/50MB", "processors/trec_eval", "", 0},
 		{"evaluation of 263 MB, of the processor time of trec_eval", "TrecEval/263MB", "processors/trec_eval", "", 0},
 	}},
-	{name: "million", pkg: "./shared/measure/evaluator", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
+	{name: "million", pkg: "./shared/measure/scoring", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
 		figures: million()},
 	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=1x"}, slow: true, figures: []figure{
 		{"TokenF1 of 500 texts, of the time that Python takes", "Python/TokenF1", "clock/python", "", 0.2},

@@ -16,7 +16,7 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/record"
 	"assay/shared/truth"
 )
@@ -255,7 +255,7 @@ func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
 		return
 	}
 	paths := lists.Map(truths, func(f sent) string { return f.path })
-	read, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
+	read, found, err := scoring.ReadTruth(a.ctx, s, offline.Files(paths...))
 	if a.fail(a.diagnosed(found, err)) {
 		return
 	}

@@ -13,14 +13,14 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 )
 
 // settings returns how to read a file. The flags decide; the content of the file decides what no flag names.
-func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
+func (c *call) settings(file scoring.File) (scoring.Settings, error) {
 	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
 	named := func(field string) string {
 		if f.Kind == "" && !c.flags.Changed(field) { // The field is guessed together with the format.
@@ -60,7 +60,7 @@ func validate(c *call) {
 		if c.fail(err) {
 			return
 		}
-		found, err := evaluator.ValidateRun(c.ctx, s, []evaluator.File{f})
+		found, err := scoring.ValidateRun(c.ctx, s, []scoring.File{f})
 		c.fail(err)
 		all = append(all, found...)
 	}
@@ -95,7 +95,7 @@ func convert(c *call) {
 }
 
 func fuse(c *call) {
-	s := fusion.Settings{Method: fusion.Method(c.text("method")), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
+	s := fusion.Options{Method: fusion.Method(c.text("method")), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
 	if s.Method != fusion.ReciprocalRank {
 		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
 	}
@@ -142,7 +142,7 @@ func eval(c *call) {
 }
 
 // evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
-func (c *call) evalSettings(truth, run evaluator.File, names []string) (evaluator.Settings, error) {
+func (c *call) evalSettings(truth, run scoring.File, names []string) (scoring.Settings, error) {
 	if kind := offline.KindOf(names); kind != "" && !c.flags.Changed("kind") {
 		c.fail(c.flags.Set("kind", string(kind)))
 	}

@@ -22,7 +22,7 @@ import (
 	"assay/shared/durable"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/plural"
 )
 
@@ -173,7 +173,7 @@ func flatten(into map[string]string, prefix string, of map[string]any) {
 
 // save opens the files that the arguments name, and calls write with the file that --output names or with standard output.
 func (c *call) save(write func(io.Writer, []measure.File) error) error {
-	files, done := evaluator.Contents(offline.Files(c.args...))
+	files, done := scoring.Contents(offline.Files(c.args...))
 	defer done()
 	path := c.text("output")
 	if path == "" {

@@ -11,7 +11,7 @@ import (
 
 	"assay/local/cli/offline"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 
@@ -226,7 +226,7 @@ func TestRoot_HasPagesAndCompletions(t *testing.T) {
 // TestEvaluate_HasTheValuesOfEveryTopic has more values than a server stores.
 func TestEvaluate_HasTheValuesOfEveryTopic(t *testing.T) {
 	const measures = 100
-	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	s := scoring.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	for depth := range measures {
 		s.Measures = append(s.Measures, fmt.Sprintf("P@%d", depth+1))
 	}

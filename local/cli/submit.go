@@ -11,7 +11,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/record"
 	"assay/shared/truth"
 )
@@ -86,11 +86,11 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // Only the image of the worker can read its runs.
 		return
 	}
-	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, settingsOf(dataset), offline.Files(path))))
+	c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, settingsOf(dataset), offline.Files(path))))
 }
 
 // settingsOf returns the settings of the evaluator of a dataset.
-func settingsOf(dataset object) evaluator.Settings {
+func settingsOf(dataset object) scoring.Settings {
 	return truth.Settings(memberAs[record.RunFormat](dataset, "runFormat"), memberAs[record.Evaluator](dataset, "evaluator"))
 }
 

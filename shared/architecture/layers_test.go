@@ -28,7 +28,7 @@ var layers = []layer{
 		"assay/shared/allowance", "assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files",
 		"assay/shared/propagation",
 		"assay/shared/queue", "assay/shared/quota",
-		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/team", "assay/shared/transfer", "assay/shared/truth",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runview", "assay/shared/team", "assay/shared/transfer", "assay/shared/truth",
 		"assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},

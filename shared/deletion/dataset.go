@@ -85,7 +85,7 @@ func (d Deleter) deleteMarked(ctx context.Context, tx *records.Tx, set *record.D
 
 // unmarked is the dataset without the mark of its deletion. Work that the mark replaced is pending again.
 func (d Deleter) unmarked(ctx context.Context, set *record.DatasetItem) (*record.DatasetItem, error) {
-	truth, err := records.Get[record.Truth](ctx, d.Store, store.Strong, record.TruthKey(set.ID))
+	truth, err := records.Get[record.TruthVersion](ctx, d.Store, store.Strong, record.TruthKey(set.ID))
 	unmarked := *set
 	unmarked.DeletedBy = ""
 	unmarked.Resume(truth, d.Now())

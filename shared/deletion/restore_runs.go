@@ -166,9 +166,9 @@ func (d Deleter) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem)
 
 // checkDataset requires in b that the dataset of the run exists, and returns it with its ground truth. A run that was evaluated against
 // another ground truth is evaluated again.
-func (d Deleter) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.DatasetItem, *record.Truth, error) {
+func (d Deleter) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.DatasetItem, *record.TruthVersion, error) {
 	var set *record.DatasetItem
-	var truth *record.Truth
+	var truth *record.TruthVersion
 	key := record.DatasetKey(r.DatasetID)
 	err := records.Read(ctx, d.Store, store.Strong, records.Into(&set, key), records.Into(&truth, record.TruthKey(r.DatasetID)))
 	if err != nil {

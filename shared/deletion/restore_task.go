@@ -115,7 +115,7 @@ func (d Deleter) continuing(ctx context.Context, it store.Item) (store.Item, err
 	if err != nil {
 		return it, err
 	}
-	truth, err := records.Get[record.Truth](ctx, d.Store, store.Strong, record.TruthKey(r.DatasetID))
+	truth, err := records.Get[record.TruthVersion](ctx, d.Store, store.Strong, record.TruthKey(r.DatasetID))
 	if err != nil {
 		return it, err
 	}

@@ -114,7 +114,7 @@ func TestRestore_RenewsTheEmbargo(t *testing.T) {
 func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
 	f.must(f.delete(t.Context(), f.Store))
-	truth := recordtest.Get[record.Truth](t, f.Store, record.TruthKey(f.dataset.ID))
+	truth := recordtest.Get[record.TruthVersion](t, f.Store, record.TruthKey(f.dataset.ID))
 	truth.Number++
 	f.Replace(truth)
 	f.must(f.restore(t.Context(), f.Store))

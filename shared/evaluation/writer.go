@@ -28,7 +28,7 @@ type Writer struct {
 
 // Complete writes the result of an evaluator for a leased run, and returns the run. version is the evaluator's. The errors are the same
 // as for queue.Queue.CompleteEvaluation.
-func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result,
+func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.TruthVersion, result measure.Result,
 	version string) (*record.RunItem, error) {
 	outcome, err := w.outcome(ctx, run, truth, result, version)
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record
 // Fail fails a leased run that was compared with the ground truth (qrels, labels), for the reasons. If the queue returns
 // queue.ErrTruthFailures, the run completes without values instead, and only organizers read the reasons. Until the run is unblinded,
 // its owner cannot distinguish it from an evaluated run.
-func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic,
+func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.TruthVersion, reasons []measure.Diagnostic,
 	version string) (*record.RunItem, error) {
 	failed, err := w.Queue.FailAgainst(ctx, lease, truth, reasons)
 	if !errors.Is(err, queue.ErrTruthFailures) {
@@ -61,7 +61,7 @@ func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.Run
 }
 
 // outcome builds the records for a result. The measures of the truth must have the names that results use.
-func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result,
+func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.TruthVersion, result measure.Result,
 	version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Queue.Now())

@@ -98,7 +98,7 @@ func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
 	}
 	r.Files = files
 	if record.AllStored(r.Files) {
-		truth, err := records.Get[record.Truth](ctx, u.Store, store.Strong, record.TruthKey(r.DatasetID))
+		truth, err := records.Get[record.TruthVersion](ctx, u.Store, store.Strong, record.TruthKey(r.DatasetID))
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (u Uploads) checkTruthInUse(ctx context.Context, h record.Holder, id, diges
 	if h != record.HolderTruths {
 		return blob.ErrNotFound
 	}
-	truth, err := records.Get[record.Truth](ctx, u.Store, store.Strong, record.TruthKey(id))
+	truth, err := records.Get[record.TruthVersion](ctx, u.Store, store.Strong, record.TruthKey(id))
 	if err == nil && (truth == nil || !has(truth.Files, digest)) {
 		return blob.ErrNotFound
 	}

@@ -12,15 +12,15 @@ type Computation struct {
 	// Version identifies the definitions of the measures. Each evaluation records it. Equal versions compute equal values.
 	Version string
 	// ReadTruth reads a ground truth for the measures, which belong to the kind. The Truth is nil if one of the diagnostics is an error.
-	ReadTruth func(context.Context, Format, []Measure, []File) (*Truth, []Diagnostic, error)
+	ReadTruth func(context.Context, Format, []Measure, []File) (*Reference, []Diagnostic, error)
 	// ValidateRun reports the faults of a run that can be found without the ground truth.
 	ValidateRun func(context.Context, Format, []Measure, []File) ([]Diagnostic, error)
 }
 
-// Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at the same time.
-type Truth struct {
+// Reference is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at the same time.
+type Reference struct {
 	// Evaluate measures one run. If one of the diagnostics is an error, the result is empty.
-	Evaluate func(context.Context, []File) (*Evaluation, error)
+	Evaluate func(context.Context, []File) (*Scores, error)
 	// Known returns the ids of the truth and the set of its labels, each only if asked for. It returns nil if the truth has neither.
 	Known func(ids, labels bool) *Known
 	// Steps estimates the steps of evaluating one run by the measures, if the run is as large as the truth.
@@ -33,8 +33,8 @@ type Truth struct {
 	Topics int
 }
 
-// Evaluation is the result of one run.
-type Evaluation struct {
+// Scores is the result of one run.
+type Scores struct {
 	Result      Result
 	Diagnostics []Diagnostic
 	Kept        Kept // the run, to validate it later; nil if it was not kept
@@ -51,14 +51,14 @@ type Evaluation struct {
 
 // Evaluate calls read, which reads and measures a run, and adds the diagnostics of the report to its evaluation. If the report has an
 // error, Evaluate returns the diagnostics only.
-func Evaluate(read func(*Report) (Evaluation, error)) (*Evaluation, error) {
+func Evaluate(read func(*Report) (Scores, error)) (*Scores, error) {
 	var report Report
 	e, err := read(&report)
 	if err != nil {
 		return nil, err
 	}
 	if report.Failed() {
-		e = Evaluation{}
+		e = Scores{}
 	} else {
 		e.Result.Warnings = report.Diagnostics()
 	}

@@ -22,8 +22,8 @@ type Outcome struct {
 	// Evaluation holds the measures and the settings that repeat the evaluation. CompleteEvaluation fills in the members that it copies
 	// from the run.
 	Evaluation *record.EvaluationItem
-	Topics     *record.Topics // nil without values per topic
-	Truth      *record.Truth  // the ground truth of the evaluation; if it has changed, the outcome is discarded
+	Topics     *record.Topics       // nil without values per topic
+	Truth      *record.TruthVersion // the ground truth of the evaluation; if it has changed, the outcome is discarded
 	Warnings   []measure.Diagnostic
 }
 
@@ -140,13 +140,13 @@ func listedFor(run *record.RunItem, version int64) string {
 }
 
 // ListingOutdated reports whether UpdateListing has something to change for the run.
-func ListingOutdated(run *record.RunItem, truth *record.Truth) bool {
+func ListingOutdated(run *record.RunItem, truth *record.TruthVersion) bool {
 	return !truth.Held && run.ListedID() != listedFor(run, truth.Number)
 }
 
 // UpdateListing makes lists show the run's evaluation for the ground truth that leaderboards show now. It reports whether the run
 // changed.
-func (q Queue) UpdateListing(ctx context.Context, runID string, truth *record.Truth) (changed bool, err error) {
+func (q Queue) UpdateListing(ctx context.Context, runID string, truth *record.TruthVersion) (changed bool, err error) {
 	return q.update(ctx, runID, func(t *transition) (bool, error) {
 		if !ListingOutdated(t.run, truth) {
 			return false, nil
@@ -155,7 +155,7 @@ func (q Queue) UpdateListing(ctx context.Context, runID string, truth *record.Tr
 	})
 }
 
-func (t *transition) updateListing(truth *record.Truth) error {
+func (t *transition) updateListing(truth *record.TruthVersion) error {
 	before, after := t.run.ListedID(), listedFor(t.run, truth.Number)
 	t.run.Held, t.run.Listed = after != t.run.EvaluationID, ""
 	return errors.Join(t.setListed(before, false), t.setListed(after, true))

@@ -13,7 +13,7 @@ import (
 
 // Enqueue queues a run whose last file has arrived, for the current ground truth. The caller writes the run. Without a ground truth the
 // run waits in its present queue, and the absence is noticed when the run is leased.
-func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
+func Enqueue(run *record.RunItem, truth *record.TruthVersion, now time.Time) error {
 	if err := changeState(run, record.Queued, now); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 
 // Restore prepares a run from the trash to continue with the current ground truth. Its old lease is cancelled and does not count as an
 // attempt. A waiting run counts as queued now. The caller writes the run.
-func Restore(run *record.RunItem, truth *record.Truth, now time.Time) error {
+func Restore(run *record.RunItem, truth *record.TruthVersion, now time.Time) error {
 	if run.Lease != nil {
 		run.Attempts--
 		if err := changeState(run, record.Queued, now); err != nil {
@@ -78,11 +78,11 @@ func (q Queue) FailStale(ctx context.Context, runID string, waited record.RunSta
 // Reevaluate queues a run again if the ground truth is newer than the one of its last evaluation, and reports whether the run changed.
 // It leaves unchanged runs that were cancelled, runs that failed before they had files, and leased runs. An evaluation of a leased run
 // against an older ground truth is never written.
-func (q Queue) Reevaluate(ctx context.Context, runID string, truth *record.Truth) (changed bool, err error) {
+func (q Queue) Reevaluate(ctx context.Context, runID string, truth *record.TruthVersion) (changed bool, err error) {
 	return q.update(ctx, runID, func(t *transition) (bool, error) { return t.reevaluate(truth), nil })
 }
 
-func (t *transition) reevaluate(truth *record.Truth) bool {
+func (t *transition) reevaluate(truth *record.TruthVersion) bool {
 	run := t.run
 	if run.Waits() {
 		return t.reassign(truth)
@@ -108,7 +108,7 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 
 // reassign moves a waiting run to the dataset's present queue and pool, and ends its wait for a ground truth. It reports whether the
 // run changed.
-func (t *transition) reassign(truth *record.Truth) bool {
+func (t *transition) reassign(truth *record.TruthVersion) bool {
 	run := t.run
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
@@ -123,7 +123,7 @@ func (t *transition) reassign(truth *record.Truth) bool {
 
 // assign sets the queue and the pool in which the run waits. Executions always wait for workers. Without a ground truth, both stay
 // unchanged. A run in the slow lane stays there until it is evaluated.
-func assign(run *record.RunItem, truth *record.Truth) {
+func assign(run *record.RunItem, truth *record.TruthVersion) {
 	if truth == nil {
 		return
 	}
@@ -138,12 +138,12 @@ func assign(run *record.RunItem, truth *record.Truth) {
 }
 
 // NeedsReevaluation reports whether Reevaluate may have to change a run that was read from an index, which can lag behind.
-func NeedsReevaluation(run *record.RunItem, truth *record.Truth) bool {
+func NeedsReevaluation(run *record.RunItem, truth *record.TruthVersion) bool {
 	return run.TruthVersion < truth.Number || run.Waits() && run.Pool != truth.Pool
 }
 
 // EvaluationQueue returns the queue in which runs with all their files wait to be evaluated against the ground truth.
-func EvaluationQueue(truth *record.Truth) string {
+func EvaluationQueue(truth *record.TruthVersion) string {
 	if truth.Evaluator.Kind == record.EvaluatorWorker {
 		return record.QueueWorkers
 	}

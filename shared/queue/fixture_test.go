@@ -24,7 +24,7 @@ type fixture struct {
 	ctx       context.Context
 	now       time.Time
 	dataset   *recordtest.Dataset
-	truth     *record.Truth
+	truth     *record.TruthVersion
 	allowance store.Key
 	order     queue.FairOrder // of the built-in evaluators
 	orders    map[record.Subqueue]*queue.FairOrder
@@ -107,7 +107,7 @@ func (f *fixture) counted() int {
 }
 
 // changeTruth stores the next version of the ground truth, and returns the previous one.
-func (f *fixture) changeTruth() *record.Truth {
+func (f *fixture) changeTruth() *record.TruthVersion {
 	before := *f.truth
 	f.truth.Number++
 	f.Replace(f.truth)
@@ -121,7 +121,7 @@ func (f *fixture) reevaluate(id string) {
 	}
 }
 
-func (f *fixture) outcome(truth *record.Truth) queue.Outcome {
+func (f *fixture) outcome(truth *record.TruthVersion) queue.Outcome {
 	e := &record.EvaluationItem{}
 	e.Meta = record.NewMeta(f.now)
 	e.PrimaryMeasure, e.Measures = "AP", map[string]*float64{"AP": new(0.5)}

@@ -110,7 +110,7 @@ func (t *transition) changeState(next record.RunState) error { return changeStat
 
 // assign assigns the run for the current ground truth of its dataset.
 func (t *transition) assign() error {
-	truth, err := records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
+	truth, err := records.Get[record.TruthVersion](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
 	if err == nil {
 		assign(t.run, truth)
 	}

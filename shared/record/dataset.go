@@ -146,7 +146,7 @@ func (d *DatasetItem) Reevaluate(now time.Time) {
 //	acceptance       the ground truth files are complete, were not refused, and differ from inUse, the ground truth in use (nil: none)
 //	re-evaluation    the dataset has a ground truth; the re-evaluation ends at once if no run needs it
 //	none             otherwise
-func (d *DatasetItem) Resume(inUse *Truth, now time.Time) {
+func (d *DatasetItem) Resume(inUse *TruthVersion, now time.Time) {
 	switch {
 	case AllStored(d.Truths) && d.AwaitsTruth() && (inUse == nil || !reflect.DeepEqual(inUse.evaluatedWith(), d.Audited().EvaluatedWith)):
 		d.PendingWork = NewPendingWork(AcceptTruth, now)
@@ -171,7 +171,7 @@ func (d *DatasetItem) Board() BoardTruth {
 }
 
 // Show makes leaderboards show the results of t.
-func (d *DatasetItem) Show(t *Truth) {
+func (d *DatasetItem) Show(t *TruthVersion) {
 	t.Held, d.BoardTruth = false, nil
 	if t.Number != d.TruthVersion || !reflect.DeepEqual(t.Evaluator, d.Evaluator) {
 		d.BoardTruth = &BoardTruth{t.Number, t.Evaluator}
@@ -293,9 +293,9 @@ func (e *Evaluator) Measure(name string) string {
 	return ""
 }
 
-// Truth is the ground truth (qrels, labels) of a dataset, with the settings that runs are evaluated with. It changes only as a whole,
+// TruthVersion is the ground truth (qrels, labels) of a dataset, with the settings that runs are evaluated with. It changes only as a whole,
 // and each change makes a new version.
-type Truth struct {
+type TruthVersion struct {
 	Meta      // ID is the dataset's
 	TaskID    string
 	Number    int64 // the API's truthVersion
@@ -309,10 +309,10 @@ type Truth struct {
 }
 
 // ObjectKeys returns the keys of the objects of the files.
-func (t *Truth) ObjectKeys() []string { return objectKeys(HolderTruths, t.ID, t.Files) }
+func (t *TruthVersion) ObjectKeys() []string { return objectKeys(HolderTruths, t.ID, t.Files) }
 
 // Key implements Record.
-func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
+func (t *TruthVersion) Key() store.Key { return TruthKey(t.ID) }
 
 // TruthKey returns the key of a dataset's Truth.
 func TruthKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "TRUTH") }

@@ -73,7 +73,7 @@ func (d *DatasetItem) Audited() AuditedDataset {
 }
 
 // evaluatedWith returns the files and settings that runs are evaluated with while t is in use.
-func (t *Truth) evaluatedWith() EvaluatedWith {
+func (t *TruthVersion) evaluatedWith() EvaluatedWith {
 	return EvaluatedWith{auditedFiles(t.Files), t.RunFormat, t.Evaluator}
 }
 

@@ -231,7 +231,7 @@ func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 var empty = map[string]func() Record{
 	"RUN":          func() Record { return new(RunItem) },
 	"DATASET":      func() Record { return new(DatasetItem) },
-	"TRUTH":        func() Record { return new(Truth) },
+	"TRUTH":        func() Record { return new(TruthVersion) },
 	"TOPICS":       func() Record { return new(Topics) },
 	"TASK":         func() Record { return new(TaskItem) },
 	"EMBARGO":      func() Record { return new(Embargo) },

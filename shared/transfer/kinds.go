@@ -50,7 +50,7 @@ var kinds = []kind{
 	{"TASK", "EMBARGO", kept, empty[record.Embargo]},
 	{"AUDIT", "", kept, empty[record.AuditEntry]},
 	{"DATASET", "DATASET", kept, empty[record.DatasetItem]},
-	{"DATASET", "TRUTH", kept, empty[record.Truth]},
+	{"DATASET", "TRUTH", kept, empty[record.TruthVersion]},
 	{"DATASET", "SECRET", kept, empty[record.TruthSecret]}, // so that digests of ground truths stay equal; the folder has the ground truth itself
 	{"SUBMISSION", "SUBMISSION", kept, empty[record.SubmissionItem]},
 	{"RUN", "RUN", kept, empty[record.RunItem]}, // with its place in the queue, and its lease, which will expire

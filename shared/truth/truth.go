@@ -14,7 +14,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/panics"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -22,8 +22,8 @@ import (
 )
 
 // Settings returns a dataset's settings for the built-in evaluators.
-func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
-	return evaluator.Settings{
+func Settings(format record.RunFormat, e record.Evaluator) scoring.Settings {
+	return scoring.Settings{
 		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
 	}
 }
@@ -61,7 +61,7 @@ func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return checked, nil
 	}
-	read, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(d, open))
+	read, diagnostics, err := scoring.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(d, open))
 	checked.Diagnostics = diagnostics
 	if read != nil {
 		checked.Shape = read.Shape()
@@ -76,27 +76,27 @@ func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) 
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return 0, nil
 	}
-	text, err := evaluator.CountText(ctx, filesOf(d, open), most)
+	text, err := scoring.CountText(ctx, filesOf(d, open), most)
 	return Settings(d.RunFormat, d.Evaluator).MemoryOfTruth(text), err
 }
 
-func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []evaluator.File {
-	return lists.Map(d.Truths, func(f record.File) evaluator.File {
-		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []scoring.File {
+	return lists.Map(d.Truths, func(f record.File) scoring.File {
+		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
 	})
 }
 
 // Activate adds to a change of a dataset that runs are evaluated with its ground truth files from now on. All files must be stored and
 // checked. old is the previous ground truth, or nil. Leaderboards show the evaluations against old until the runs have been evaluated
 // again. Organizers see the warnings of the check.
-func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, checked Checked, now time.Time) {
+func Activate(tx *records.Tx, d *record.DatasetItem, old *record.TruthVersion, checked Checked, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
 	}
 	d.TruthVersion++
 	d.TruthShape = checked.Shape
 	d.Diagnostics = checked.Diagnostics
-	truth := &record.Truth{
+	truth := &record.TruthVersion{
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
 		Pool: d.Pool,
 	}
@@ -176,7 +176,7 @@ func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, er
 		d.PendingWork.Begun++
 		if d.PendingWork.Begun > maxBegun {
 			pending = false
-			old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
+			old, err := records.Get[record.TruthVersion](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
 			if err != nil {
 				return err
 			}
@@ -237,7 +237,7 @@ func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Chec
 		if !ended || !d.PendingWork.Is(record.AcceptTruth) {
 			return nil
 		}
-		old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(d.ID))
+		old, err := records.Get[record.TruthVersion](ctx, a.Store, store.Strong, record.TruthKey(d.ID))
 		if err != nil {
 			return err
 		}

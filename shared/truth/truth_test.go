@@ -59,12 +59,12 @@ func (f *fixture) upload(content string) {
 }
 
 // accept does the pending work, reads f.dataset again, and returns the ground truth.
-func (f *fixture) accept() *record.Truth {
+func (f *fixture) accept() *record.TruthVersion {
 	f.t.Helper()
 	if err := f.Accept(f.t.Context(), f.dataset.ID); err != nil {
 		f.t.Fatal(err)
 	}
-	var inUse *record.Truth
+	var inUse *record.TruthVersion
 	err := records.Read(f.t.Context(), f.Acceptor.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()),
 		records.Into(&inUse, record.TruthKey(f.dataset.ID)))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/scoring"
 )
 
 // Guess is the probable format of a file.
@@ -46,7 +46,7 @@ var (
 
 // Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. The
 // error comes from opening the file.
-func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
+func Of(kind measure.Kind, file scoring.File) (Guess, error) {
 	r, err := file.Open()
 	if err != nil {
 		return Guess{}, err

@@ -25,7 +25,7 @@ func run(seed uint64, topics int) []byte {
 	return b.Bytes()
 }
 
-func benchmark(b *testing.B, settings fusion.Settings, runs, topics int) {
+func benchmark(b *testing.B, settings fusion.Options, runs, topics int) {
 	var contents [][]byte
 	for i := range runs {
 		contents = append(contents, run(uint64(i), topics))
@@ -46,13 +46,13 @@ func benchmark(b *testing.B, settings fusion.Settings, runs, topics int) {
 
 // The name of a benchmark has the size of each run.
 func BenchmarkReciprocalRank2x1MB(b *testing.B) {
-	benchmark(b, fusion.Settings{Method: fusion.ReciprocalRank}, 2, 18)
+	benchmark(b, fusion.Options{Method: fusion.ReciprocalRank}, 2, 18)
 }
 
 func BenchmarkReciprocalRank2x50MB(b *testing.B) {
-	benchmark(b, fusion.Settings{Method: fusion.ReciprocalRank}, 2, 900)
+	benchmark(b, fusion.Options{Method: fusion.ReciprocalRank}, 2, 900)
 }
 
 func BenchmarkCombMNZ10x50MB(b *testing.B) {
-	benchmark(b, fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, 10, 900)
+	benchmark(b, fusion.Options{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, 10, 900)
 }

@@ -48,8 +48,8 @@ const (
 	MaxTag = 100
 )
 
-// Settings say how to fuse.
-type Settings struct {
+// Options say how to fuse.
+type Options struct {
 	Method        Method
 	K             int           // for ReciprocalRank; 0 means DefaultK
 	Normalization Normalization // for CombSUM and CombMNZ
@@ -59,7 +59,7 @@ type Settings struct {
 
 // Check reports unknown settings, settings that contradict each other, and tags that a line cannot have. Pointers name the
 // settings in lower case.
-func (s Settings) Check() (problems problem.Fields) {
+func (s Options) Check() (problems problem.Fields) {
 	methods := []Method{ReciprocalRank, CombSUM, CombMNZ}
 	normalizations := []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
 	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; there are %v", s.Method, methods)
@@ -88,7 +88,7 @@ type Run []measure.File
 //
 // The diagnostics come from all runs in their order, at most measure.MaxDiagnostics. If one is an error, the output is incomplete
 // and must be discarded. The returned error comes from a reader, w or the context.
-func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]measure.Diagnostic, error) {
+func Fuse(ctx context.Context, w io.Writer, settings Options, runs []Run) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	rankings := make([]*retrieval.Rankings, 0, len(runs))
 	for _, files := range runs {
@@ -217,7 +217,7 @@ func ratio(part, whole, otherwise float64) float64 {
 // fuser fuses one topic after another and reuses its memory.
 type fuser struct {
 	counter  *steps.Counter
-	settings Settings
+	settings Options
 	runs     []*retrieval.Rankings
 	scores   []float64
 	parts    []scored

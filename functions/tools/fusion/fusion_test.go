@@ -35,7 +35,7 @@ func example() []fusion.Run {
 }
 
 // fuse fuses runs and requires that Fuse returns no error.
-func fuse(t rapid.TB, settings fusion.Settings, runs ...fusion.Run) (string, []measure.Diagnostic) {
+func fuse(t rapid.TB, settings fusion.Options, runs ...fusion.Run) (string, []measure.Diagnostic) {
 	t.Helper()
 	var out strings.Builder
 	diagnostics, err := fusion.Fuse(context.Background(), &out, settings, runs)
@@ -56,18 +56,18 @@ func TestFuse_ByHand(t *testing.T) {
 	first, second := math.Sqrt(32./3), math.Sqrt(14./3)
 	type scores map[string]float64
 	for _, c := range []struct {
-		settings fusion.Settings
+		settings fusion.Options
 		want     scores
 	}{
-		{fusion.Settings{Method: fusion.ReciprocalRank}, scores{"a": 1./61 + 1./63, "b": 1./62 + 1./61, "c": 1. / 63, "d": 1. / 62}},
-		{fusion.Settings{Method: fusion.ReciprocalRank, K: 1}, scores{"a": 1./2 + 1./4, "b": 1./3 + 1./2, "c": 1. / 4, "d": 1. / 3}},
-		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged}, scores{"a": 13, "b": 14, "c": 2, "d": 4}},
-		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.MinMax}, scores{"a": 1, "b": 1.5, "c": 0, "d": 0.2}},
-		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
-		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Sum}, scores{"a": 8. / 12, "b": 4./12 + 5./6, "c": 0, "d": 1. / 6}},
-		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.ZScore}, scores{"a": 4/first - 2/second, "b": 3 / second, "c": -4 / first,
+		{fusion.Options{Method: fusion.ReciprocalRank}, scores{"a": 1./61 + 1./63, "b": 1./62 + 1./61, "c": 1. / 63, "d": 1. / 62}},
+		{fusion.Options{Method: fusion.ReciprocalRank, K: 1}, scores{"a": 1./2 + 1./4, "b": 1./3 + 1./2, "c": 1. / 4, "d": 1. / 3}},
+		{fusion.Options{Method: fusion.CombSUM, Normalization: fusion.Unchanged}, scores{"a": 13, "b": 14, "c": 2, "d": 4}},
+		{fusion.Options{Method: fusion.CombSUM, Normalization: fusion.MinMax}, scores{"a": 1, "b": 1.5, "c": 0, "d": 0.2}},
+		{fusion.Options{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
+		{fusion.Options{Method: fusion.CombSUM, Normalization: fusion.Sum}, scores{"a": 8. / 12, "b": 4./12 + 5./6, "c": 0, "d": 1. / 6}},
+		{fusion.Options{Method: fusion.CombSUM, Normalization: fusion.ZScore}, scores{"a": 4/first - 2/second, "b": 3 / second, "c": -4 / first,
 			"d": -1 / second}},
-		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.Rank}, scores{"a": 2 * 4. / 3, "b": 2 * 5. / 3, "c": 1. / 3, "d": 2. / 3}},
+		{fusion.Options{Method: fusion.CombMNZ, Normalization: fusion.Rank}, scores{"a": 2 * 4. / 3, "b": 2 * 5. / 3, "c": 1. / 3, "d": 2. / 3}},
 	} {
 		c.settings.Tag = "fused"
 		t.Run(fmt.Sprint(c.settings), func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestFuse_ByHand(t *testing.T) {
 }
 
 func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
-	fused, diagnostics := fuse(t, fusion.Settings{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"},
+	fused, diagnostics := fuse(t, fusion.Options{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"},
 		text("r1", "u Q0 a 1 2 x\nu Q0 b 2 1 x\nt Q0 e 1 1 x\n"), text("r2", "u Q0 b 1 2 x\nu Q0 a 2 1 x\nu Q0 c 3 0 x\n"))
 	want := "t Q0 e 1 0.01639344262295082 f\nu Q0 b 1 0.03252247488101534 f\nu Q0 a 2 0.03252247488101534 f\n"
 	if fused != want {
@@ -113,7 +113,7 @@ func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
 func TestFuse_EqualSumsAreTies(t *testing.T) {
 	docs := strings.Split("abcdefghijklmnopqrst", "")
 	type fractions map[string]*big.Rat
-	weights := map[fusion.Settings]func(rank, n int64) *big.Rat{
+	weights := map[fusion.Options]func(rank, n int64) *big.Rat{
 		{Method: fusion.ReciprocalRank, K: 1}:                     func(rank, _ int64) *big.Rat { return big.NewRat(1, 1+rank) },
 		{Method: fusion.ReciprocalRank}:                           func(rank, _ int64) *big.Rat { return big.NewRat(1, 60+rank) },
 		{Method: fusion.CombSUM, Normalization: fusion.Rank}:      func(rank, n int64) *big.Rat { return big.NewRat(n-rank+1, n) },
@@ -176,7 +176,7 @@ func TestFuse_OfEqualScores(t *testing.T) {
 		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
 	} {
 		same := "t Q0 a 1 0.1 x\nt Q0 b 1 0.1 x\n"
-		got, _ := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", same),
+		got, _ := fuse(t, fusion.Options{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", same),
 			text("r2", strings.ReplaceAll(same, "b", "c")))
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: got\n%swant %s", normalization, got, want)
@@ -190,7 +190,7 @@ func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
 	sum := func() string {
 		all := lists.Map(scores, func(score string) fusion.Run { return text("r", "t Q0 a 1 "+score+" x\n") })
-		got, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all...)
+		got, diagnostics := fuse(t, fusion.Options{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all...)
 		if diagnostics != nil {
 			t.Fatal(diagnostics)
 		}
@@ -208,7 +208,7 @@ func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 }
 
 func TestSettings_Check(t *testing.T) {
-	for want, settings := range map[string]fusion.Settings{
+	for want, settings := range map[string]fusion.Options{
 		"/normalization method rrf looks":                   {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
 		"/k method combmnz has no k":                        {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
 		`/method there is no method "vote"; there are [rrf`: {Method: "vote", Normalization: fusion.Rank, Tag: "f"},
@@ -226,7 +226,7 @@ func TestSettings_Check(t *testing.T) {
 }
 
 func TestFuse_ReturnsErrorsOfFiles(t *testing.T) {
-	settings := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
+	settings := fusion.Options{Method: fusion.ReciprocalRank, Tag: "f"}
 	errRead := errors.New("the connection is gone")
 	if _, err := fusion.Fuse(t.Context(), io.Discard, settings, []fusion.Run{
 		example()[0], {{Name: "r", Content: iotest.ErrReader(errRead)}}}); !errors.Is(err, errRead) {
@@ -240,7 +240,7 @@ func TestFuse_ReturnsErrorsOfFiles(t *testing.T) {
 }
 
 func TestFuse_DiagnosticsHaveLines(t *testing.T) {
-	fused, diagnostics := fuse(t, fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"},
+	fused, diagnostics := fuse(t, fusion.Options{Method: fusion.ReciprocalRank, Tag: "f"},
 		text("r1", "t Q0 a 1 x x\n"), text("r2", "t Q0 a 1 1 x\n\nt Q0 a 1 1 x\n"), text("r3", ""))
 	if fused != "" {
 		t.Errorf("got\n%s", fused)
@@ -251,7 +251,7 @@ func TestFuse_DiagnosticsHaveLines(t *testing.T) {
 func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
 	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
-		_, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", run),
+		_, diagnostics := fuse(t, fusion.Options{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", run),
 			text("r2", run))
 		if !measure.HasErrors(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
 			t.Errorf("%s: %v", normalization, diagnostics)
@@ -275,7 +275,7 @@ func TestFuse_WritesValidRuns(t *testing.T) {
 			runs = append(runs, b.String())
 		}
 		methods := []fusion.Method{fusion.ReciprocalRank, fusion.CombSUM, fusion.CombMNZ}
-		settings := fusion.Settings{Method: rapid.SampledFrom(methods).Draw(t, "method"), Tag: "f"}
+		settings := fusion.Options{Method: rapid.SampledFrom(methods).Draw(t, "method"), Tag: "f"}
 		if settings.Method != fusion.ReciprocalRank {
 			settings.Normalization = rapid.SampledFrom([]fusion.Normalization{
 				fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore, fusion.Rank}).Draw(t, "normalization")

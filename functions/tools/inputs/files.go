@@ -10,7 +10,7 @@ import (
 
 	"assay/shared/corpus"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -67,8 +67,8 @@ func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
 
 // decodeInline returns the files that the request contains in the form of stored files. They count against the bounds of the
 // request.
-func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []InlineFile) ([]evaluator.File, error) {
-	list := make([]evaluator.File, len(files))
+func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []InlineFile) ([]scoring.File, error) {
+	list := make([]scoring.File, len(files))
 	var fields problem.Fields
 	for i, f := range files {
 		at := fmt.Sprintf("%s/%d", pointer, i)
@@ -77,7 +77,7 @@ func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []
 		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that diagnostics can name either")
 		content := f.bytes(at, &fields)
 		resolver.inlineBytes += int64(len(content))
-		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+		list[i] = scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	}
 	switch {
 	case len(fields) > 0:
@@ -95,16 +95,16 @@ type source struct {
 	pointer string // to the reference
 	inline  bool
 	hidden  bool // the caller must not learn the content of the files
-	files   []evaluator.File
+	files   []scoring.File
 }
 
 // Files returns the files to read.
-func (s *source) Files() []evaluator.File { return s.files }
+func (s *source) Files() []scoring.File { return s.files }
 
 // FilePointer returns the JSON pointer to the file of this name in the input. For stored files it returns the pointer to the
 // reference.
 func (s *source) FilePointer(name string) string {
-	i := slices.IndexFunc(s.files, func(f evaluator.File) bool { return f.Name == name })
+	i := slices.IndexFunc(s.files, func(f scoring.File) bool { return f.Name == name })
 	if !s.inline || i < 0 {
 		return s.pointer
 	}
@@ -122,7 +122,7 @@ func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
 // readSource reads the files of a source. It reports their errors as problems of the caller's input.
 func readSource[R any](ctx context.Context, s *source,
 	read func(context.Context, ...measure.File) (R, []measure.Diagnostic, error)) (R, error) {
-	files, done := evaluator.Contents(s.files)
+	files, done := scoring.Contents(s.files)
 	defer done()
 	result, diagnostics, err := read(ctx, files...)
 	if err == nil {

@@ -6,7 +6,7 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 )
 
@@ -23,7 +23,7 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	s := r.Truth.Settings
 	r.resolver.ReadAs(s)
 	s.Measures = names
-	fields := evaluator.Check(s)
+	fields := scoring.Check(s)
 	for i, f := range fields {
 		fields[i].Pointer = asked.MeasurePointer + strings.TrimPrefix(f.Pointer, "/evaluator/measures")
 		if asked.One {

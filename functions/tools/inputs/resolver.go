@@ -20,8 +20,8 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/compute"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -40,19 +40,19 @@ const (
 type Resolver struct {
 	call         *api.Call
 	dependencies []string
-	inlineBytes  int64              // size of the files in the request
-	storedBytes  int64              // size of the stored files
-	valueBytes   int64              // estimated memory of the values per topic
-	inline       readFiles          // files in the request
-	stored       readFiles          // stored files whose lines are held in memory
-	reads        evaluator.Settings // how the files are read; zero: as rankings
+	inlineBytes  int64            // size of the files in the request
+	storedBytes  int64            // size of the stored files
+	valueBytes   int64            // estimated memory of the values per topic
+	inline       readFiles        // files in the request
+	stored       readFiles        // stored files whose lines are held in memory
+	reads        scoring.Settings // how the files are read; zero: as rankings
 }
 
 // readFiles holds the files whose text is read: those of truths, and all others.
-type readFiles struct{ truths, others []evaluator.File }
+type readFiles struct{ truths, others []scoring.File }
 
 // add adds files of the holder.
-func (f *readFiles) add(h record.Holder, list []evaluator.File) {
+func (f *readFiles) add(h record.Holder, list []scoring.File) {
 	if h == record.HolderTruths {
 		f.truths = append(f.truths, list...)
 	} else {
@@ -62,8 +62,8 @@ func (f *readFiles) add(h record.Holder, list []evaluator.File) {
 
 // count returns the size of the text of the files. It stops counting when the sum exceeds most bytes.
 func (f *readFiles) count(ctx context.Context, most int64) (truths, others lines.Size, err error) {
-	if truths, err = evaluator.CountText(ctx, f.truths, most); err == nil {
-		others, err = evaluator.CountText(ctx, f.others, most-truths.Bytes)
+	if truths, err = scoring.CountText(ctx, f.truths, most); err == nil {
+		others, err = scoring.CountText(ctx, f.others, most-truths.Bytes)
 	}
 	return truths, others, err
 }
@@ -84,7 +84,7 @@ func (resolver *Resolver) addDependency(format string, args ...any) {
 }
 
 // ReadAs tells the resolver how the tool reads the files. This decides how much memory they take.
-func (resolver *Resolver) ReadAs(s evaluator.Settings) { resolver.reads = s }
+func (resolver *Resolver) ReadAs(s scoring.Settings) { resolver.reads = s }
 
 // Compute runs do in slots of the caller's shares of processor time and of memory. The memory grows with the inputs.
 func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) error) error {
@@ -115,22 +115,22 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 }
 
 // heldFilesOf returns the files of a holder whose lines the tool holds in memory. They count against the bounds of the request.
-func (resolver *Resolver) heldFilesOf(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
+func (resolver *Resolver) heldFilesOf(ctx context.Context, h record.Holder, id string, files []record.File) ([]scoring.File, error) {
 	list, err := resolver.storedFiles(ctx, h, id, files)
 	resolver.stored.add(h, list)
 	return list, err
 }
 
 // storedFiles returns the files of a holder. They count against the bounds of the request.
-func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
-	list := make([]evaluator.File, len(files))
+func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]scoring.File, error) {
+	list := make([]scoring.File, len(files))
 	for i, f := range files {
 		resolver.addDependency("%s %s %s", h, f.Name, f.SHA256)
 		if resolver.storedBytes += f.Size; resolver.storedBytes > MaxStoredBytes {
 			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the "+
 				"files by their links and use a tool of your own.", MaxStoredBytes)
 		}
-		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+		list[i] = scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return resolver.call.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
 		}}
 	}

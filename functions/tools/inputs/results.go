@@ -9,7 +9,7 @@ import (
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -36,9 +36,9 @@ type ResultsRequest struct {
 // Results holds runs and the source of their values.
 type Results struct {
 	Runs         []*Run
-	Measures     []string // canonical names, in the order asked for
-	TruthVersion int64    // version of the dataset's truth; 0: the request contains the truth
-	Truth        *Truth   // the truth to compute the values against; nil: the evaluations store the values
+	Measures     []string    // canonical names, in the order asked for
+	TruthVersion int64       // version of the dataset's truth; 0: the request contains the truth
+	Truth        *TruthInput // the truth to compute the values against; nil: the evaluations store the values
 	resolver     *Resolver
 	kind         measure.Kind
 	lower        map[string]bool // by measure, for evaluators that are not built in
@@ -258,7 +258,7 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	}
 	settings := r.Truth.Settings
 	settings.Measures = r.Measures
-	truth, diagnostics, err := evaluator.ReadTruth(ctx, settings, r.Truth.files)
+	truth, diagnostics, err := scoring.ReadTruth(ctx, settings, r.Truth.files)
 	if err == nil {
 		err = r.Truth.CheckDiagnostics(diagnostics)
 	}

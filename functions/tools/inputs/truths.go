@@ -7,24 +7,24 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/truth"
 )
 
-// Truth is the ground truth (qrels, labels) that runs are measured against.
-type Truth struct {
+// TruthInput is the ground truth (qrels, labels) that runs are measured against.
+type TruthInput struct {
 	source
-	Settings evaluator.Settings  // how to read the files, without measures
+	Settings scoring.Settings    // how to read the files, without measures
 	version  int64               // version of the dataset's truth; 0: the request contains the truth
 	dataset  *record.DatasetItem // nil: the request contains the truth
 }
 
 // Qrels reads the truth as relevance judgments. A nil Truth has nil judgments. Errors in the files are problems of the caller's input.
-func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
+func (t *TruthInput) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t == nil {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 }
 
 // Truth gathers the truth that the reference names or contains. The reference stands in the input at the pointer.
-func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
+func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*TruthInput, error) {
 	if err := problem.Check(checkReference(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 		return nil, err
 	}
@@ -62,13 +62,13 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	if err != nil {
 		return nil, err
 	}
-	t := &Truth{source: source{pointer: pointer, inline: true}, Settings: settings}
+	t := &TruthInput{source: source{pointer: pointer, inline: true}, Settings: settings}
 	t.files, err = resolver.decodeInline(record.HolderTruths, pointer+"/files", ref.Files)
 	return t, err
 }
 
 // Judgments gathers the truth of a reference, which stands in the input at /truth. Without a reference it returns DatasetTruth.
-func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
+func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*TruthInput, error) {
 	if ref == nil {
 		return resolver.DatasetTruth(ctx, runs)
 	}
@@ -77,13 +77,13 @@ func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, ru
 
 // DatasetTruth returns the truth in use of the dataset that all the runs are on. It returns nil if the caller may not read that truth.
 // It also returns nil if the runs have no common dataset that the caller sees, or if tools cannot read the dataset's truth.
-func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*Truth, error) {
+func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*TruthInput, error) {
 	return resolver.datasetTruth(ctx, runs, 0)
 }
 
 // datasetTruth returns the same as DatasetTruth, except for one case. If the caller may not read the truth in use, and it has the given
 // version, datasetTruth returns it and marks it as hidden.
-func (resolver *Resolver) datasetTruth(ctx context.Context, runs []*Run, version int64) (*Truth, error) {
+func (resolver *Resolver) datasetTruth(ctx context.Context, runs []*Run, version int64) (*TruthInput, error) {
 	id := commonDataset(runs)
 	if id == "" {
 		return nil, nil
@@ -112,8 +112,8 @@ func (resolver *Resolver) datasetTruth(ctx context.Context, runs []*Run, version
 // dataset is a dataset that the caller sees.
 type dataset struct {
 	item  *record.DatasetItem
-	inUse *record.Truth // the truth in use; nil before the first one
-	roles access.Role   // the caller's roles
+	inUse *record.TruthVersion // the truth in use; nil before the first one
+	roles access.Role          // the caller's roles
 }
 
 // mayUseTruth reports whether the caller may use the truth of the dataset. Before the first truth it reports whether the caller will be
@@ -151,7 +151,7 @@ func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*dat
 }
 
 // truthOf gathers the truth in use of a dataset. It does not check whether the caller may read the truth.
-func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *dataset) (*Truth, error) {
+func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *dataset) (*TruthInput, error) {
 	switch {
 	case d.item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, problem.InvalidMember(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
@@ -161,7 +161,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *datase
 	settings := truth.Settings(d.inUse.RunFormat, d.inUse.Evaluator)
 	settings.Measures = nil
 	settings.PrimaryMeasure = ""
-	t := &Truth{source: source{pointer: pointer}, Settings: settings, version: d.inUse.Number, dataset: d.item}
+	t := &TruthInput{source: source{pointer: pointer}, Settings: settings, version: d.inUse.Number, dataset: d.item}
 	var err error
 	t.files, err = resolver.heldFilesOf(ctx, record.HolderTruths, d.item.ID, d.inUse.Files)
 	return t, err
@@ -174,12 +174,12 @@ func assumed(pointer string) string {
 
 // Settings returns how to read the files that the request contains, without measures. Kind and format stand in the input under the
 // pointer. The default kind is retrieval.
-func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Settings, error) {
-	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: measure.Format{Kind: measure.TRECRun}}
+func Settings(pointer, kind string, format *record.RunFormat) (scoring.Settings, error) {
+	s := scoring.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: measure.Format{Kind: measure.TRECRun}}
 	if format != nil {
 		s.Format = measure.Format(*format)
 	}
-	fields := evaluator.CheckFormat(s.Kind, s.Format)
+	fields := scoring.CheckFormat(s.Kind, s.Format)
 	for i, f := range fields {
 		if kind == "" {
 			fields[i].Detail += assumed(pointer)
@@ -195,7 +195,7 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 
 // SettingsOf returns how to read the files of runs on a dataset, and the inputs of the dataset whose ids the runs are compared with.
 // It returns no inputs if the caller may not read them or if they are too large. The id of the dataset stands in the input at /datasetId.
-func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
+func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s scoring.Settings, inputs []scoring.File, err error) {
 	d, err := resolver.dataset(ctx, "", datasetID)
 	if err != nil {
 		return s, nil, err
@@ -212,28 +212,28 @@ func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s e
 }
 
 // SettingsOfRun returns how to read the files of a stored run, as SettingsOf does for its dataset.
-func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
+func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (scoring.Settings, error) {
 	d, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
-		return evaluator.Settings{},
+		return scoring.Settings{},
 			notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may " +
 				"not see"})
 	}
 	if err != nil {
-		return evaluator.Settings{}, err
+		return scoring.Settings{}, err
 	}
 	return d.settings(r.pointer + "/runId")
 }
 
 // settings returns how to read the files of runs on the dataset. The truth in use decides, as when a run is evaluated. Before the first
 // truth the dataset decides.
-func (d *dataset) settings(pointer string) (evaluator.Settings, error) {
+func (d *dataset) settings(pointer string) (scoring.Settings, error) {
 	format, by := d.item.RunFormat, d.item.Evaluator
 	if d.inUse != nil {
 		format, by = d.inUse.RunFormat, d.inUse.Evaluator
 	}
 	if by.Kind == record.EvaluatorWorker {
-		return evaluator.Settings{},
+		return scoring.Settings{},
 			problem.InvalidMember(pointer,
 				"the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
 	}

@@ -36,14 +36,14 @@ const (
 // Values maps names of measures to values. NaN means that the measure is undefined.
 type Values map[string]float64
 
-// Evaluation has the measures that an evaluator reported.
-type Evaluation struct {
+// Reported has the measures that an evaluator reported.
+type Reported struct {
 	Measures Values
 	Topics   map[string]Values // by topic; empty if the evaluator reports none
 }
 
 // Read reads the named measures from the output folder of an evaluator. It ignores other measures.
-func Read(folder *os.Root, names []string) (*Evaluation, error) {
+func Read(folder *os.Root, names []string) (*Reported, error) {
 	content, err := read(folder, JSON, maxJSON)
 	file, parse := JSON, parseJSON
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func read(folder *os.Root, name string, most int64) ([]byte, error) {
 
 // parseJSON parses an object of names and numbers. The object may instead have a member measures with such an object, and a member
 // topics with such an object for each topic. null means that the measure is undefined.
-func parseJSON(content []byte, names []string) (*Evaluation, error) {
+func parseJSON(content []byte, names []string) (*Reported, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(content, &members); err != nil || members == nil {
 		return nil, explain(content, err)
@@ -107,7 +107,7 @@ func parseJSON(content []byte, names []string) (*Evaluation, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Evaluation{Measures: values}, nil
+		return &Reported{Measures: values}, nil
 	}
 	var of map[string]json.RawMessage
 	var byTopic map[string]map[string]json.RawMessage
@@ -123,7 +123,7 @@ func parseJSON(content []byte, names []string) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Measures: values, Topics: make(map[string]Values, len(byTopic))}
+	e := &Reported{Measures: values, Topics: make(map[string]Values, len(byTopic))}
 	for topic, of := range byTopic {
 		if e.Topics[topic], err = parseValues(of, names); err != nil {
 			return nil, err
@@ -160,12 +160,12 @@ func explain(content []byte, err error) error {
 }
 
 // parsePrototext parses blocks `measure { key: "name" value: "number" }`. It ignores other fields.
-func parsePrototext(content []byte, names []string) (*Evaluation, error) {
+func parsePrototext(content []byte, names []string) (*Reported, error) {
 	var message tirav1.Evaluation
 	if err := (prototext.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxNesting}).Unmarshal(content, &message); err != nil {
 		return nil, errors.New(`it must consist of blocks measure { key: "name" value: "number" }, and none may be nested too deeply`)
 	}
-	e := &Evaluation{Measures: Values{}}
+	e := &Reported{Measures: Values{}}
 	for _, m := range message.GetMeasure() {
 		name, value := m.GetKey(), strings.TrimSpace(m.GetValue())
 		if !slices.Contains(names, name) {

@@ -15,7 +15,7 @@ import (
 var names = []string{"ndcg", "recall"}
 
 // read reads the files as an evaluator's output folder.
-func read(t *testing.T, files map[string]string) (*measures.Evaluation, error) {
+func read(t *testing.T, files map[string]string) (*measures.Reported, error) {
 	t.Helper()
 	folder := t.TempDir()
 	for name, content := range files {

@@ -24,7 +24,7 @@ import (
 // Container runs images with Podman: without a network and without privileges, each in a user namespace of its own, on a read-only root
 // file system, and within limits. The timeout holds even without the worker.
 type Container struct {
-	Settings
+	Config
 
 	machine    hostInfo
 	control    string // id of an empty image, for trial containers
@@ -32,8 +32,8 @@ type Container struct {
 	outage     outage
 }
 
-// Settings are the settings of a Container.
-type Settings struct {
+// Config are the settings of a Container.
+type Config struct {
 	Podman  string // name or path of the program
 	Builder string // image of Buildah; empty: no repositories are built
 	Folder  string // of the workers on this machine; it also records the images that they pulled

@@ -27,7 +27,7 @@ import (
 // fixture is a container sandbox with a registry and a job.
 type fixture struct {
 	box      *sandbox.Container
-	settings sandbox.Settings
+	settings sandbox.Config
 	registry *registry
 	log      *output.Log
 	job      *sandbox.Job
@@ -48,7 +48,7 @@ func podman(t *testing.T, args ...string) string {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	s := &fixture{registry: newRegistry(t), log: output.New()}
-	s.settings = sandbox.Settings{
+	s.settings = sandbox.Config{
 		Podman: "podman", Folder: filepath.Join(t.TempDir(), "work"), Images: 1 << 30, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Limits: sandbox.Limits{CPUs: 1, Memory: 64 << 20, Disk: 1 << 20, Time: time.Minute},
 	}

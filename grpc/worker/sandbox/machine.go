@@ -47,7 +47,7 @@ func (m *hostInfo) check() error {
 
 // NewContainer finds Podman, removes the containers of dead workers, and tests the guarantees for jobs: limits, a user namespace and,
 // for builds, an isolated builder. Its error says what is missing.
-func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
+func NewContainer(ctx context.Context, s *Config) (*Container, error) {
 	path, err := exec.LookPath(s.Podman)
 	if err != nil {
 		return nil, fmt.Errorf("programs run in containers of Podman: install it, or name its program with -runtime: %w", err)
@@ -55,7 +55,7 @@ func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
 		return nil, err
 	}
-	c := &Container{Settings: *s}
+	c := &Container{Config: *s}
 	c.Podman = path
 	if err := c.ask(ctx, &c.machine, "info", "--format=json"); err != nil {
 		return nil, fmt.Errorf("%s does not answer as Podman does: %w", path, err)

@@ -292,7 +292,7 @@ func asEvaluatorFailure(err error) error {
 	return err
 }
 
-func (t *task) report(found *measures.Evaluation, version string) error {
+func (t *task) report(found *measures.Reported, version string) error {
 	if t.Local {
 		version = sandbox.CommandVersion(t.work.GetCommand())
 	}

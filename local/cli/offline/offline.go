@@ -18,14 +18,14 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 )
 
 // Files returns the files at the paths for evaluators.
-func Files(paths ...string) []evaluator.File {
-	return lists.Map(paths, func(path string) evaluator.File { return evaluator.File{Name: path, Open: opener(path)} })
+func Files(paths ...string) []scoring.File {
+	return lists.Map(paths, func(path string) scoring.File { return scoring.File{Name: path, Open: opener(path)} })
 }
 
 // opener returns a function that opens the file at a path, any number of times. It stores the content of a pipe in memory, because a pipe
@@ -77,8 +77,8 @@ func Lines(all []measure.Diagnostic) []string {
 
 // Settings returns the settings for files of the kind and format. If one of these is empty, it guesses it from the file, and because
 // explains the guess.
-func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
-	s = evaluator.Settings{Kind: kind, Format: format}
+func Settings(kind measure.Kind, format measure.Format, file scoring.File) (s scoring.Settings, because string, err error) {
+	s = scoring.Settings{Kind: kind, Format: format}
 	if kind == "" || !kind.Ranks() && format.Kind == "" {
 		guess, err := detection.Of(kind, file)
 		if err != nil {
@@ -100,14 +100,14 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 	if s.Kind.Ranks() {
 		s.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
 	}
-	if fields := evaluator.CheckFormat(s.Kind, s.Format); len(fields) > 0 {
+	if fields := scoring.CheckFormat(s.Kind, s.Format); len(fields) > 0 {
 		return s, because, fmt.Errorf("the format does not go with %s: %s", s.Kind, fields[0].Detail)
 	}
 	return s, because, nil
 }
 
 // SameFormat returns an error if the truth looks like another format than the run with the settings.
-func SameFormat(s evaluator.Settings, truth, run evaluator.File) error {
+func SameFormat(s scoring.Settings, truth, run scoring.File) error {
 	other, _, err := Settings(s.Kind, measure.Format{}, truth)
 	if err == nil && other.Format.Kind != s.Format.Kind {
 		err = fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", truth.Name, other.Format.Kind,
@@ -157,14 +157,14 @@ type Run struct {
 }
 
 // Evaluate evaluates each file as a separate run. The error is a Refused if a file has faults.
-func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File, runs ...evaluator.File) ([]Run, error) {
-	t, found, err := evaluator.ReadTruth(ctx, s, truth)
+func Evaluate(ctx context.Context, s scoring.Settings, truth []scoring.File, runs ...scoring.File) ([]Run, error) {
+	t, found, err := scoring.ReadTruth(ctx, s, truth)
 	if err := Refuse(found, err); err != nil {
 		return nil, err
 	}
 	var list []Run
 	for _, file := range runs {
-		e, err := t.Read(ctx, []evaluator.File{file})
+		e, err := t.Read(ctx, []scoring.File{file})
 		if err != nil {
 			return nil, err
 		}

@@ -16,8 +16,8 @@ import (
 
 	"assay/shared/evaluation"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/scoring"
 	"assay/shared/record"
 )
 
@@ -162,7 +162,7 @@ func (t TREC) measure(name string) (string, error) {
 }
 
 // Print evaluates a run and prints the values like trec_eval.
-func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File) error {
+func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run scoring.File) error {
 	if len(t.Measures) == 0 {
 		t.Measures = []string{"official"}
 	}
@@ -171,7 +171,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 		return err
 	}
 	// These measures are always needed: for the topics of the run, the documents that -J leaves, and the counts of -c.
-	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	s := scoring.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	s.Measures = []string{"NumRet", "Judged", "NumRel"}
 	for _, c := range columns {
 		if c.of != "" {
@@ -179,7 +179,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 		}
 	}
 	s.Measures = slices.Compact(slices.Sorted(slices.Values(s.Measures)))
-	runs, err := Evaluate(ctx, s, []evaluator.File{qrels}, run)
+	runs, err := Evaluate(ctx, s, []scoring.File{qrels}, run)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 }
 
 // tag returns the tag in the last line of a run. trec_eval prints this tag.
-func tag(run evaluator.File) (string, error) {
+func tag(run scoring.File) (string, error) {
 	f, err := run.Open()
 	if err != nil {
 		return "", err

@@ -35,11 +35,11 @@ const Version = "classification/2"
 // Computation computes the measures of classification.
 var Computation = predictions.Evaluator[*counts]{
 	Version: Version,
-	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *counts {
+	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *counts {
 		return newCounts(counter, run.Labels(), truth.Codes(), run.Codes())
 	},
 	Measure: evaluate,
-	Steps: func(asked []measure.Measure, truth *predictions.Truth) int {
+	Steps: func(asked []measure.Measure, truth *predictions.Gold) int {
 		passes := 1
 		for _, m := range asked {
 			if m.Name == "MacroMAE" || m.Param("weights") != "" {
@@ -48,7 +48,7 @@ var Computation = predictions.Evaluator[*counts]{
 		}
 		return passes*truth.Len() + decisions.ValueSteps(asked, len(truth.Labels()))
 	},
-	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, t *counts, result *measure.Result) {
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, t *counts, result *measure.Result) {
 		result.Classes = t.Classes(func(add func(actual, predicted int)) {
 			for i, actual := range t.truth {
 				if counter.Add(1) != nil {

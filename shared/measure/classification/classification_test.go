@@ -197,7 +197,7 @@ func TestEvaluate_AgreesWithScikitLearn(t *testing.T) {
 	measuretest.References(t, 10, func(t *testing.T, truthFile, runFile measure.File, reference map[string]any) {
 		var report measure.Report
 		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"}
-		truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{truthFile}, &report)
+		truth, err := predictions.ReadGold(t.Context(), format, predictions.Labels, []measure.File{truthFile}, &report)
 		if err != nil {
 			t.Fatal(err)
 		}

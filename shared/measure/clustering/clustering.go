@@ -32,11 +32,11 @@ const Version = "clustering/1"
 // Computation computes the measures of clusterings.
 var Computation = predictions.Evaluator[*table]{
 	Version: Version,
-	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *table {
+	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *table {
 		return newTable(counter, len(run.Labels()), truth.Codes(), run.Codes())
 	},
 	Measure: evaluate,
-	Steps: func(_ []measure.Measure, truth *predictions.Truth) int {
+	Steps: func(_ []measure.Measure, truth *predictions.Gold) int {
 		return 2*truth.Len() + steps.SortSteps(truth.Len())
 	},
 }.Computation(predictions.Clusters)

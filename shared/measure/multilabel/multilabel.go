@@ -43,7 +43,7 @@ const Version = "multilabel/1"
 // Computation computes the measures of sets of labels.
 var Computation = predictions.Evaluator[*examples]{
 	Version: Version,
-	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *examples {
+	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *examples {
 		return newExamples(counter, run.Labels(), truth.Len(), truth.Set, run.Set)
 	},
 	Measure: evaluate,
@@ -53,7 +53,7 @@ var Computation = predictions.Evaluator[*examples]{
 
 // stepsOf estimates the steps of newExamples, addMeans, the averages over labels and the confusion matrix for a run with as many labels as
 // the truth.
-func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
 	pass := truth.Len() + 2*truth.Assigned()
 	n := pass + decisions.ValueSteps(asked, len(truth.Labels()))
 	if len(truth.Labels()) <= measure.MaxClasses {
@@ -73,7 +73,7 @@ func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 }
 
 // addDetails adds the values by label, and the values by example of measures that are means over examples.
-func addDetails(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, e *examples, result *measure.Result) {
+func addDetails(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, e *examples, result *measure.Result) {
 	result.Classes = e.Classes(func(add func(actual, predicted int)) {
 		for i := range e.n {
 			predicted := e.predicted(i)

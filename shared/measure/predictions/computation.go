@@ -15,13 +15,13 @@ import (
 type Evaluator[C any] struct {
 	Version string
 	// Compare compares a run with its truth, once for all measures.
-	Compare func(*steps.Counter, *Truth, *Run) C
+	Compare func(*steps.Counter, *Gold, *Run) C
 	// Measure computes the measures from the comparison.
 	Measure func(*steps.Counter, []measure.Measure, C) measure.Result
 	// Steps estimates the steps of evaluating a run, without the steps of reading it.
-	Steps func([]measure.Measure, *Truth) int
+	Steps func([]measure.Measure, *Gold) int
 	// Detail adds data to the result that is not a measure, such as values by example. It may be nil.
-	Detail func(*steps.Counter, []measure.Measure, *Truth, C, *measure.Result)
+	Detail func(*steps.Counter, []measure.Measure, *Gold, C, *measure.Result)
 }
 
 // Computation returns the computation of an evaluator whose truths and runs both have the values.
@@ -40,8 +40,8 @@ func (e Evaluator[C]) ScoreComputation(needsProbabilities func(measure.Measure) 
 	}, e.evaluate, e.Steps)
 }
 
-func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File,
-	report *measure.Report) (found measure.Evaluation, err error) {
+func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File,
+	report *measure.Report) (found measure.Scores, err error) {
 	run, err := t.ReadRun(ctx, files, report)
 	if err != nil || report.Failed() {
 		return found, err
@@ -52,7 +52,7 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 		e.Detail(run.counter, asked, t, compared, &found.Result)
 	}
 	if err := run.counter.Err(); err != nil {
-		return measure.Evaluation{}, err
+		return measure.Scores{}, err
 	}
 	// A larger run would take memory as long as the evaluation exists, and resampling it would take long.
 	if found.Examples = t.Len(); found.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
@@ -65,16 +65,16 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 }
 
 // evaluateFiles measures a run. The evaluation has no diagnostics; they are in the report. It is invalid if the report has errors.
-type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Evaluation, error)
+type evaluateFiles func(context.Context, []measure.Measure, *Gold, []measure.File, *measure.Report) (measure.Scores, error)
 
 func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles,
-	stepsOf func([]measure.Measure, *Truth) int) measure.Computation {
+	stepsOf func([]measure.Measure, *Gold) int) measure.Computation {
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
-			files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+			files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 			var report measure.Report
-			truth, err := ReadTruth(ctx, format, values, files, &report)
+			truth, err := ReadGold(ctx, format, values, files, &report)
 			if err != nil || report.Failed() {
 				return nil, report.Diagnostics(), err
 			}
@@ -92,14 +92,14 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := ReadTruth(ctx, format, ofRun(asked), files, &report) // files of truths and runs have the same rules
+			_, err := ReadGold(ctx, format, ofRun(asked), files, &report) // files of truths and runs have the same rules
 			return report.Diagnostics(), err
 		},
 	}
 }
 
-func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Truth) int) *measure.Truth {
-	return &measure.Truth{
+func (t *Gold) withMeasures(asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Gold) int) *measure.Reference {
+	return &measure.Reference{
 		Steps: func(asked []measure.Measure) int {
 			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth in memory
 		},
@@ -112,8 +112,8 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, st
 			}
 			return &measure.Known{Compare: t.Known(ids, labels).compare}
 		},
-		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			return measure.Evaluate(func(report *measure.Report) (measure.Evaluation, error) {
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Scores, error) {
+			return measure.Evaluate(func(report *measure.Report) (measure.Scores, error) {
 				return evaluate(ctx, asked, t, files, report)
 			})
 		},
@@ -121,7 +121,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, st
 }
 
 // extent describes the size of the truth.
-func (t *Truth) extent() string {
+func (t *Gold) extent() string {
 	text := plural.Count(t.Len(), "example")
 	switch {
 	case t.values == Sets:
@@ -135,20 +135,20 @@ func (t *Truth) extent() string {
 }
 
 // Assigned returns the number of labels of all examples together, for Sets.
-func (t *Truth) Assigned() int { return max(0, len(t.sets.codes)-t.Len()) }
+func (t *Gold) Assigned() int { return max(0, len(t.sets.codes)-t.Len()) }
 
 // TextBytes returns the number of bytes of all References together.
-func (t *Truth) TextBytes() int { return len(t.texts.all) }
+func (t *Gold) TextBytes() int { return len(t.texts.all) }
 
 // compare reports the differences between a run and the known ids and labels.
-func (t *Truth) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+func (t *Gold) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	_, err := t.ReadRun(ctx, files, &report)
 	return report.Diagnostics(), err
 }
 
 // KnownItems returns the ids of items in the form that evaluators share. It returns nil if there are no items.
-func KnownItems(items *Truth) *measure.Known {
+func KnownItems(items *Gold) *measure.Known {
 	if items.Len() == 0 {
 		return nil
 	}

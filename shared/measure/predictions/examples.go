@@ -7,7 +7,7 @@ import (
 
 // AddValues adds values by example to a result, for measures that are means over examples. For such a measure, of returns a function from
 // the index of an example to its value. For any other measure, of returns nil.
-func (t *Truth) AddValues(counter *steps.Counter, asked []measure.Measure, result *measure.Result,
+func (t *Gold) AddValues(counter *steps.Counter, asked []measure.Measure, result *measure.Result,
 	of func(measure.Measure) func(i int) float64) {
 	for _, m := range asked {
 		if value := of(m); value != nil {
@@ -17,7 +17,7 @@ func (t *Truth) AddValues(counter *steps.Counter, asked []measure.Measure, resul
 }
 
 // sample returns a truth and a run that have only the examples with the indices.
-func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
+func sample(t *Gold, r *Run, examples []int) (*Gold, *Run) {
 	truth, run := *t, *r
 	truth.ids, run.truth = nil, &truth
 	truth.codes, run.codes = pick(t.codes, examples), pick(r.codes, examples)

@@ -16,7 +16,7 @@ func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	for _, format := range []measure.Format{jsonLabels, csvLabels} {
 		var report measure.Report
 		files := []measure.File{{Name: "truth", Content: io.MultiReader(strings.NewReader("id,label\n"), iotest.ErrReader(broken))}}
-		if _, err := ReadTruth(t.Context(), format, Labels, files, &report); !errors.Is(err, broken) {
+		if _, err := ReadGold(t.Context(), format, Labels, files, &report); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
 		}
 		content := map[string]string{measure.JSONL: `{"id":1,"label":2}`, measure.CSV: "id,label\n1,2\n"}[format.Kind]
@@ -151,7 +151,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:6 error: the truth has no id "c\n"; expected only ids of the truth`,
 		}},
 	}
-	truths := map[Values]*Truth{
+	truths := map[Values]*Gold{
 		Labels:  soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nb,y\n")),
 		Numbers: soundTruth(t, csvLabels, Numbers, measuretest.File("truth", "id,label\na,1\nb,2\n")),
 	}

@@ -108,7 +108,7 @@ func TestReadTruth_IsBounded(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var report measure.Report
-			truth := &Truth{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs()}
+			truth := &Gold{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs()}
 			if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", content)}, &report); err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 		kinds := rapid.SampledFrom([]string{measure.JSONL, measure.CSV})
 		var report measure.Report
 		truthKind, runKind := kinds.Draw(t, "truth"), kinds.Draw(t, "run")
-		truth, err := ReadTruth(t.Context(), formatOf(truthKind, "label"), Labels, []measure.File{write(truthKind, ids)}, &report)
+		truth, err := ReadGold(t.Context(), formatOf(truthKind, "label"), Labels, []measure.File{write(truthKind, ids)}, &report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +251,7 @@ func decodeJSONL(content string) (ids, labels []string, ok bool) {
 }
 
 // checkRead compares the content of an accepted file with the result of the naive reader.
-func checkRead(t *testing.T, truth *Truth, ids, labels []string, ok bool) {
+func checkRead(t *testing.T, truth *Gold, ids, labels []string, ok bool) {
 	t.Helper()
 	if !ok {
 		t.Fatal("a file is accepted that a plain reader refuses")

@@ -76,9 +76,9 @@ const (
 	maxTextLine   = 1 << 20   // bytes of a line with texts
 )
 
-// Truth is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
+// Gold is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
 // against it at the same time.
-type Truth struct {
+type Gold struct {
 	format measure.Format
 	values Values
 	runs   Values // values of its runs
@@ -100,24 +100,24 @@ type Truth struct {
 // limits are the limits of one Truth and its runs; tests lower them.
 type limits struct{ examples, labels, ids, assigned, scores, texts int }
 
-// ReadTruth reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
+// ReadGold reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
 // used. The error is from reading or the context.
-func ReadTruth(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
+func ReadGold(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Gold, error) {
 	t := newTruth(format, values)
 	err := t.read(ctx, files, report)
 	return t, err
 }
 
 // ReadArrays reads a truth of Arrays like ReadTruth.
-func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Truth, error) {
+func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Gold, error) {
 	t := newTruth(format, Arrays)
 	t.take = take
 	err := t.read(ctx, files, report)
 	return t, err
 }
 
-func newTruth(format measure.Format, values Values) *Truth {
-	return &Truth{
+func newTruth(format measure.Format, values Values) *Gold {
+	return &Gold{
 		format: format,
 		values: values,
 		runs:   values,
@@ -128,7 +128,7 @@ func newTruth(format measure.Format, values Values) *Truth {
 	}
 }
 
-func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+func (t *Gold) read(ctx context.Context, files []measure.File, report *measure.Report) error {
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file; expected at least one")
 	}
@@ -145,7 +145,7 @@ func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.
 }
 
 // add adds one example. It returns false if a limit ends the reading.
-func (t *Truth) add(f *file, e example) bool {
+func (t *Gold) add(f *file, e example) bool {
 	if t.ids.len() >= t.limits.examples {
 		f.errorf(e.line, "this is one example too many; expected at most %d", t.limits.examples)
 		return false
@@ -187,7 +187,7 @@ func (t *Truth) add(f *file, e example) bool {
 }
 
 // code returns the code of a label. ok is false if there are too many labels.
-func (t *Truth) code(f *file, line int, label []byte) (code int32, ok bool) {
+func (t *Gold) code(f *file, line int, label []byte) (code int32, ok bool) {
 	if code = t.labels.find(label); code >= 0 {
 		return code, true
 	}
@@ -217,7 +217,7 @@ func (f *file) tooManyLabels(line, limit int) {
 }
 
 // Bytes estimates the memory of the truth.
-func (t *Truth) Bytes() int64 {
+func (t *Gold) Bytes() int64 {
 	const perLabel = 2*16 + 16 // its name in the list and in the index, and the rest of the index
 	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
 		4*cap(t.sets.starts) + 2*cap(t.sets.codes) + t.texts.bytes()
@@ -228,7 +228,7 @@ func (t *Truth) Bytes() int64 {
 }
 
 // Len returns the number of examples.
-func (t *Truth) Len() int {
+func (t *Gold) Len() int {
 	if t.ids == nil {
 		return len(t.sets.starts) // a sample has no ids
 	}
@@ -236,13 +236,13 @@ func (t *Truth) Len() int {
 }
 
 // Labels returns the different labels in the order in which they were read. The index of a label is its code.
-func (t *Truth) Labels() []string { return t.labels.names }
+func (t *Gold) Labels() []string { return t.labels.names }
 
 // Codes returns the label code of each example. It is nil for Numbers.
-func (t *Truth) Codes() []int32 { return t.codes }
+func (t *Gold) Codes() []int32 { return t.codes }
 
 // Set returns the label codes of an example of Sets, in ascending order.
-func (t *Truth) Set(i int) []int16 { return t.sets.at(i) }
+func (t *Gold) Set(i int) []int16 { return t.sets.at(i) }
 
 // Numbers returns the number of each example. It is nil for Labels.
-func (t *Truth) Numbers() []float64 { return t.numbers }
+func (t *Gold) Numbers() []float64 { return t.numbers }

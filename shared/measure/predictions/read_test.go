@@ -19,17 +19,17 @@ func formatOf(kind, valueField string) measure.Format {
 	return measure.Format{Kind: kind, IDField: "id", ValueField: valueField}
 }
 
-func readTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
+func readTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) (*Gold, *measure.Report) {
 	t.Helper()
 	var report measure.Report
-	truth, err := ReadTruth(t.Context(), format, values, files, &report)
+	truth, err := ReadGold(t.Context(), format, values, files, &report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return truth, &report
 }
 
-func soundTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) *Truth {
+func soundTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) *Gold {
 	t.Helper()
 	truth, report := readTruth(t, format, values, files...)
 	if report.Failed() {
@@ -38,7 +38,7 @@ func soundTruth(t testing.TB, format measure.Format, values Values, files ...mea
 	return truth
 }
 
-func readRun(t testing.TB, truth *Truth, files ...measure.File) (*Run, *measure.Report) {
+func readRun(t testing.TB, truth *Gold, files ...measure.File) (*Run, *measure.Report) {
 	t.Helper()
 	var report measure.Report
 	run, err := truth.ReadRun(t.Context(), files, &report)

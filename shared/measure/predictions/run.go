@@ -16,7 +16,7 @@ import (
 
 // Run holds the predictions for the examples of a truth, in the order of the truth.
 type Run struct {
-	truth   *Truth
+	truth   *Gold
 	counter *steps.Counter
 	places  sourceLines
 	joined  []uint32 // by example, the number of its prediction's id in places; 0 without a prediction
@@ -40,7 +40,7 @@ type Run struct {
 
 // ReadRun reads a run from one or more files. Faults of the files and missing predictions go to the report. If the report has errors, the
 // run must not be used. The error is from reading or the context.
-func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
+func (t *Gold) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
 	r := &Run{truth: t, used: make([]bool, len(t.labels.names))}
 	switch t.values {
 	case Numbers:
@@ -58,7 +58,7 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 }
 
 // ReadRunArrays reads a run of Arrays like ReadRun. It passes each array to take, with the index of the example in the truth.
-func (t *Truth) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
+func (t *Gold) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
 	r := &Run{truth: t, take: take}
 	return r.read(ctx, files, report)
 }
@@ -200,8 +200,8 @@ const (
 
 // Known returns a Truth with the ids, the set of labels, or both, and nothing else of t. Reading a run against it reports only faults that
 // do not depend on the rest of t.
-func (t *Truth) Known(ids, labels bool) *Truth {
-	k := &Truth{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
+func (t *Gold) Known(ids, labels bool) *Gold {
+	k := &Gold{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
 	if ids {
 		k.ids = t.ids
 	}
@@ -212,7 +212,7 @@ func (t *Truth) Known(ids, labels bool) *Truth {
 }
 
 // NewInputs returns a Truth that consists of the ids that AddInput adds. It reads only the ids of runs.
-func NewInputs(format measure.Format) *Truth {
+func NewInputs(format measure.Format) *Gold {
 	format.ValueField = ""
 	t := newTruth(format, Labels)
 	t.origin = measure.OfInputs
@@ -222,7 +222,7 @@ func NewInputs(format measure.Format) *Truth {
 // AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file is of another kind or lacks the field. ok is
 // false if the file has faults or too many ids; then the ids of the inputs are not known completely. The error is from reading or the
 // context.
-func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
+func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
 	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report, counter: steps.Of(ctx)}
 	err = f.read(ctx, content.Content, func(e example) bool {

@@ -15,7 +15,7 @@ import (
 )
 
 // names returns the labels of an example, sorted.
-func (t *Truth) setNames(i int) []string {
+func (t *Gold) setNames(i int) []string {
 	list := []string{}
 	for _, code := range t.Set(i) {
 		list = append(list, t.Labels()[code])
@@ -128,7 +128,7 @@ func TestRead_EndlessSetsAreRefused(t *testing.T) {
 }
 
 // checkSets compares the content of an accepted file with the result of a plain reader.
-func checkSets(t *testing.T, truth *Truth, ids []string, sets [][]string) {
+func checkSets(t *testing.T, truth *Gold, ids []string, sets [][]string) {
 	t.Helper()
 	if truth.Len() != len(ids) {
 		t.Fatalf("%d examples, want %q", truth.Len(), ids)

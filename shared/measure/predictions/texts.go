@@ -29,7 +29,7 @@ func (t *texts) add(list [][]byte) int {
 func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) }
 
 // References appends the references of an example to a list. Callers must not change the texts, which are not copies.
-func (t *Truth) References(index int, list [][]byte) [][]byte {
+func (t *Gold) References(index int, list [][]byte) [][]byte {
 	for i := t.texts.last[index]; i < t.texts.last[index+1]; i++ {
 		list = append(list, t.texts.all[t.texts.ends[i]:t.texts.ends[i+1]])
 	}
@@ -41,26 +41,26 @@ type TextEvaluator interface {
 	// Compare compares a text with the references of the example with the index. A fault goes to the report and ends the reading.
 	Compare(index int, text []byte) (fault string)
 	// Evaluation returns the evaluation after the last text, or the error of the steps counter.
-	Evaluation() (measure.Evaluation, error)
+	Evaluation() (measure.Scores, error)
 }
 
 // TextComputation returns the computation of an evaluator that compares texts with references, one at a time. start returns a new
 // TextEvaluator for a run, which counts its steps. stepsOf estimates these steps.
-func TextComputation(version string, stepsOf func([]measure.Measure, *Truth) int,
-	start func(context.Context, *steps.Counter, []measure.Measure, *Truth) TextEvaluator) measure.Computation {
+func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
+	start func(context.Context, *steps.Counter, []measure.Measure, *Gold) TextEvaluator) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
-		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Evaluation, error) {
+		func(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File, report *measure.Report) (measure.Scores, error) {
 			counter := steps.Of(ctx)
 			e := start(ctx, counter, asked, t)
 			if err := (&Run{truth: t, counter: counter, compare: e.Compare}).read(ctx, files, report); err != nil || report.Failed() {
-				return measure.Evaluation{}, err
+				return measure.Scores{}, err
 			}
 			return e.Evaluation()
 		}, stepsOf)
 }
 
 // ID returns the id of an example.
-func (t *Truth) ID(index int) string { return string(t.ids.at(index)) }
+func (t *Gold) ID(index int) string { return string(t.ids.at(index)) }
 
 func (r *Run) compareText(f *file, e example, index int) bool {
 	if r.text += len(e.texts[0]); r.text > r.truth.limits.texts {

@@ -50,14 +50,14 @@ const Version = "probabilities/1"
 // Computation computes the measures of scores.
 var Computation = predictions.Evaluator[*Examples]{
 	Version: Version,
-	Compare: func(_ *steps.Counter, truth *predictions.Truth, run *predictions.Run) *Examples {
+	Compare: func(_ *steps.Counter, truth *predictions.Gold, run *predictions.Run) *Examples {
 		return &Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores}
 	},
 	Measure: func(counter *steps.Counter, asked []measure.Measure, e *Examples) measure.Result {
 		return Evaluate(counter, asked, *e)
 	},
 	Steps: stepsOf,
-	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, e *Examples, result *measure.Result) {
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, e *Examples, result *measure.Result) {
 		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			if !isMean(m) {
 				return nil
@@ -69,7 +69,7 @@ var Computation = predictions.Evaluator[*Examples]{
 }.ScoreComputation(func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" })
 
 // stepsOf estimates the steps of the measures. Scores are sorted once for each label that measures need.
-func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
 	n := truth.Len()
 	labels := len(truth.Labels())
 	total := 0

@@ -67,12 +67,12 @@ var measures = map[string]func(*pairs) (value float64, reason string){
 // Computation computes the measures of regression.
 var Computation = predictions.Evaluator[*pairs]{
 	Version: Version,
-	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *pairs {
+	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *pairs {
 		return newPairs(counter, truth.Numbers(), run.Numbers())
 	},
 	Measure: evaluate,
 	Steps:   stepsOf,
-	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, p *pairs, result *measure.Result) {
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, p *pairs, result *measure.Result) {
 		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			of := errorOf[m.Name]
 			if of == nil {
@@ -84,7 +84,7 @@ var Computation = predictions.Evaluator[*pairs]{
 }.Computation(predictions.Numbers)
 
 // stepsOf estimates the steps of the measures: passes over the data, and sorting for ranks and medians.
-func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
 	const passes = 6
 	n, sorted := truth.Len(), steps.SortSteps(truth.Len())
 	total := 0

@@ -322,7 +322,7 @@ func TestEvaluate_AgreesWithScikitLearnAndScipy(t *testing.T) {
 	measuretest.References(t, 11, func(t *testing.T, truthFile, runFile measure.File, reference map[string]any) {
 		var report measure.Report
 		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}
-		truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{truthFile}, &report)
+		truth, err := predictions.ReadGold(t.Context(), format, predictions.Numbers, []measure.File{truthFile}, &report)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func computation(version string,
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, _ measure.Format, asked []measure.Measure,
-			files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+			files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 			qrels, diagnostics, err := readQrels(ctx, files...)
 			if err != nil || qrels == nil {
 				return nil, diagnostics, err
@@ -34,12 +34,12 @@ func computation(version string,
 }
 
 // measured returns the qrels as the truth of an evaluator.
-func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
+func (q *Qrels) measured(asked []measure.Measure) *measure.Reference {
 	topics := q.Topics()
 	if topics*len(asked) > measure.MaxTopicValues {
 		topics = 0
 	}
-	return &measure.Truth{
+	return &measure.Reference{
 		Steps: q.steps, Extent: q.extent(), Bytes: q.Bytes(), Topics: topics,
 		Known: func(ids, _ bool) *measure.Known {
 			if !ids {
@@ -47,7 +47,7 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 			}
 			return q.Known().Measured(0)
 		},
-		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Scores, error) {
 			return q.Read(ctx, asked, files...)
 		},
 	}
@@ -76,7 +76,7 @@ func (q *Qrels) extent() string {
 }
 
 // Measured returns the known ids in the form that evaluators share. bytes is their memory in addition to the truth's.
-func (k *Known) Measured(bytes int64) *measure.Known {
+func (k *KnownTopics) Measured(bytes int64) *measure.Known {
 	return &measure.Known{Compare: k.Compare, Bytes: bytes,
 		CompareKept: func(ctx context.Context, run measure.Kept) ([]measure.Diagnostic, error) {
 			return k.compareRead(ctx, run.(*kept))

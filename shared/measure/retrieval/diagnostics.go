@@ -16,22 +16,22 @@ import (
 	"assay/shared/plural"
 )
 
-// Known holds the topics and possibly the documents that participants know. Comparing a run with them does not use the truth.
-type Known struct {
+// KnownTopics holds the topics and possibly the documents that participants know. Comparing a run with them does not use the truth.
+type KnownTopics struct {
 	origin    measure.Origin
 	topics    Qrels // without judgments
 	documents func(id []byte) bool
 }
 
 // Known returns the topics of the truth.
-func (q *Qrels) Known() *Known {
-	return &Known{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
+func (q *Qrels) Known() *KnownTopics {
+	return &KnownTopics{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
 }
 
 // KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no
 // topics.
-func KnownOf(topics []string, documents func(id []byte) bool) *Known {
-	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
+func KnownOf(topics []string, documents func(id []byte) bool) *KnownTopics {
+	k := &KnownTopics{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
 		index: map[string]int32{}}}
 	for i, name := range k.topics.names {
 		k.topics.index[name] = int32(i)
@@ -41,7 +41,7 @@ func KnownOf(topics []string, documents func(id []byte) bool) *Known {
 
 // Compare reports the unknown topics and documents of a run, and the topics that the run lacks. Its diagnostics say nothing else about a
 // truth.
-func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+func (k *KnownTopics) Compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	run, report, err := readRun(ctx, &k.topics, standardLimits, files)
 	if err != nil {
 		return nil, err
@@ -50,11 +50,11 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 }
 
 // compareRead compares a run that was read before.
-func (k *Known) compareRead(ctx context.Context, e *kept) ([]measure.Diagnostic, error) {
+func (k *KnownTopics) compareRead(ctx context.Context, e *kept) ([]measure.Diagnostic, error) {
 	return k.compare(ctx, e.run, e.read.Clone())
 }
 
-func (k *Known) compare(ctx context.Context, run *run, report *measure.Report) ([]measure.Diagnostic, error) {
+func (k *KnownTopics) compare(ctx context.Context, run *run, report *measure.Report) ([]measure.Diagnostic, error) {
 	counter := steps.Of(ctx)
 	k.topics.compareTopics(counter, run, k.origin, report)
 	if k.documents != nil && !report.Failed() {
@@ -63,7 +63,7 @@ func (k *Known) compare(ctx context.Context, run *run, report *measure.Report) (
 	return run.inOrder(report), counter.Err()
 }
 
-func (k *Known) compareDocuments(counter *steps.Counter, run *run, report *measure.Report) {
+func (k *KnownTopics) compareDocuments(counter *steps.Counter, run *run, report *measure.Report) {
 	var unknown []string
 	n, all := 0, 0
 	for doc := range run.documents() {

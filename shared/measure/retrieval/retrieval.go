@@ -83,7 +83,7 @@ func (k *kept) WithoutTruth() (found []measure.Diagnostic, ok bool) {
 }
 
 // Read evaluates a run like Evaluate, and keeps it.
-func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*measure.Evaluation, error) {
+func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*measure.Scores, error) {
 	plan, err := q.plan(measures)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 	if err != nil {
 		return nil, err
 	}
-	e := &measure.Evaluation{Diagnostics: run.inOrder(report), Kept: &kept{run, read, withoutTruth}}
+	e := &measure.Scores{Diagnostics: run.inOrder(report), Kept: &kept{run, read, withoutTruth}}
 	if !report.Failed() {
 		e.Result = plan.result(counter, q, values)
 		e.Result.Warnings = e.Diagnostics

@@ -262,7 +262,7 @@ func (s *sentences) bytes() int64 {
 
 // readSentences reads a truth of tokens.
 func readSentences(ctx context.Context, asked []measure.Measure, files []measure.File,
-	report *measure.Report) (*measure.Truth, []string, error) {
+	report *measure.Report) (*measure.Reference, []string, error) {
 	truth := newSentences(newTypes(ctx), report)
 	for _, m := range asked {
 		if of := schemes[m.Param("scheme")]; of.name != "" && !slices.Contains(truth.checks, of) {

@@ -133,7 +133,7 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 
 // readTexts reads a truth of documents.
 func readTexts(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
-	report *measure.Report) (*measure.Truth, []string, error) {
+	report *measure.Report) (*measure.Reference, []string, error) {
 	truth := &texts{types: newTypes(ctx), report: report, field: format.ValueField}
 	items, err := predictions.ReadArrays(ctx, format, truth.take, files, report)
 	if err != nil {

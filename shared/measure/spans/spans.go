@@ -58,7 +58,7 @@ const Version = "spans/1"
 var Computation = measure.Computation{
 	Version: Version,
 	ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
-		files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+		files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 		var report measure.Report
 		truth, kinds, err := readTruth(ctx, format, asked, files, &report)
 		if err != nil || report.Failed() {
@@ -82,7 +82,7 @@ var Computation = measure.Computation{
 
 // readTruth reads a truth. It also returns the types of its spans.
 func readTruth(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
-	report *measure.Report) (*measure.Truth, []string, error) {
+	report *measure.Report) (*measure.Reference, []string, error) {
 	if format.Kind == measure.CoNLL {
 		return readSentences(ctx, asked, files, report)
 	}
@@ -92,8 +92,8 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 // newTruth returns a truth with count documents and the number of spans or tokens. size is its memory in bytes. read reads a run, and
 // compares it with the ids or tokens of the truth, with its types, or with both.
 func newTruth(asked []measure.Measure, count, spans int, size int64,
-	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Truth {
-	return &measure.Truth{
+	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Reference {
+	return &measure.Reference{
 		Steps:  func(asked []measure.Measure) int { return int(size) + stepsOf(asked, count, spans) },
 		Extent: plural.Count(count, "document"),
 		Bytes:  size,
@@ -108,8 +108,8 @@ func newTruth(asked []measure.Measure, count, spans int, size int64,
 				return report.Diagnostics(), err
 			}}
 		},
-		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			return measure.Evaluate(func(report *measure.Report) (e measure.Evaluation, err error) {
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Scores, error) {
+			return measure.Evaluate(func(report *measure.Report) (e measure.Scores, err error) {
 				d, err := read(ctx, true, true, files, report)
 				if err != nil || report.Failed() {
 					return e, err

@@ -25,7 +25,7 @@ var (
 )
 
 // read reads a truth without faults.
-func read(t testing.TB, format measure.Format, text string, names ...string) *measure.Truth {
+func read(t testing.TB, format measure.Format, text string, names ...string) *measure.Reference {
 	t.Helper()
 	truth, found, err := spans.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Spans, names...),
 		[]measure.File{measuretest.File("truth", text)})
@@ -36,7 +36,7 @@ func read(t testing.TB, format measure.Format, text string, names ...string) *me
 }
 
 // evaluate evaluates a run.
-func evaluate(t testing.TB, truth *measure.Truth, text string) *measure.Evaluation {
+func evaluate(t testing.TB, truth *measure.Reference, text string) *measure.Scores {
 	t.Helper()
 	e, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("run", text)})
 	if err != nil {

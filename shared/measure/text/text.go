@@ -54,12 +54,12 @@ const Version = "text/1"
 
 // Computation computes the measures of texts.
 var Computation = predictions.TextComputation(Version, stepsOf,
-	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth) predictions.TextEvaluator {
+	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold) predictions.TextEvaluator {
 		return &runEvaluator{evaluation: newEvaluation(ctx, counter, asked, truth.Len()), truth: truth}
 	})
 
 // stepsOf estimates the steps of the measures for texts that are as long as the mean reference.
-func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
 	e := newEvaluation(context.Background(), steps.Of(context.Background()), asked, 0)
 	size := truth.TextBytes()
 	references := truth.References(0, nil)
@@ -95,7 +95,7 @@ func (r *rouge) subsequenceSteps(size int) (n int) {
 // runEvaluator compares the texts of one run with the references of a truth.
 type runEvaluator struct {
 	evaluation *evaluation
-	truth      *predictions.Truth
+	truth      *predictions.Gold
 	// The references of the current example. The next example reuses their memory.
 	list       [][]byte
 	references []string
@@ -115,7 +115,7 @@ func (r *runEvaluator) Compare(index int, text []byte) (fault string) {
 }
 
 // Evaluation implements predictions.TextEvaluator.
-func (r *runEvaluator) Evaluation() (measure.Evaluation, error) {
+func (r *runEvaluator) Evaluation() (measure.Scores, error) {
 	return r.evaluation.evaluation(r.truth.ID)
 }
 
@@ -265,9 +265,9 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 	return ""
 }
 
-func (e *evaluation) evaluation(id func(index int) string) (measure.Evaluation, error) {
+func (e *evaluation) evaluation(id func(index int) string) (measure.Scores, error) {
 	if err := e.common.counter.Err(); err != nil {
-		return measure.Evaluation{}, err
+		return measure.Scores{}, err
 	}
 	r := measure.Compute(e.counter, e.asked, func(m measure.Measure) (float64, string) {
 		s := e.sums[m.String()]
@@ -284,7 +284,7 @@ func (e *evaluation) evaluation(id func(index int) string) (measure.Evaluation, 
 			r.AddValues(e.counter, m.String(), e.examples, id, func(i int) float64 { return s.terms[i][0] })
 		}
 	}
-	found := measure.Evaluation{Result: r, Examples: e.examples}
+	found := measure.Scores{Result: r, Examples: e.examples}
 	if e.examples <= measure.MaxExamples {
 		found.Resample = e.resample
 	}

@@ -83,7 +83,7 @@ func Team(user string) string { return "team of " + user }
 // Dataset is a dataset in the store, with the ground truth for its runs.
 type Dataset struct {
 	*record.DatasetItem
-	Truth *record.Truth // nil while the dataset has none
+	Truth *record.TruthVersion // nil while the dataset has none
 	Task  *Task
 }
 
@@ -129,7 +129,7 @@ func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	all := []record.Record{d}
 	set := &Dataset{DatasetItem: d, Task: t}
 	if d.TruthVersion > 0 {
-		set.Truth = &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat,
+		set.Truth = &record.TruthVersion{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat,
 			Evaluator: d.Evaluator, Pool: d.Pool}
 		all = append(all, set.Truth, record.NewTruthSecret(d.ID, t.b.Now()))
 	}

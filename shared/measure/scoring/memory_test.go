@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"bytes"
@@ -9,19 +9,19 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/scoring"
 )
 
 // TestTruth_BytesAreItsMemory compares Bytes of packed truths with their memory in the heap.
 func TestTruth_BytesAreItsMemory(t *testing.T) {
-	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: measure.Format{Kind: measure.TRECRun}}
+	retrieval := scoring.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: measure.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
 	numbers.Kind, numbers.Measures = measure.Regression, []string{"RMSE"}
 	const many = 100_000
 	for name, tt := range map[string]struct {
-		settings evaluator.Settings
+		settings scoring.Settings
 		header   string
 		line     func(i int) string
 	}{
@@ -40,7 +40,7 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 			}
 			packed := measuretest.Gzip(t, text.String())
 			before := heap()
-			truth, diagnostics, err := evaluator.ReadTruth(t.Context(), tt.settings, []evaluator.File{file("truth.gz", packed)})
+			truth, diagnostics, err := scoring.ReadTruth(t.Context(), tt.settings, []scoring.File{file("truth.gz", packed)})
 			if err != nil || truth == nil {
 				t.Fatal(diagnostics, err)
 			}
@@ -56,16 +56,16 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 // TestMemory_IsWhatReadingTakes compares Memory with the peak memory of the process, for the shortest lines of each format and for long
 // lines.
 func TestMemory_IsWhatReadingTakes(t *testing.T) {
-	rankings := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
-	judged := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: rankings.Format}
-	spans := evaluator.Settings{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}}
-	as := func(kind measure.Kind, format string) evaluator.Settings {
-		return evaluator.Settings{Kind: kind, Format: measure.Format{Kind: format, IDField: "id", ValueField: "x"}}
+	rankings := scoring.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	judged := scoring.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: rankings.Format}
+	spans := scoring.Settings{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}}
+	as := func(kind measure.Kind, format string) scoring.Settings {
+		return scoring.Settings{Kind: kind, Format: measure.Format{Kind: format, IDField: "id", ValueField: "x"}}
 	}
 	const textBytes = 6 << 20
-	diversity := evaluator.Settings{Kind: measure.Diversity, Measures: []string{"StRecall@20"}, Format: rankings.Format}
+	diversity := scoring.Settings{Kind: measure.Diversity, Measures: []string{"StRecall@20"}, Format: rankings.Format}
 	for name, tt := range map[string]struct {
-		settings evaluator.Settings
+		settings scoring.Settings
 		header   string
 		line     func(i int) string
 	}{
@@ -96,15 +96,15 @@ func TestMemory_IsWhatReadingTakes(t *testing.T) {
 			}
 			before := measuretest.PeakMemory()()
 			peak := measuretest.PeakMemory()
-			read, counted := evaluator.ValidateRun, tt.settings.Memory(size)
+			read, counted := scoring.ValidateRun, tt.settings.Memory(size)
 			if len(tt.settings.Measures) > 0 { // it is a truth
 				counted = tt.settings.MemoryOfTruth(size)
-				read = func(ctx context.Context, s evaluator.Settings, files []evaluator.File, _ ...*evaluator.Known) ([]measure.Diagnostic, error) {
-					_, found, err := evaluator.ReadTruth(ctx, s, files)
+				read = func(ctx context.Context, s scoring.Settings, files []scoring.File, _ ...*scoring.KnownIDs) ([]measure.Diagnostic, error) {
+					_, found, err := scoring.ReadTruth(ctx, s, files)
 					return found, err
 				}
 			}
-			found, err := read(t.Context(), tt.settings, []evaluator.File{file("file", text.String())})
+			found, err := read(t.Context(), tt.settings, []scoring.File{file("file", text.String())})
 			if err != nil || measure.HasErrors(found) {
 				t.Fatal(found, err)
 			}

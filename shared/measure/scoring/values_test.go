@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -124,12 +124,12 @@ func TestEvaluate_HasFiniteValuesOrReasons(t *testing.T) {
 		t.Run(string(e.Kind), func(t *testing.T) {
 			nightlytest.Check(t, func(t *rapid.T) {
 				format, truth, run := extremeFiles(t, e.Kind)
-				settings := evaluator.Settings{Kind: e.Kind, Measures: names, Format: format}
-				read, diagnostics, err := evaluator.ReadTruth(t.Context(), settings, []evaluator.File{file("truth", truth)})
+				settings := scoring.Settings{Kind: e.Kind, Measures: names, Format: format}
+				read, diagnostics, err := scoring.ReadTruth(t.Context(), settings, []scoring.File{file("truth", truth)})
 				if err != nil || read == nil {
 					t.Fatal(diagnostics, err)
 				}
-				evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
+				evaluated, err := read.Read(t.Context(), []scoring.File{file("run", run)})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
@@ -17,14 +17,14 @@ import (
 // TestEvaluation_ResamplesTextsAndTags compares samples of documents with evaluations of files that have the documents of the sample.
 func TestEvaluation_ResamplesTextsAndTags(t *testing.T) {
 	kinds := []struct {
-		settings evaluator.Settings
+		settings scoring.Settings
 		values   []string
 		line     func(i int, value string) string
 	}{
-		{evaluator.Settings{Kind: measure.Text, Measures: []string{"BLEU", "chrF++", "ROUGE1", "EM"}},
+		{scoring.Settings{Kind: measure.Text, Measures: []string{"BLEU", "chrF++", "ROUGE1", "EM"}},
 			[]string{`"a red fox ran off"`, `"the red fox ran"`, `"a b c d e f"`, `"a b c d g"`, `""`},
 			func(i int, value string) string { return fmt.Sprintf(`{"id":%d,"value":%s}`+"\n", i, value) }},
-		{evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro)", "IoU(type=A)", "F1(average=macro,scheme=IOB2)"}},
+		{scoring.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro)", "IoU(type=A)", "F1(average=macro,scheme=IOB2)"}},
 			[]string{"O O", "B-A I-A", "O I-A", "B-B O"},
 			func(_ int, value string) string { return "x " + strings.ReplaceAll(value, " ", "\ny ") + "\n\n" }},
 	}

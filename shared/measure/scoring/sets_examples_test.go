@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
@@ -15,9 +15,9 @@ import (
 
 // TestEvaluation_OfExamplesWithSetsAndScores compares values by example with their means, and samples with evaluations of sampled lines.
 func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
-	sets := evaluator.Settings{Kind: measure.Multilabel, Format: classificationSettings.Format,
+	sets := scoring.Settings{Kind: measure.Multilabel, Format: classificationSettings.Format,
 		Measures: []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "F1(average=macro)", "Recall(average=micro)"}}
-	scores := evaluator.Settings{Kind: measure.Probabilities, Format: classificationSettings.Format,
+	scores := scoring.Settings{Kind: measure.Probabilities, Format: classificationSettings.Format,
 		Measures: []string{"LogLoss(positive=1)", "Brier(positive=1)", "AUC", "AP", "PAN"}}
 	means := []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "LogLoss(positive=1)", "Brier(positive=1)"}
 	nightlytest.Check(t, func(r *rapid.T) {

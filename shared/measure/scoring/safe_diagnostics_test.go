@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -20,26 +20,26 @@ type public struct {
 }
 
 // shownBlinded returns the diagnostics that the owner of a blinded run sees, and whether they refuse the run.
-func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
-	read, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", truth)})
+func shownBlinded(t *rapid.T, s scoring.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
+	read, diagnostics, err := scoring.ReadTruth(t.Context(), s, []scoring.File{file("truth", truth)})
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
 	}
-	evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
+	evaluated, err := read.Read(t.Context(), []scoring.File{file("run", run)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := evaluated.Diagnostics
-	inputs, err := evaluator.ReadInputs(t.Context(), s.Format, []evaluator.File{file("topics", p.inputs)})
+	inputs, err := scoring.ReadInputs(t.Context(), s.Format, []scoring.File{file("topics", p.inputs)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofFiles, err := evaluator.ValidateRun(t.Context(), s, []evaluator.File{file("run", run)},
+	ofFiles, err := scoring.ValidateRun(t.Context(), s, []scoring.File{file("run", run)},
 		read.Known(p.ids, p.labels), inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	atOnce, err := evaluated.Validate(t.Context(), []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
+	atOnce, err := evaluated.Validate(t.Context(), []scoring.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
 	if err != nil || !slices.Equal(atOnce, ofFiles) {
 		t.Fatalf("of the evaluated run\n%v, %v\nand of its files\n%v", atOnce, err, ofFiles)
 	}
@@ -56,7 +56,7 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 // The owner of the blinded run must see the same diagnostics for both truths, and both must refuse the run if these diagnostics refuse it.
 func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
-		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings,
+		settings := rapid.SampledFrom([]scoring.Settings{retrievalSettings, classificationSettings, regressionSettings,
 			clusteringSettings, textSettings, multilabelSettings, probabilitiesSettings,
 			spansSettings}).Draw(t, "settings")
 		id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5"})

@@ -1,4 +1,4 @@
-package evaluator
+package scoring
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ const (
 )
 
 // Cost returns a warning for organizers if evaluating one run takes long, or an error if it takes more than MaxSteps.
-func (t *Truth) Cost() []measure.Diagnostic {
+func (t *Evaluator) Cost() []measure.Diagnostic {
 	n := t.Steps()
 	if n < muchSteps {
 		return nil
@@ -40,12 +40,12 @@ func (t *Truth) Cost() []measure.Diagnostic {
 }
 
 // counted names the quantities that the steps depend on.
-func (t *Truth) counted() string {
+func (t *Evaluator) counted() string {
 	return fmt.Sprintf("%s and %s", t.of.Extent, plural.Count(len(t.measures), "measure"))
 }
 
 // costliest names the measures that take the most steps.
-func (t *Truth) costliest() string {
+func (t *Evaluator) costliest() string {
 	steps := func(m measure.Measure) int { return t.of.Steps([]measure.Measure{m}) }
 	sorted := slices.SortedStableFunc(slices.Values(t.measures), func(a, b measure.Measure) int { return cmp.Compare(steps(b), steps(a)) })
 	sorted = sorted[:min(len(sorted), namedMeasures)]

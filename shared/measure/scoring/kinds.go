@@ -1,4 +1,4 @@
-package evaluator
+package scoring
 
 import (
 	"assay/shared/measure"

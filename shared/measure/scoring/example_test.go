@@ -1,22 +1,22 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"context"
 	"fmt"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 )
 
 func ExampleReadTruth() {
-	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: measure.Format{
+	settings := scoring.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: measure.Format{
 		Kind: measure.TRECRun}}
-	truth, _, err := evaluator.ReadTruth(context.Background(), settings, []evaluator.File{
+	truth, _, err := scoring.ReadTruth(context.Background(), settings, []scoring.File{
 		file("qrels.txt", "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n")})
 	if err != nil {
 		panic(err)
 	}
-	e, err := truth.Read(context.Background(), []evaluator.File{
+	e, err := truth.Read(context.Background(), []scoring.File{
 		file("run.txt", "1 Q0 road 1 3.0 mine\n1 Q0 lake 2 2.0 mine\n1 Q0 pond 3 1.0 mine\n")})
 	if err != nil {
 		panic(err)
@@ -26,9 +26,9 @@ func ExampleReadTruth() {
 }
 
 func ExampleValidateRun() {
-	settings := evaluator.Settings{Kind: measure.Classification, Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"}}
+	settings := scoring.Settings{Kind: measure.Classification, Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"}}
 	run := file("run.csv", "id,label\n1,spam\n1,ham\n2,\n")
-	diagnostics, err := evaluator.ValidateRun(context.Background(), settings, []evaluator.File{run})
+	diagnostics, err := scoring.ValidateRun(context.Background(), settings, []scoring.File{run})
 	if err != nil {
 		panic(err)
 	}

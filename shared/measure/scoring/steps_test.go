@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 )
 
 // large is a truth and a run of each kind whose evaluation takes many blocks of steps.
 type large struct {
-	settings   evaluator.Settings
+	settings   scoring.Settings
 	truth, run string
 	// least is a lower bound for the steps of the measures, without the steps of reading the run.
 	least int
@@ -45,7 +45,7 @@ func largeOf(kind measure.Kind) large {
 	const n = 40_000
 	of := large{least: n}
 	add := func(format measure.Format, measures ...string) {
-		of.settings = evaluator.Settings{Kind: kind, Format: format, Measures: measures}
+		of.settings = scoring.Settings{Kind: kind, Format: format, Measures: measures}
 	}
 	values := func(format string) {
 		of.truth = "id,value\n" + repeated(n, format, first)
@@ -136,16 +136,16 @@ type evaluation struct {
 }
 
 // evaluate evaluates the run with a context that ends after a number of looks.
-func (of large) evaluate(t *testing.T, truth *evaluator.Truth, last int64) (found evaluation) {
+func (of large) evaluate(t *testing.T, truth *scoring.Evaluator, last int64) (found evaluation) {
 	t.Helper()
 	counter := steps.New(math.MaxInt64, nil)
 	ctx := &counted{Context: steps.With(t.Context(), counter), counter: counter}
 	ctx.last.Store(last)
 	var read int64
-	run := evaluator.File{Name: "run", Open: func() (io.ReadCloser, error) {
+	run := scoring.File{Name: "run", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(of.run), atEnd(func() { read = counter.Total() }))), nil
 	}}
-	e, err := truth.Read(ctx, []evaluator.File{run})
+	e, err := truth.Read(ctx, []scoring.File{run})
 	if err == nil && measure.HasErrors(e.Diagnostics) {
 		t.Fatal(e.Diagnostics[0])
 	}
@@ -164,14 +164,14 @@ func (f atEnd) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func (of large) read(t *testing.T, measures ...string) *evaluator.Truth {
+func (of large) read(t *testing.T, measures ...string) *scoring.Evaluator {
 	t.Helper()
 	settings := of.settings
 	if measures != nil {
 		settings.Measures = measures
 	}
-	file := evaluator.File{Name: "truth", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(of.truth)), nil }}
-	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), settings, []evaluator.File{file})
+	file := scoring.File{Name: "truth", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(of.truth)), nil }}
+	truth, diagnostics, err := scoring.ReadTruth(t.Context(), settings, []scoring.File{file})
 	if truth == nil {
 		t.Fatal(diagnostics, err)
 	}
@@ -208,11 +208,11 @@ func TestRead_EndsWithItsContext(t *testing.T) {
 func TestValidateRun_EndsWithItsContext(t *testing.T) {
 	for _, kind := range measure.Kinds() {
 		of := largeOf(measure.Kind(kind))
-		run := []evaluator.File{{Name: "run", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(of.run)), nil }}}
+		run := []scoring.File{{Name: "run", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(of.run)), nil }}}
 		known := of.read(t).Known(true, false)
 		for name, check := range map[string]func(context.Context) error{
 			"ValidateRun": func(ctx context.Context) error {
-				_, err := evaluator.ValidateRun(ctx, of.settings, run)
+				_, err := scoring.ValidateRun(ctx, of.settings, run)
 				return err
 			},
 			"Compare": func(ctx context.Context) error {

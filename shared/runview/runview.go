@@ -1,6 +1,6 @@
-// Package runs is the read model of runs: it returns the runs that one caller may see, with the members that the caller may see. It is
+// Package runview is the read model of runs: it returns the runs that one caller may see, with the members that the caller may see. It is
 // independent of protocols, so that HTTP and gRPC show the same.
-package runs
+package runview
 
 import (
 	"context"

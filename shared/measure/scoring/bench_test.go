@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/scoring"
 )
 
 // BenchmarkMillion reads and evaluates a truth and a run of a million examples in the same order. It reports the peak memory of the process
@@ -43,15 +43,15 @@ func BenchmarkMillion(b *testing.B) {
 					return of.value(i * 104729)
 				})
 				run, runSize := million(b, format, of.value)
-				settings := evaluator.Settings{Kind: kind, Measures: of.measures, Format: format}
+				settings := scoring.Settings{Kind: kind, Measures: of.measures, Format: format}
 				b.SetBytes(size + runSize)
 				peak := measuretest.PeakMemory()
 				for b.Loop() {
-					t, diagnostics, err := evaluator.ReadTruth(b.Context(), settings, []evaluator.File{truth})
+					t, diagnostics, err := scoring.ReadTruth(b.Context(), settings, []scoring.File{truth})
 					if t == nil {
 						b.Fatal(diagnostics, err)
 					}
-					e, err := t.Read(b.Context(), []evaluator.File{run})
+					e, err := t.Read(b.Context(), []scoring.File{run})
 					if err != nil || len(e.Result.Measures) != len(of.measures) {
 						b.Fatal(e, err)
 					}
@@ -63,7 +63,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 // million returns a file of a million examples, and its size.
-func million(b *testing.B, format measure.Format, value func(i int) any) (evaluator.File, int64) {
+func million(b *testing.B, format measure.Format, value func(i int) any) (scoring.File, int64) {
 	b.Helper()
 	const n = 1_000_000
 	var text bytes.Buffer
@@ -94,5 +94,5 @@ func million(b *testing.B, format measure.Format, value func(i int) any) (evalua
 	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return evaluator.File{Name: "file", Open: func() (io.ReadCloser, error) { return os.Open(name) }}, int64(text.Len())
+	return scoring.File{Name: "file", Open: func() (io.ReadCloser, error) { return os.Open(name) }}, int64(text.Len())
 }

@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
+	"assay/shared/measure/scoring"
 	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
@@ -19,7 +19,7 @@ import (
 func evaluateLines(t interface {
 	Helper()
 	Fatal(...any)
-}, ctx *testing.T, s evaluator.Settings, truth, run []string) *evaluator.Evaluation {
+}, ctx *testing.T, s scoring.Settings, truth, run []string) *scoring.ScoredRun {
 	t.Helper()
 	content := func(values []string) string {
 		var b strings.Builder
@@ -36,34 +36,34 @@ func evaluateLines(t interface {
 func evaluateFiles(t interface {
 	Helper()
 	Fatal(...any)
-}, ctx *testing.T, s evaluator.Settings, truth, run string) *evaluator.Evaluation {
+}, ctx *testing.T, s scoring.Settings, truth, run string) *scoring.ScoredRun {
 	t.Helper()
-	read, diagnostics, err := evaluator.ReadTruth(ctx.Context(), s, []evaluator.File{file("truth", truth)})
+	read, diagnostics, err := scoring.ReadTruth(ctx.Context(), s, []scoring.File{file("truth", truth)})
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
 	}
-	e, err := read.Read(ctx.Context(), []evaluator.File{file("run", run)})
+	e, err := read.Read(ctx.Context(), []scoring.File{file("run", run)})
 	if err != nil || measure.HasErrors(e.Diagnostics) {
 		t.Fatal(e, err)
 	}
 	return e
 }
 
-func labelled(names ...string) evaluator.Settings {
+func labelled(names ...string) scoring.Settings {
 	s := classificationSettings
 	s.Measures = names
 	return s
 }
 
-func numbered(names ...string) evaluator.Settings {
-	return evaluator.Settings{Kind: measure.Regression, Measures: names, Format: classificationSettings.Format}
+func numbered(names ...string) scoring.Settings {
+	return scoring.Settings{Kind: measure.Regression, Measures: names, Format: classificationSettings.Format}
 }
 
 // TestEvaluate_MeansAreOfTheirExamples compares measures that are means over examples with their values by example. Other measures must
 // have no such values.
 func TestEvaluate_MeansAreOfTheirExamples(t *testing.T) {
 	nightlytest.Check(t, func(r *rapid.T) {
-		settings := rapid.SampledFrom([]evaluator.Settings{
+		settings := rapid.SampledFrom([]scoring.Settings{
 			labelled("Accuracy", "F1(average=macro)", "BalancedAccuracy", "MCC"), numbered("MAE", "MSE", "MAPE", "RMSE", "MedianAE", "Pearson"),
 		}).Draw(r, "settings")
 		value := rapid.SampledFrom([]string{"1", "2", "3", "-0.5", "1e100"})
@@ -94,7 +94,7 @@ func TestEvaluate_MeansAreOfTheirExamples(t *testing.T) {
 func TestEvaluate_HasNoValuesByExample(t *testing.T) {
 	large := slices.Repeat([]string{"1"}, measure.MaxExamples+1)
 	for name, c := range map[string]struct {
-		settings   evaluator.Settings
+		settings   scoring.Settings
 		truth, run []string
 	}{
 		"of too many examples":      {labelled("Accuracy"), large, large},
@@ -170,7 +170,7 @@ func TestEvaluate_BoundsClasses(t *testing.T) {
 // TestEvaluation_ResamplesExamples compares samples with evaluations of files that have the sampled lines.
 func TestEvaluation_ResamplesExamples(t *testing.T) {
 	nightlytest.Check(t, func(r *rapid.T) {
-		settings := rapid.SampledFrom([]evaluator.Settings{
+		settings := rapid.SampledFrom([]scoring.Settings{
 			labelled("Accuracy", "F1(average=macro)", "F1(positive=3)", "Kappa", "MCC", "MacroMAE"), numbered("RMSE", "R2", "Spearman", "CCC"),
 			{Kind: measure.Clustering, Measures: []string{"ARI", "BCubedF"}, Format: classificationSettings.Format},
 			{Kind: measure.Text, Measures: []string{"BLEU", "BLEU(tokenize=char)", "chrF", "chrF++"}, Format: classificationSettings.Format},

@@ -1,4 +1,4 @@
-package evaluator_test
+package scoring_test
 
 import (
 	"context"
@@ -13,58 +13,58 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/scoring"
 	"assay/shared/problem"
 )
 
 var (
-	retrievalSettings = evaluator.Settings{
+	retrievalSettings = scoring.Settings{
 		Kind: measure.Retrieval, Measures: []string{"AP", "RR@10"}, Format: measure.Format{Kind: measure.TRECRun},
 	}
-	classificationSettings = evaluator.Settings{
+	classificationSettings = scoring.Settings{
 		Kind: measure.Classification, Measures: []string{"Accuracy", "Kappa", "F1( positive = 'yes' )"},
 		Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 	}
-	regressionSettings = evaluator.Settings{
+	regressionSettings = scoring.Settings{
 		Kind: measure.Regression, Measures: []string{"MAE", "Pearson"},
 		Format: measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "y"},
 	}
 )
 
-var clusteringSettings = evaluator.Settings{
+var clusteringSettings = scoring.Settings{
 	Kind: measure.Clustering, Measures: []string{"ARI", "Purity"},
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
-var textSettings = evaluator.Settings{
+var textSettings = scoring.Settings{
 	Kind: measure.Text, Measures: []string{"EM", "chrF++"},
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
-var spansSettings = evaluator.Settings{
+var spansSettings = scoring.Settings{
 	Kind: measure.Spans, Measures: []string{"F1(average=micro)", "DocumentIoU"},
 	Format: measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"},
 }
 
-var multilabelSettings = evaluator.Settings{
+var multilabelSettings = scoring.Settings{
 	Kind: measure.Multilabel, Measures: []string{"ExactMatch", "F1(average=samples)"},
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label", Separator: " "},
 }
 
-var probabilitiesSettings = evaluator.Settings{
+var probabilitiesSettings = scoring.Settings{
 	Kind: measure.Probabilities, Measures: []string{"AUC(average=macro)", "Brier"},
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
-func file(name, content string) evaluator.File {
-	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
+func file(name, content string) scoring.File {
+	return scoring.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
 
 // readTruth reads a truth and expects no diagnostics.
-func readTruth(t *testing.T, s evaluator.Settings, content string) *evaluator.Truth {
+func readTruth(t *testing.T, s scoring.Settings, content string) *scoring.Evaluator {
 	t.Helper()
-	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", content)})
+	truth, diagnostics, err := scoring.ReadTruth(t.Context(), s, []scoring.File{file("truth", content)})
 	if err != nil || len(diagnostics) > 0 {
 		t.Fatal(err, diagnostics)
 	}
@@ -85,7 +85,7 @@ func values(r measure.Result) map[string]string {
 
 func TestEvaluate_OfEachKind(t *testing.T) {
 	for _, test := range []struct {
-		settings   evaluator.Settings
+		settings   scoring.Settings
 		truth, run string
 		want       map[string]string
 	}{
@@ -104,18 +104,18 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
-			e, err := truth.Read(t.Context(), []evaluator.File{file("run", test.run)})
+			e, err := truth.Read(t.Context(), []scoring.File{file("run", test.run)})
 			if err != nil || len(e.Diagnostics) > 0 {
 				t.Fatal(e, err)
 			}
 			if got := values(e.Result); !maps.Equal(got, test.want) {
 				t.Errorf("measured %v, want %v", got, test.want)
 			}
-			diagnostics, err := evaluator.ValidateRun(t.Context(), test.settings, []evaluator.File{file("run", test.run)})
+			diagnostics, err := scoring.ValidateRun(t.Context(), test.settings, []scoring.File{file("run", test.run)})
 			if err != nil || len(diagnostics) > 0 {
 				t.Errorf("a good run is not valid: %v, %v", diagnostics, err)
 			}
-			if version := evaluator.Version(test.settings.Kind); !strings.HasPrefix(version, string(test.settings.Kind)+"/") {
+			if version := scoring.Version(test.settings.Kind); !strings.HasPrefix(version, string(test.settings.Kind)+"/") {
 				t.Errorf("the evaluator has the version %q", version)
 			}
 		})
@@ -123,7 +123,7 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 }
 
 func TestEvaluate_ReportsFaults(t *testing.T) {
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings,
+	for _, s := range []scoring.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings,
 		multilabelSettings, probabilitiesSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
@@ -131,7 +131,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 				measure.Clustering: "id,label\n1,yes\n", measure.Text: "id,label\n1,yes\n", measure.Multilabel: "id,label\n1,yes no\n",
 				measure.Probabilities: "id,label\n1,yes\n",
 			}[s.Kind]
-			bad := []evaluator.File{file("bad", "one two\n")}
+			bad := []scoring.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {
 				t.Helper()
 				if err != nil || len(diagnostics) == 0 || diagnostics[0].Severity != measure.Error || diagnostics[0].File != "bad" ||
@@ -139,7 +139,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 					t.Errorf("diagnostics %v, error %v; want an error on line 1 of bad", diagnostics, err)
 				}
 			}
-			truth, diagnostics, err := evaluator.ReadTruth(t.Context(), s, bad)
+			truth, diagnostics, err := scoring.ReadTruth(t.Context(), s, bad)
 			check(diagnostics, err)
 			if truth != nil {
 				t.Error("a bad truth is there")
@@ -152,8 +152,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			if len(e.Result.Measures) > 0 {
 				t.Errorf("a bad run has the measures %v", values(e.Result))
 			}
-			check(evaluator.ValidateRun(t.Context(), s, bad))
-			if diagnostics, err = evaluator.ValidateRun(t.Context(), s, nil); err != nil || len(diagnostics) == 0 {
+			check(scoring.ValidateRun(t.Context(), s, bad))
+			if diagnostics, err = scoring.ValidateRun(t.Context(), s, nil); err != nil || len(diagnostics) == 0 {
 				t.Errorf("a run without files has the diagnostics %v, error %v", diagnostics, err)
 			}
 		})
@@ -162,14 +162,14 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 
 func TestEvaluate_ReturnsWarnings(t *testing.T) {
 	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n")
-	e, err := truth.Read(t.Context(), []evaluator.File{file("run", "id,label\n1,Yes\n2,no\n")})
+	e, err := truth.Read(t.Context(), []scoring.File{file("run", "id,label\n1,Yes\n2,no\n")})
 	if err != nil || len(e.Diagnostics) != 1 || len(e.Result.Warnings) != 1 || e.Result.Measures["Accuracy"] == nil {
 		t.Errorf("evaluation %+v, error %v", e, err)
 	}
 }
 
 func TestReadTruth_WarnsOfUnknownLabels(t *testing.T) {
-	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), classificationSettings, []evaluator.File{file("truth", "id,label\n1,Yes\n")})
+	truth, diagnostics, err := scoring.ReadTruth(t.Context(), classificationSettings, []scoring.File{file("truth", "id,label\n1,Yes\n")})
 	if err != nil || truth == nil || len(diagnostics) != 1 || diagnostics[0].Severity != measure.Warning ||
 		!strings.HasPrefix(diagnostics[0].Message, "F1(positive=yes) has no value for any run") {
 		t.Errorf("diagnostics %v, error %v", diagnostics, err)
@@ -178,7 +178,7 @@ func TestReadTruth_WarnsOfUnknownLabels(t *testing.T) {
 
 func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings          evaluator.Settings
+		settings          scoring.Settings
 		file, inputs, run string
 		want              []string
 	}{
@@ -195,20 +195,20 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 		"items in CSV": {regressionSettings, "items.csv", "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
 			`run warning: there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`,
 		}},
-		"no tokens": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"},
+		"no tokens": {scoring.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"},
 			Format: measure.Format{Kind: measure.CoNLL}}, "topics.tsv", "1\twhat\n", "a B-X\n", nil},
-		"tokens": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"}, Format: measure.Format{Kind: measure.CoNLL}},
+		"tokens": {scoring.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"}, Format: measure.Format{Kind: measure.CoNLL}},
 			"tokens.txt", "a\nb\n", "a B-X\nc O\n", []string{`run:2 warning: the token "c" where the input of the dataset has the token "b", ` +
 				`at token 2 of sentence 1; expected the same tokens and empty lines, line for line`}},
 		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := c.settings
-			known, err := evaluator.ReadInputs(t.Context(), s.Format, []evaluator.File{file(c.file, c.inputs)})
+			known, err := scoring.ReadInputs(t.Context(), s.Format, []scoring.File{file(c.file, c.inputs)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			diagnostics, err := evaluator.ValidateRun(t.Context(), s, []evaluator.File{file("run", c.run)}, known)
+			diagnostics, err := scoring.ValidateRun(t.Context(), s, []scoring.File{file("run", c.run)}, known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestEvaluate_OfManyRunsAtOnce(t *testing.T) {
 			if i%3 == 2 {
 				content = fmt.Sprintf("id,label\n3,%s\n2,yes\n1,no\n", label)
 			}
-			e, err := truth.Read(t.Context(), []evaluator.File{file("run", content)})
+			e, err := truth.Read(t.Context(), []scoring.File{file("run", content)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -254,22 +254,22 @@ func (f tracked) Close() error {
 
 func TestContents_OpenFilesWhenRead(t *testing.T) {
 	open, opened := 0, 0
-	counted := func(name, content string) evaluator.File {
-		return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) {
+	counted := func(name, content string) scoring.File {
+		return scoring.File{Name: name, Open: func() (io.ReadCloser, error) {
 			open++
 			opened++
 			return tracked{strings.NewReader(content), &open}, nil
 		}}
 	}
 	broken := errors.New("broken")
-	failing := evaluator.File{Name: "failing", Open: func() (io.ReadCloser, error) { return nil, broken }}
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings} {
+	failing := scoring.File{Name: "failing", Open: func() (io.ReadCloser, error) { return nil, broken }}
+	for _, s := range []scoring.Settings{retrievalSettings, classificationSettings} {
 		one, two := "1 0 a 1\n", "2 0 a 1\n"
 		if s.Kind == measure.Classification {
 			one, two = "id,label\n1,yes\n", "id,label\n2,yes\n"
 		}
 		opened = 0
-		if _, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), counted("two", two)}); err != nil ||
+		if _, diagnostics, err := scoring.ReadTruth(t.Context(), s, []scoring.File{counted("one", one), counted("two", two)}); err != nil ||
 			len(diagnostics) > 0 {
 			t.Fatal(err, diagnostics)
 		}
@@ -277,7 +277,7 @@ func TestContents_OpenFilesWhenRead(t *testing.T) {
 			t.Errorf("%s: %d opened and %d left open, want 2 and 0", s.Kind, opened, open)
 		}
 		opened = 0
-		_, _, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), failing, counted("two", two)})
+		_, _, err := scoring.ReadTruth(t.Context(), s, []scoring.File{counted("one", one), failing, counted("two", two)})
 		if !errors.Is(err, broken) || opened != 1 || open != 0 {
 			t.Errorf("%s: error %v, %d opened and %d left open; want %v, 1 and 0", s.Kind, err, opened, open, broken)
 		}
@@ -287,36 +287,36 @@ func TestContents_OpenFilesWhenRead(t *testing.T) {
 func TestReadTruth_StopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
-		if _, _, err := evaluator.ReadTruth(ctx, s, []evaluator.File{file("truth", "1 0 a 1\n")}); !errors.Is(err, context.Canceled) {
+	for _, s := range []scoring.Settings{retrievalSettings, classificationSettings, regressionSettings} {
+		if _, _, err := scoring.ReadTruth(ctx, s, []scoring.File{file("truth", "1 0 a 1\n")}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: error %v", s.Kind, err)
 		}
 	}
 }
 
 func TestCheck_ReportsInvalidSettings(t *testing.T) {
-	primary := func(s evaluator.Settings, text string) evaluator.Settings {
+	primary := func(s scoring.Settings, text string) scoring.Settings {
 		s.PrimaryMeasure = text
 		return s
 	}
-	measures := func(s evaluator.Settings, texts ...string) evaluator.Settings {
+	measures := func(s scoring.Settings, texts ...string) scoring.Settings {
 		s.Measures = texts
 		return s
 	}
-	format := func(s evaluator.Settings, kind, id, value string) evaluator.Settings {
+	format := func(s scoring.Settings, kind, id, value string) scoring.Settings {
 		s.Format = measure.Format{Kind: kind, IDField: id, ValueField: value}
 		return s
 	}
-	separated := func(s evaluator.Settings, kind, separator string) evaluator.Settings {
+	separated := func(s scoring.Settings, kind, separator string) scoring.Settings {
 		s.Format.Kind, s.Format.Separator = kind, separator
 		return s
 	}
-	tagsSettings := evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro,scheme=IOB2)"},
+	tagsSettings := scoring.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro,scheme=IOB2)"},
 		Format: measure.Format{Kind: measure.CoNLL}}
 	unknown := retrievalSettings
 	unknown.Kind = "worker"
 	for name, c := range map[string]struct {
-		settings evaluator.Settings
+		settings scoring.Settings
 		want     []string // pointers, each with the start of the detail
 	}{
 		"good retrieval":            {retrievalSettings, nil},
@@ -359,11 +359,11 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"format and measures at once": {format(measures(regressionSettings, "AP"), "xml", "id", "y"), []string{
 			`/runFormat/kind "xml" does not go with regression; use jsonl or csv`, `/evaluator/measures/0 measure "AP"`}},
 	} {
-		problems := lists.Map(evaluator.Check(c.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
+		problems := lists.Map(scoring.Check(c.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
 		if !slices.EqualFunc(problems, c.want, strings.HasPrefix) {
 			t.Errorf("%s: problems are\n%s\nwant\n%s", name, strings.Join(problems, "\n"), strings.Join(c.want, "\n"))
 		}
-		if _, _, err := evaluator.ReadTruth(t.Context(), c.settings, []evaluator.File{file("truth", "")}); (err != nil) != (len(c.want) > 0) {
+		if _, _, err := scoring.ReadTruth(t.Context(), c.settings, []scoring.File{file("truth", "")}); (err != nil) != (len(c.want) > 0) {
 			t.Errorf("%s: ReadTruth has the error %v", name, err)
 		}
 	}

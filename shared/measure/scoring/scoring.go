@@ -1,6 +1,6 @@
 // Package evaluator evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
 // fit the kind, and opens files one after another. A new kind needs a declaration in measure.Evaluators and an entry in computations.
-package evaluator
+package scoring
 
 import (
 	"context"
@@ -27,29 +27,29 @@ type Settings struct {
 // File is a file to read. Its content may be packed with gzip.
 type File = corpus.File
 
-// Truth is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be evaluated
+// Evaluator is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be evaluated
 // against it at the same time.
-type Truth struct {
-	of       *measure.Truth
+type Evaluator struct {
+	of       *measure.Reference
 	settings Settings
 	measures []measure.Measure
 }
 
 // Bytes estimates the memory that the truth takes. Caches use it, because the files may be packed.
-func (t *Truth) Bytes() int64 { return t.of.Bytes }
+func (t *Evaluator) Bytes() int64 { return t.of.Bytes }
 
 // Steps estimates the steps of evaluating one run, if the run is as large as the truth.
-func (t *Truth) Steps() int { return t.of.Steps(t.measures) }
+func (t *Evaluator) Steps() int { return t.of.Steps(t.measures) }
 
 // Topics returns the number of topics that results hold values of, or 0.
-func (t *Truth) Topics() int { return t.of.Topics }
+func (t *Evaluator) Topics() int { return t.of.Topics }
 
 // Shape returns the amount of information in the truth. It is zero if the examples have no labels or numbers.
-func (t *Truth) Shape() measure.Shape { return t.of.Shape }
+func (t *Evaluator) Shape() measure.Shape { return t.of.Shape }
 
 // ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, the Truth is nil. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.
-func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {
+func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []measure.Diagnostic, error) {
 	measures, problems := s.parse()
 	if len(problems) > 0 {
 		return nil, nil, fmt.Errorf("evaluator settings: %v", problems)
@@ -60,30 +60,30 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	if truth == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{truth, s, measures}, diagnostics, err
+	return &Evaluator{truth, s, measures}, diagnostics, err
 }
 
-// Evaluation is the evaluation of a run. Validate validates the same run.
-type Evaluation struct {
-	*measure.Evaluation
+// ScoredRun is the evaluation of a run. Validate validates the same run.
+type ScoredRun struct {
+	*measure.Scores
 	settings Settings
 }
 
 // Read measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a file, or about
 // the context.
-func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
+func (t *Evaluator) Read(ctx context.Context, files []File) (*ScoredRun, error) {
 	contents, done := Contents(files)
 	defer done()
 	e, err := t.of.Evaluate(ctx, contents)
-	return &Evaluation{e, t.settings}, err
+	return &ScoredRun{e, t.settings}, err
 }
 
 // Validate returns the diagnostics that ValidateRun returns for the same run. It reads the files again only if the evaluation did not keep
 // the run, or if the truth influenced how the run was read.
-func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known) ([]measure.Diagnostic, error) {
+func (e *ScoredRun) Validate(ctx context.Context, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
 	if e.Kept != nil {
 		if found, ok := e.Kept.WithoutTruth(); ok {
-			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, e.Kept) })
+			return withKnown(found, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, e.Kept) })
 		}
 	}
 	return ValidateRun(ctx, e.settings, files, known...)
@@ -92,7 +92,7 @@ func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known
 // ValidateRun reports the faults of a run that can be found without the truth, or with the known parts of the dataset. Parts that are nil
 // are ignored. If the settings have no measures, scores need to satisfy only the rules that all measures share. Errors are like
 // ReadTruth's.
-func ValidateRun(ctx context.Context, s Settings, files []File, known ...*Known) ([]measure.Diagnostic, error) {
+func ValidateRun(ctx context.Context, s Settings, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
 	measures, problems := s.parseMeasures()
 	if problems = append(problems, CheckFormat(s.Kind, s.Format)...); len(problems) > 0 {
 		return nil, fmt.Errorf("evaluator settings: %v", problems)
@@ -103,11 +103,11 @@ func ValidateRun(ctx context.Context, s Settings, files []File, known ...*Known)
 	if err != nil {
 		return all, err
 	}
-	return withKnown(all, known, func(k *Known) ([]measure.Diagnostic, error) { return k.Compare(ctx, files) })
+	return withKnown(all, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.Compare(ctx, files) })
 }
 
 // withKnown adds the diagnostics of comparing with each known part, without duplicates.
-func withKnown(all []measure.Diagnostic, known []*Known, compare func(*Known) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
+func withKnown(all []measure.Diagnostic, known []*KnownIDs, compare func(*KnownIDs) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
 	for _, k := range known {
 		if k == nil {
 			continue

@@ -44,8 +44,8 @@ const (
 // # Command, network, rights and limits
 //
 // A command runs as `/bin/sh -c COMMAND` in the image, in place of the image's entry point. Without a command, the image runs its own. A
-// program has no network except its own loopback interface, no capabilities, no way to gain privileges, its own user namespace, and at
-// most 1024 processes. The operators of a worker limit CPUs, memory (without swap, and including /tmp), the bytes in the output folder,
+// program has no network except its own loopback interface, no capabilities, no way to gain privileges, its own user namespace, and
+// at most 1024 processes. The operators of a worker limit CPUs, memory (without swap, and including /tmp), the bytes in the output folder,
 // and the time; assay-worker's defaults are 1 CPU, 4 GiB, 8 GiB and 1 hour. A program that exceeds a limit is ended.
 //
 // # End

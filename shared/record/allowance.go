@@ -19,7 +19,7 @@ const Day = 24 * time.Hour
 //
 //	team                     ID of the registration
 //	baselines of a user      ID of the user, who needs no registration
-//	users who left a team    ID of the user; Remember raises the usage of the next team
+//	users who left a team    ID of the user; CarryOver raises the usage of the next team
 //	deleted user             DeletedUser(TaskID, ID of the user)
 type Allowance struct {
 	Meta   // see above for the ID

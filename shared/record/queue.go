@@ -48,7 +48,7 @@ const nameLength = 10
 
 func turnName(id string) string { return id[max(0, len(id)-nameLength):] }
 
-// NewTurn returns the turn of the resources with the IDs.
+// NewTurn returns the turn for the IDs.
 func NewTurn(payer, task, submitter, team string) Turn {
 	return Turn{Payer: turnName(payer), Task: turnName(task), Submitter: turnName(submitter), Team: turnName(team)}
 }

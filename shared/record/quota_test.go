@@ -214,9 +214,9 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 	})
 }
 
-// TestAllowance_RemembersTheLaterOfBoth checks Remember: at every later instant, the usage is at least the team's and at least the
+// TestAllowance_CarriesOverTheLaterOfBoth checks CarryOver: at every later instant, the usage is at least the team's and at least the
 // user's own.
-func TestAllowance_RemembersTheLaterOfBoth(t *testing.T) {
+func TestAllowance_CarriesOverTheLaterOfBoth(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string) (a record.Allowance) {
 			for _, hours := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.IntRange(0, 47), 0, 5).Draw(t, name))) {

@@ -248,8 +248,8 @@ func (t *Tx) Append(other *Tx) *Tx {
 	return t
 }
 
-// Or says what to answer when the condition of the write added last does not hold; without it, Commit reports the
-// conflict, so that the change is made again from what is stored now.
+// Or sets the error that Commit returns if the condition of the last added write does not hold. Without it, Commit returns the
+// conflict, so that the caller repeats the change with the stored records.
 func (t *Tx) Or(refuse error) *Tx {
 	t.refuse[len(t.refuse)-1] = refuse
 	return t

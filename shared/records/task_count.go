@@ -11,14 +11,14 @@ import (
 	"assay/shared/store"
 )
 
-// nextPart chooses the parts of counts in turn, from a random one on: as many attempts at once as there are parts never meet in one
-// process.
+// nextPart chooses the parts of counts in turn, starting with a random one. Up to record.TaskCountParts concurrent attempts of one
+// process therefore use different parts.
 var nextPart atomic.Uint64
 
 func init() { nextPart.Store(rand.Uint64()) } //nolint:gosec // which part is no secret
 
-// CountTasks adds to tx that the organizer has n tasks more, or fewer if n is negative. Each attempt of a change chooses a part of the
-// count, so that the changes of many clients seldom meet.
+// CountTasks adds n to the organizer's task count in tx; n can be negative. Each attempt of a change uses another part of the count, so
+// that concurrent changes seldom conflict.
 func CountTasks(ctx context.Context, s store.Store, tx *Tx, now time.Time, organizerID string, n int) error {
 	part := int(nextPart.Add(1) % record.TaskCountParts)
 	count, err := Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID, part))
@@ -31,8 +31,8 @@ func CountTasks(ctx context.Context, s store.Store, tx *Tx, now time.Time, organ
 	return nil
 }
 
-// DeleteTaskCount adds to tx that the count of the organizer's tasks is deleted, and returns it. A task that is made meanwhile conflicts
-// with tx.
+// DeleteTaskCount adds the deletion of the organizer's task count to tx, and returns the count. Tasks that are created meanwhile
+// conflict with tx.
 func DeleteTaskCount(ctx context.Context, s store.Store, tx *Tx, organizerID string) (tasks int, err error) {
 	keys := record.TaskCountKeys(organizerID)
 	parts, err := GetAll[record.TaskCount](ctx, s, store.Strong, keys...)

@@ -89,15 +89,17 @@ type log struct {
 	kind record.LogKind
 }
 
-// Pauses before Lines looks again for a line that the run counts.
+// Pauses before Lines reads again, while a line that the run counts is not visible.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
 )
 
-// Lines yields the lines of a run's log from the number on, in order: those that the run counts, and perhaps lines that were written
-// since the run was read. While DynamoDB applies a transaction, a reader may see the changed run before the lines. Lines waits for them,
-// and fails if they do not come. It yields fewer lines without an error only if the run was deleted.
+// Lines yields the lines of a run's log from the number on, in order. It yields all lines that the run counts, and possibly lines that
+// were written since the run was read.
+//
+// While DynamoDB applies a transaction, a reader can see the changed run before the lines. Lines then waits for them, and fails if they
+// do not become visible. It yields fewer lines without an error only if the run was deleted.
 func (s Logs) Lines(ctx context.Context, run *record.RunItem, k record.LogKind, number int64) iter.Seq2[record.LogLine, error] {
 	return func(yield func(record.LogLine, error) bool) {
 		l := log{s, run, k}
@@ -120,7 +122,7 @@ func (s Logs) Lines(ctx context.Context, run *record.RunItem, k record.LogKind, 
 	}
 }
 
-// visible yields the lines that can be read now. It returns what chunks does.
+// visible yields the lines that can be read now. It returns the same as chunks.
 func (l log) visible(ctx context.Context, next int64, yield func(record.LogLine, error) bool) (_ int64, err error) {
 	state, _, _ := l.run.Log(l.kind)
 	if next < state.Sealed {
@@ -135,7 +137,7 @@ func (l log) visible(ctx context.Context, next int64, yield func(record.LogLine,
 	return next, err
 }
 
-// await pauses before another look for the line. It reports false without an error if the run was deleted.
+// await pauses before the next read of the line. It returns false without an error if the run was deleted.
 func (l log) await(ctx context.Context, line int64, pause time.Duration) (bool, error) {
 	run, err := records.Get[record.RunItem](ctx, l.Store, store.Strong, record.RunKey(l.run.ID))
 	switch {
@@ -149,8 +151,8 @@ func (l log) await(ctx context.Context, line int64, pause time.Duration) (bool, 
 	return true, nil
 }
 
-// chunks yields the lines that are in the table. It may stop after those that the run counts. It returns the number of the line after
-// them, or -1 when yield wants no more.
+// chunks yields the lines in the table. It may stop after the lines that the run counts. It returns the number of the line after them,
+// or -1 if yield returned false.
 func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, error) bool) (int64, error) {
 	take := func(c *record.LogChunk) (more bool) {
 		for _, line := range c.Lines[next-c.First:] {

@@ -133,7 +133,7 @@ func items(t testing.TB, s store.Scanner) map[store.Key]store.Item {
 			t.Fatal(err)
 		}
 		for _, it := range page {
-			it.Version = 1 // as of one that was created
+			it.Version = 1 // the version of a created item
 			all[it.Key] = it
 		}
 		if last.IsZero() {

@@ -116,8 +116,7 @@ type rule struct {
 // edge is an import of one package by another.
 type edge struct{ from, to string }
 
-// core is the part of Assay that would stay if every technology around it changed: the contracts of the stores, and
-// what knows no store.
+// core is the part of Assay that is independent of technologies: the contracts of the stores, and the packages that know no store.
 var core = append(packagesOf("domain", "computation", "language"), "assay/shared/blob", "assay/shared/store")
 
 // testSupport are the packages that exist for tests to import.

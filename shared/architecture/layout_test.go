@@ -76,7 +76,7 @@ func packageComments(files []goFile) map[string]int {
 	return count
 }
 
-// vague are names that any code would fit under, so that they tell nobody what is there.
+// vague lists names that fit any code, and so say nothing about the content.
 var vague = []string{
 	"common", "helper", "helpers", "manager", "managers", "misc", "type", "types", "util", "utils",
 }
@@ -101,7 +101,7 @@ func vagueName(f goFile) string {
 	return ""
 }
 
-// TestGeneratedFiles_AreMarked keeps files that nobody writes out of reviews, and what is written by hand in them.
+// TestGeneratedFiles_AreMarked checks that generated files are marked, so that reviews omit them, and that no other files are.
 func TestGeneratedFiles_AreMarked(t *testing.T) {
 	attributes, err := os.ReadFile(filepath.Join(root, ".gitattributes"))
 	if err != nil {
@@ -150,8 +150,8 @@ func TestLayout_ChecksCatch(t *testing.T) {
 	}
 }
 
-// verbs are what the handlers of each kind of operation are named after, in the order of the arguments of its declaration.
-// What has more to say than the verb follows it: listMembers.
+// verbs are the first words of the handlers' names for each kind of operation, in the order of its arguments. More words can follow the
+// verb: listMembers.
 var verbs = map[string][]string{
 	"List": {"list"}, "Get": {"show"}, "Create": {"create"}, "CreateIn": {"create"}, "Patch": {"show", "change"}, "Delete": {"remove"},
 }
@@ -165,8 +165,8 @@ var otherHandlers = map[string]struct {
 		"they are the documents of one address each, and named after it"},
 }
 
-// TestFamilies_AreAlike holds each family to the names by which a reader finds a handler: showMember is what answers a GET of
-// a member, and show is in show.go.
+// TestFamilies_AreAlike checks the names by which a reader finds a handler: showMember answers a GET of a member, and show is in
+// show.go.
 func TestFamilies_AreAlike(t *testing.T) {
 	handlers, in := map[string]string{}, map[string]string{} // the verb by handler, and the file by function; the family comes first
 	for _, f := range goFiles(t) {
@@ -238,8 +238,8 @@ func declaredHandlers(file *ast.File) map[string]string {
 	return out
 }
 
-// TestPackages_OnlyMainExits holds packages that others import to returning errors: a process that ends in a library leaves unfinished
-// what its main would finish.
+// TestPackages_OnlyMainExits checks that imported packages return errors instead of ending the process. A process that ends in a
+// library leaves the work of its main unfinished.
 func TestPackages_OnlyMainExits(t *testing.T) {
 	exits := regexp.MustCompile(`\b(os\.Exit|log\.Fatal\w*|syscall\.Exit)\(`)
 	for _, f := range goFiles(t) {

@@ -60,7 +60,7 @@ var notShared = map[string]string{
 	"shared/records/task_count.go":            "the numbers of parts, which do not run out",
 }
 
-// otherLimits are files of the table of what callers share that use no limiter: records or a number of goroutines are their limits.
+// otherLimits lists files of the table that use no limiter. Records or a number of goroutines limit what callers share there.
 var otherLimits = []string{
 	"functions/evaluator/lane.go", "functions/evaluator/pending.go", "functions/evaluator/places.go", "functions/evaluator/truths_due.go",
 	"functions/notifier/attempts.go",
@@ -128,7 +128,7 @@ func TestThreatModel_HasWhatCallersShare(t *testing.T) {
 	}
 }
 
-// sharedRow is a row of the table of what callers share.
+// sharedRow is a row of the table of shared resources.
 type sharedRow struct{ what, where, tests string }
 
 var goFileName = regexp.MustCompile("`([a-z0-9_/]+[.]go)`")
@@ -157,8 +157,8 @@ func sharedRows(t *testing.T) (rows []sharedRow) {
 	return rows
 }
 
-// limitersIn lists what the file uses to divide, keep or count something for several goroutines: what limiters has, limits of groups of
-// goroutines, channels whose size has a name, and limits of connections.
+// limitersIn lists the limiters that the file uses: names in limiters, limits of groups of goroutines, channels with a named size, and
+// limits of connections.
 func limitersIn(f *parsedFile) (found []string) {
 	ast.Inspect(f.tree, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -182,7 +182,7 @@ func limitersIn(f *parsedFile) (found []string) {
 	return found
 }
 
-// list joins the names, each once.
+// list joins the names without duplicates.
 func list(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
 }
@@ -201,7 +201,7 @@ func poolsIn(limiters []string) (n int) {
 // connectionLimits are the fields of http.Transport that bound connections.
 var connectionLimits = []string{"MaxConnsPerHost", "MaxIdleConns", "MaxIdleConnsPerHost"}
 
-// hasNamedSize reports whether a call of make makes a channel whose size is no plain number.
+// hasNamedSize reports whether a call of make creates a channel whose size is not a literal number.
 func hasNamedSize(call *ast.CallExpr) bool {
 	if _, ok := call.Args[0].(*ast.ChanType); !ok || len(call.Args) < 2 {
 		return false

@@ -30,7 +30,7 @@ buildah       := .tools/buildah-$(buildah_version)/buildah
 cyclonedx     := .tools/cyclonedx-gomod-$(cyclonedx_version)/cyclonedx-gomod
 lambda_rie    := .tools/aws-lambda-rie-$(sam_version)/aws-lambda-rie
 node_modules  := infra/node_modules/.package-lock.json functions/console/node_modules/.package-lock.json
-issuer        := shared/auth/providertest/testdata/issuer/node_modules/.package-lock.json
+issuer        := shared/edge/auth/providertest/testdata/issuer/node_modules/.package-lock.json
 
 # The shell finds the one package that npm has installed, that of this platform.
 export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-*/bin/buf
@@ -114,9 +114,9 @@ test-dynamodb-local: $(versitygw) ## run the tests over DynamoDB against Amazon'
 	@if [ -z "$$DYNAMODB_LOCAL_JAR$$DYNAMODB_ENDPOINT" ]; then \
 		echo "Say which server: DYNAMODB_LOCAL_JAR=/path/of/DynamoDBLocal.jar or DYNAMODB_ENDPOINT=http://host:port" >&2; exit 1; \
 	fi
-	$(GO) test -count=1 -skip Capacity $(TESTFLAGS) ./shared/store/dynamo/...
+	$(GO) test -count=1 -skip Capacity $(TESTFLAGS) ./shared/storage/store/dynamo/...
 	$(GO) test -count=1 -tags s3 -run KeepsNothingOnTheMachine $(TESTFLAGS) ./local
-	$(GO) test -count=1 -run Linearizable $(TESTFLAGS) ./functions ./shared/queue ./shared/team
+	$(GO) test -count=1 -run Linearizable $(TESTFLAGS) ./functions ./shared/service/queue ./shared/service/team
 
 # Later builds have to open it: local/testdata/stored/README.md.
 .PHONY: stored
@@ -234,8 +234,8 @@ interface: $(oasdiff) ## fail when the REST API breaks what was released
 release-interface: ## take the REST API as it is for released
 	cp $(document) $(released_document)
 
-# shared/architecture/race_test.go derives the list.
-race_packages := $(shell cat shared/architecture/testdata/race.golden)
+# shared/testing/architecture/race_test.go derives the list.
+race_packages := $(shell cat shared/testing/architecture/testdata/race.golden)
 
 # Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none. Tests of these packages that only send one
 # request after the other are in files of the constraint !race, and run without the detector, which would show nothing more.
@@ -310,8 +310,8 @@ install: ## build for this machine and put assay, assay-server and assay-worker 
 # The same sources and commit make the same bytes in any folder. Where there is no Git, COMMIT=... says what commit it is; the SBOM, which asks
 # Git itself, then lacks it.
 COMMIT  ?= $(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null)
-version  = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' shared/buildinfo/buildinfo.go)
-go_build = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X assay/shared/buildinfo.commit=$(COMMIT)'
+version  = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' shared/language/buildinfo/buildinfo.go)
+go_build = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X assay/shared/language/buildinfo.commit=$(COMMIT)'
 
 # PLATFORMS="linux/amd64 darwin/arm64" makes a release for these only, of which one must be for Linux, as images are. The tags of a wheel name
 # its platform: a static program runs with every C library, from those versions on.
@@ -330,7 +330,7 @@ architectures := $(patsubst linux/%,%,$(filter linux/%,$(PLATFORMS)))
 # make compares, because VERSION is the name of a tag, which a shell must not read.
 .PHONY: release-version
 release-version:
-	@$(if $(filter-out $(version),$(VERSION)),echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1,:)
+	@$(if $(filter-out $(version),$(VERSION)),echo "The sources are of version $(version): shared/language/buildinfo/buildinfo.go says so." >&2; exit 1,:)
 
 # The section of CHANGELOG.md that says what the version brings, for the page of the release.
 .PHONY: release-notes

@@ -13,8 +13,8 @@ import (
 	"text/tabwriter"
 
 	"assay/functions"
-	"assay/shared/access"
-	"assay/shared/api"
+	"assay/shared/domain/access"
+	"assay/shared/edge/api"
 )
 
 var update = flag.Bool("update", false, "write the golden file")

@@ -9,11 +9,11 @@ import (
 
 	"assay/functions"
 	"assay/functions/users"
-	"assay/shared/access"
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
 )
 
 // TestAccessToken_ActsWithinItsScopes: olga organizes a task, takes part in it, and makes a token for each scope.

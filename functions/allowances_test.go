@@ -7,9 +7,9 @@ import (
 
 	"assay/functions/evaluator"
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // TestEmbargo_EndsWithTheTeam: scores do not wait for the later close of a team that withdrew or whose last user was deleted,

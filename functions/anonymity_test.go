@@ -16,12 +16,12 @@ import (
 	"testing"
 
 	"assay/functions/notifier"
-	"assay/shared/api/servertest"
-	"assay/shared/mail"
-	"assay/shared/mail/mailtest"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/mail"
+	"assay/shared/edge/mail/mailtest"
+	"assay/shared/testing/nightlytest"
 )
 
 // secretive are the members of an anonymous team. Their names and all their texts contain the secret.

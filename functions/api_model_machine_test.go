@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"assay/functions/evaluator"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 
 	"pgregory.net/rapid"
 )
@@ -110,7 +110,7 @@ func (m *apiMachine) submit(t *rapid.T) {
 
 func (m *apiMachine) submitAs(user string, public bool) {
 	if m.total > 0 && m.of(user) != nil && slices.ContainsFunc(m.of(user).members, func(u string) bool { return slices.Contains(m.left, u) }) {
-		return // a user carries the usage of an earlier team to the next; the tests of shared/team check how much
+		return // a user carries the usage of an earlier team to the next; the tests of shared/service/team check how much
 	}
 	e := &apiEntry{team: m.of(user), public: public, blinded: m.blinds}
 	body := servertest.Upload(servertest.ID(m.dataset), servertest.Inline("run.csv", "id,label\n1,a\n"))

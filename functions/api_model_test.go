@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // apiCallers are the callers of the model: nobody, participants, an organizer's owner and editor, and an administrator.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // Organizers cannot publish a team's private submissions. Their other changes of them are audited. Changes by teams are audited

@@ -13,12 +13,12 @@ import (
 	"assay/functions/organizers"
 	"assay/functions/tasks"
 	"assay/functions/tools"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/patch"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/patch"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
 
 	"github.com/danielgtaylor/huma/v2"
 )

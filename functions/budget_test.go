@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/testing/nightlytest"
 )
 
 // population is the number of records in the store in which costs are measured.

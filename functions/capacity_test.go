@@ -15,11 +15,11 @@ import (
 
 	"assay/functions/evaluator"
 	"assay/functions/notifier"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
 // capacityTable has the capacity that operations consume in DynamoDB. It serves to estimate a bill and to notice operations that

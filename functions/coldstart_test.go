@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/config"
-	"assay/shared/gateway/lambdatest"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/edge/gateway/lambdatest"
+	"assay/shared/service/config"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -40,7 +40,7 @@ func BenchmarkColdStart(b *testing.B) {
 		"AWS_ENDPOINT_URL_SCHEDULER=" + schedules.URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
-	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })
+	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/edge/gateway/lambdatest/empty", nil, request(b, "/")) })
 	for _, d := range functions.Deployments() {
 		first := []byte(`{"Wake":"due"}`)
 		switch {

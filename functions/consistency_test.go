@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 // laggingStore is a store whose eventually consistent reads do not see any record yet.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
 )
 
 // To restore a run, a caller needs the right to submit, as a member of the team that deleted it or as an organizer.

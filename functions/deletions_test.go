@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/api/servertest"
-	"assay/shared/deletion"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/deletion"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // concurrently sends two requests at once and returns their answers.

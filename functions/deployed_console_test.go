@@ -5,9 +5,9 @@ package functions_test
 import (
 	"testing"
 
-	"assay/functions/consoletest"
-	"assay/shared/auth/devissuer"
-	"assay/shared/webpage/browsertest"
+	"assay/functions/testing/consoletest"
+	"assay/shared/edge/auth/devissuer"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestDeployed_ConsoleFromNothingToABoard plays the stories of an organizer and of a team in the console of the functions,

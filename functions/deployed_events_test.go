@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/auth/devissuer"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/auth/devissuer"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/testing/waittest"
 )
 
 // ask sends a request to the deployment as the user and returns the body of the answer.

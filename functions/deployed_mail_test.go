@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 )
 
 // sentMail is a request to Amazon SES to send an e-mail.

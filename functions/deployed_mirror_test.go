@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/problem"
-	"assay/shared/waittest"
+	"assay/shared/language/problem"
+	"assay/shared/testing/waittest"
 )
 
 // mirror is a transport to the deployment. It sends each request that changes nothing also to the handlers in this process, and

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/api"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 // Service is the family that answers requests without a route.

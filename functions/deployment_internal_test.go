@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 )
 
 func TestDeployments_HaveEachFamily(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/webpage/resource"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage/resource"
+	"assay/shared/service/files"
 )
 
 func document(t *testing.T) []byte {

@@ -18,13 +18,13 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/acceptancetest"
-	"assay/shared/auth/devissuer"
-	"assay/shared/config"
-	"assay/shared/gateway/lambdatest"
-	"assay/shared/problem"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/edge/auth/devissuer"
+	"assay/shared/edge/gateway/lambdatest"
+	"assay/shared/language/problem"
+	"assay/shared/service/config"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-lambda-go/events"
 )

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"assay/functions/tools"
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
 )
 
 // TestFinalRuns_AreMarkedUntilTheClose races marks. Boards then show the marked runs and, for teams without marks, the last runs.

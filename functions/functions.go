@@ -17,7 +17,7 @@ import (
 	"assay/functions/tasks"
 	"assay/functions/tools"
 	"assay/functions/users"
-	"assay/shared/api"
+	"assay/shared/edge/api"
 )
 
 // Families lists the families in the order of the documentation.

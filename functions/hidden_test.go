@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // outsiders are callers from whom the resources of these tests are hidden. The rival has grants for other resources.

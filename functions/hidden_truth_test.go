@@ -13,9 +13,9 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 // modelTruth is a truth of a blinded split in two forms. Their public parts are equal, and the rest differs. Its runs are

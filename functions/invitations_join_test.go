@@ -10,11 +10,11 @@ import (
 	"assay/functions/invitations"
 	"assay/functions/organizers"
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/auth"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/auth"
+	"assay/shared/edge/ratelimit"
 )
 
 func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {

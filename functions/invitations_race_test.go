@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )

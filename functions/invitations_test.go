@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"assay/functions/invitations"
-	"assay/shared/api/servertest"
-	"assay/shared/auth"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/auth"
 )
 
 // inviting serves an organizer with a private task. olga is its owner and eddy an editor.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
 )
 
 // The page marks and counts entries that others do not see, and links to the page that others see.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
 )
 
 // limited serves all families with low limits. Its clock stands still, so that no token is added.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"assay/shared/programtest"
+	"assay/shared/testing/programtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }

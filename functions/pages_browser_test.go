@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestPages_WorkInABrowser opens every page in Chromium, with names and texts that attack the page.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // TestPayer_IsTheUserWhoMadeTheOrganizer lets a user make two organizers. Runs of tasks of both have the same payer in the queue,

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/storage/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )

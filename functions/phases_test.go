@@ -10,12 +10,12 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
-	"assay/shared/api/servertest"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
+	"assay/shared/storage/store"
 )
 
 const olga = recordtest.OrganizerUser

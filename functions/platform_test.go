@@ -12,13 +12,13 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
 // platform serves every family, with an organizer of olga's and a task. Its evaluator works only when a test calls it. A test

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/access"
-	"assay/shared/api/servertest"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 const labTruth = "id,label\n1,a\n"

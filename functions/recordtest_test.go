@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 // lastWrites remembers the last form of each written item.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/api/servertest"
-	"assay/shared/auth"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/auth"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )

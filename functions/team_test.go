@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/storage/store"
 )
 
 // join makes users members of the team, as if they had accepted an invitation.

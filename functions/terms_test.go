@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // Teams accept the terms of a task when they register. Any member accepts changed terms. Until then the team cannot submit.

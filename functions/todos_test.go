@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
 // withTodos is a platform with a task whose registrations wait for approval, and a dataset whose runs label two items.

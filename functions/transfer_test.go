@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
-	"assay/shared/nightlytest"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
-	"assay/shared/transfer"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/transfer"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/testing/nightlytest"
 )
 
 // TestAnswers_AreEqualAfterAMove sends requests to a server with a store, with a DynamoDB store to which the first was moved, and

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
 )
 
 // newRanking makes a dataset of retrieval with the truth file. ada is registered for its task.

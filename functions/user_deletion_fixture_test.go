@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 // crashingStore knows the keys of all written items. If a test sets the number of remaining writes, later writes fail, as if the

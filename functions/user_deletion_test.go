@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
 // TestDeleteUser_LeavesNothing searches all stored data, and all answers to anybody, for texts of the user.

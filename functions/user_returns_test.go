@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // A user who deletes the own account and signs in again has the same usage of the quota as before, and is still rejected if the

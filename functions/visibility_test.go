@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 func TestUpdateTask_PropagatesVisibility(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 
 	"github.com/oklog/ulid/v2"
 )

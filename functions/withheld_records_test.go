@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 )
 
 // records makes the records of a store. With withhold, it leaves out or replaces all that the caller may not see.

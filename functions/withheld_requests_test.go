@@ -14,13 +14,13 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/nightlytest"
-	"assay/shared/page"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/nightlytest"
 )
 
 type modelRequest struct {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 var (

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"assay/functions"
-	"assay/shared/config"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/store/dynamo"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/service/config"
+	"assay/shared/storage/store/dynamo"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 )
 
 // instructions returns the instructions of a Dockerfile with their arguments.

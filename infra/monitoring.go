@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"assay/functions"
-	"assay/shared/lists"
-	"assay/shared/metrics"
+	"assay/shared/language/lists"
+	"assay/shared/language/metrics"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"

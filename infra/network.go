@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"

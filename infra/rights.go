@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"assay/functions"
-	"assay/shared/files"
+	"assay/shared/service/files"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"

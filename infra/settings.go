@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"assay/functions"
-	"assay/shared/quota"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/service/quota"
 )
 
 // settings are the settings of one deployment. They come from the CDK's context: -c key=value, or the member "context" of cdk.json.

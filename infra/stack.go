@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"assay/functions"
-	"assay/shared/lists"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/store"
-	"assay/shared/store/dynamo"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"

@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"assay/functions/acceptancetest"
+	"assay/functions/testing/acceptancetest"
 )
 
 func TestAccess(t *testing.T) { acceptancetest.AccessMatrix(t, setup(t)) }

@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/blob/directory"
-	"assay/shared/config"
-	"assay/shared/durable"
-	"assay/shared/plural"
-	"assay/shared/store/embedded"
+	"assay/shared/language/plural"
+	"assay/shared/service/config"
+	"assay/shared/storage/blob/directory"
+	"assay/shared/storage/durable"
+	"assay/shared/storage/store/embedded"
 )
 
 // incompleteMarker is the name of a file in a folder whose backup is not complete yet.

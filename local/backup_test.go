@@ -17,9 +17,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/record"
-	"assay/shared/store/storetest"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/waittest"
 )
 
 // backUp runs the command and returns its output.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
-	"assay/shared/store"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 
 	"golang.org/x/sync/errgroup"
 )

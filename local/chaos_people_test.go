@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 )
 
 // Bounds of the actions of people in the chaos.

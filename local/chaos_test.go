@@ -20,16 +20,16 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/nightlytest"
-	"assay/shared/programtest"
-	"assay/shared/record"
-	records "assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
-	"assay/shared/store/storetest"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	records "assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/nightlytest"
+	"assay/shared/testing/programtest"
+	"assay/shared/testing/waittest"
 )
 
 // The size of the chaos. ASSAY_CHAOS_RUNS sets another number of runs.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_LimitsOneUser finds the user who stores most, as an administrator, and limits the storage of that user.

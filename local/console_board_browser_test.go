@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // board makes a task with a dataset and opens its leaderboard.

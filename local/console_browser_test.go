@@ -5,9 +5,9 @@ package main
 import (
 	"testing"
 
-	"assay/functions/consoletest"
-	"assay/shared/auth/providertest"
-	"assay/shared/webpage/browsertest"
+	"assay/functions/testing/consoletest"
+	"assay/shared/edge/auth/providertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_FromNothingToABoard follows an organizer and a team over the embedded store, with a real issuer. Then an anonymous user opens

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // desk makes a task with a number of evaluated runs, and opens the desk of its organizer.

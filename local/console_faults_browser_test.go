@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_LosesNothingWhenTheServerIsKilled kills the server while a form is filled in and while a file is uploaded. Both must continue

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_MakesFilesOfRuns fuses two runs and converts one, and reads the files that the browser saves.

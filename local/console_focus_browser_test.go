@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // awaitFocus waits until an element with the label, the class or the id has the focus.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_MarksFaultsAtTheirFields closes a window before it opens. The fault must be at its field, in words for people.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_AsksBeforeWhatHasNoWayBack makes a member leave a team. The screen must ask first; cancelling and a double click must change

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // consolePage is the console of a server, in a browser.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/waittest"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
+	"assay/shared/testing/waittest"
 )
 
 // TestConsole_PollsByConditionalRequests watches a run that does not change. Each further request must be conditional, and answered without

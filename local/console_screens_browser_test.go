@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // hostile is a name that contains markup, and is wider than any page.

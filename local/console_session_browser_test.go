@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_KeepsUsersApart signs in as bob in the browser of ada: in another of her tabs, and after her token has expired. Her data and

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"assay/shared/access"
-	"assay/shared/auth"
-	"assay/shared/auth/providertest"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/domain/access"
+	"assay/shared/edge/auth"
+	"assay/shared/edge/auth/providertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_SignsInAnyName signs in with a name with spaces at the development issuer.

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"assay/shared/auth/providertest"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/auth/providertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_DoesNotWaitForASilentIssuer stops the answers of the issuer when the next token is due. The current token must stay in use.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/webpage/browsertest"
 )
 
 // TestConsole_ShowsEveryMarkdown shows texts with character references, and texts that are deep or dense in marks, each within five

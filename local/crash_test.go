@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/programtest"
-	"assay/shared/record"
-	"assay/shared/store/storetest"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/programtest"
+	"assay/shared/testing/waittest"
 )
 
 // crashes is the number of times that the server is killed.

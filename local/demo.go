@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/auth"
-	"assay/shared/record"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/auth"
+	"assay/shared/storage/store"
 )
 
 //go:embed demo/*.gz

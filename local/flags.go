@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"assay/grpc/server"
-	"assay/shared/config"
+	"assay/shared/service/config"
 )
 
 // settings holds the values of the flags.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api"
+	"assay/shared/edge/api"
 )
 
 // labFile reads a file of the example in lab/README.md.

@@ -24,15 +24,15 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/acceptancetest"
-	"assay/shared/blob"
-	"assay/shared/blob/directory"
-	"assay/shared/programtest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/waittest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/blob/directory"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/programtest"
+	"assay/shared/testing/waittest"
 )
 
 func noEnv(string) string { return "" }

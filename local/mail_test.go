@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/mail/mailtest"
-	"assay/shared/waittest"
+	"assay/shared/edge/mail/mailtest"
+	"assay/shared/testing/waittest"
 )
 
 // A registrant gets an announcement through the mail server of the flags, and stops the e-mails with the link for e-mail programs.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"

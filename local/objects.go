@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/shared/blob/directory"
-	"assay/shared/blob/s3"
-	"assay/shared/files"
+	"assay/shared/service/files"
+	"assay/shared/storage/blob/directory"
+	"assay/shared/storage/blob/s3"
 
 	aws "github.com/aws/aws-sdk-go-v2/config"
 )

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/programtest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/testing/programtest"
 )
 
 // boards lists the sizes of the requested leaderboards.

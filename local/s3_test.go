@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"assay/functions/acceptancetest"
-	"assay/shared/blob"
-	"assay/shared/blob/s3"
-	"assay/shared/blob/s3/s3test"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/blob/s3"
+	"assay/shared/storage/blob/s3/s3test"
+	"assay/shared/storage/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/functions/acceptancetest"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/storage/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/programtest"
+	"assay/shared/testing/programtest"
 )
 
 // sharedServer starts one server for all tests that only use resources of their own. It ends after the tests.

@@ -21,8 +21,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/blob/s3/s3test"
-	"assay/shared/programtest"
+	"assay/shared/storage/blob/s3/s3test"
+	"assay/shared/testing/programtest"
 
 	"golang.org/x/sys/unix"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/auth/devissuer/issuertest"
-	"assay/shared/store/storetest"
+	"assay/shared/edge/auth/devissuer/issuertest"
+	"assay/shared/storage/store/storetest"
 
 	"golang.org/x/time/rate"
 )

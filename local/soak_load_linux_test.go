@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/auth/devissuer"
-	"assay/shared/auth/devissuer/issuertest"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/auth/devissuer"
+	"assay/shared/edge/auth/devissuer/issuertest"
+	"assay/shared/language/problem"
 
 	"golang.org/x/time/rate"
 )

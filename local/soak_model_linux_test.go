@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // soakAP is the average precision of a run by the rank of the only relevant document, from 0.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/waittest"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/waittest"
 )
 
 // storedLimit is how many bytes an archive may have: the repository keeps it for ever.

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/acceptancetest"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
-	"assay/shared/waittest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/testing/nightlytest"
+	"assay/shared/testing/waittest"
 )
 
 var storedFolder = flag.String("stored", "", "folder to write what this build stores to, for later builds to open")

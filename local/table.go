@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"assay/shared/files"
-	"assay/shared/store"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/embedded"
+	"assay/shared/service/files"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/embedded"
 
 	aws "github.com/aws/aws-sdk-go-v2/config"
 )

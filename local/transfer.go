@@ -14,15 +14,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"assay/shared/auth"
-	"assay/shared/config"
-	"assay/shared/files"
-	"assay/shared/lists"
-	"assay/shared/plural"
-	"assay/shared/quota"
-	"assay/shared/record"
-	"assay/shared/store"
-	"assay/shared/transfer"
+	"assay/shared/domain/record"
+	"assay/shared/edge/auth"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/service/config"
+	"assay/shared/service/files"
+	"assay/shared/service/quota"
+	"assay/shared/service/transfer"
+	"assay/shared/storage/store"
 )
 
 // parseAndExport writes a store, an organizer or a task to a folder.

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/acceptancetest"
-	"assay/shared/record"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/waittest"
+	"assay/functions/testing/acceptancetest"
+	"assay/shared/domain/record"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/waittest"
 )
 
 // TestTransfer_ToDynamoDBAndS3AndBack moves the data of the whole scenario from a folder to DynamoDB and S3, and from there to another

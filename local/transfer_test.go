@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/record"
-	"assay/shared/transfer"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/service/transfer"
+	"assay/shared/testing/waittest"
 )
 
 // runCommand runs a command of the program and returns its output.

@@ -9,10 +9,10 @@ import (
 	"io"
 	"time"
 
-	"assay/shared/buildinfo"
-	"assay/shared/config"
-	"assay/shared/files"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/buildinfo"
+	"assay/shared/service/config"
+	"assay/shared/service/files"
 )
 
 // parseAndPrintVersion prints which build this is, and the form of the records that it reads and writes.

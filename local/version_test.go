@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/buildinfo"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store/dynamo"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/language/buildinfo"
+	"assay/shared/storage/store/dynamo"
+	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
 // TestVersion_IsNamedEverywhere: the command, GET /info and the first line of the log name the build and the form of its records.

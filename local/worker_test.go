@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"assay/grpc/assayv1"
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"

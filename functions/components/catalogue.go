@@ -3,7 +3,7 @@ package components
 import (
 	"embed"
 
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 )
 
 //go:generate go test -run TestCatalogue_IsGenerated -update

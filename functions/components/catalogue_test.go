@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -147,7 +147,7 @@ func TestSnippets_FaultsAreFound(t *testing.T) {
 		{"python", "\"\"\"Says.\"\"\"\nimport requests\n"},
 		{"python", "\"\"\"Says.\"\"\"\nprint(eval(\"1\"))\n"},
 		{"python", "import os\n"},
-		{"go", "package main\n\nimport \"assay/shared/page\"\n"},
+		{"go", "package main\n\nimport \"assay/shared/domain/page\"\n"},
 		{"go", "package main\n\nimport \"golang.org/x/text\"\n"},
 		{"go", "package main"},
 	} {

@@ -10,7 +10,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/components"
-	"assay/shared/api/servertest"
+	"assay/shared/edge/api/servertest"
 )
 
 // serve serves the family without a store, like its function. A request that needs a store panics.

@@ -3,8 +3,8 @@ package components
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
 )
 
 func list(_ context.Context, c *api.Call, _ api.PublicTarget) (page.Page[Component], error) {

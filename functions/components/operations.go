@@ -8,9 +8,9 @@
 package components
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
 )
 
 const (

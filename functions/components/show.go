@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/api"
-	"assay/shared/problem"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 )
 
 // show has no target and finds the component itself. Components are public, so reading the caller's grants would not change the

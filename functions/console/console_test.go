@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api/servertest"
-	"assay/shared/auth"
-	"assay/shared/problem"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/auth"
+	"assay/shared/language/problem"
 )
 
 // The page knows how users sign in. Its policy allows requests only to this server, the issuer's token endpoint, and the object store.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"assay/shared/api"
-	"assay/shared/visibility"
+	"assay/shared/edge/api"
+	"assay/shared/service/visibility"
 )
 
 //go:generate go test -run ^TestBundle_IsCurrent$ -update

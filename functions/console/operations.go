@@ -5,10 +5,10 @@
 package console
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"strings"
 
-	"assay/shared/api"
-	"assay/shared/auth"
-	"assay/shared/problem"
-	"assay/shared/webpage"
+	"assay/shared/edge/api"
+	"assay/shared/edge/auth"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/problem"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

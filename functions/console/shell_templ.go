@@ -8,7 +8,7 @@ package console
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "assay/shared/webpage"
+import "assay/shared/edge/webpage"
 
 // shellPage loads the application, and says what to do where it cannot run.
 func shellPage(f firstFiles, settings string) templ.Component {

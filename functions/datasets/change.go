@@ -7,12 +7,12 @@ import (
 	"reflect"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/truth"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/truth"
+	"assay/shared/storage/store"
 )
 
 // DatasetPatch holds the members of a dataset that clients can change.

@@ -3,13 +3,13 @@ package datasets
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/truth"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/truth"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // task finds the task that a draft names. It checks the evaluator first, so that a preview reports its faults although the task does not

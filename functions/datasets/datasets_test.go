@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
 )
 
 func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {

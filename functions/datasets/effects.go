@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"reflect"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // noteEffects adds to a preview how a change of a dataset affects participants and runs.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/compute"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/truth"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/compute"
+	"assay/shared/language/problem"
+	"assay/shared/service/truth"
 )
 
 // contents holds the bytes of inline files, parallel to the lists of files. It holds nil for files that are not inline.

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"assay/functions/datasets"
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/blob"
 )
 
 // fixture serves the datasets of a task. The user olga organizes the task, and reg is registered for it.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
 )
 
 func TestShow_HasTheInputsForRegistrantsAlone(t *testing.T) {

@@ -3,10 +3,10 @@ package datasets
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/visibility"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Dataset], err error) {

@@ -14,11 +14,11 @@ package datasets
 import (
 	"encoding/base64"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/page"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/files"
 )
 
 var dataset = api.Load[record.DatasetItem]("datasetId", record.DatasetKey)

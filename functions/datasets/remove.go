@@ -3,9 +3,9 @@ package datasets
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/deletion"
 )
 
 // remove moves a dataset that no run uses to the trash.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/measure"
-	"assay/shared/problem"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/files"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
 )
 
 // showChanged returns the dataset as the caller who created or changed it sees it, with links to its files.

@@ -15,11 +15,11 @@ import (
 	"testing"
 
 	"assay/functions/datasets"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/truth"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/truth"
+	"assay/shared/storage/store"
 )
 
 // accept does the pending work of the dataset, like the evaluator.

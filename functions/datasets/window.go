@@ -4,10 +4,10 @@ import (
 	"context"
 	"reflect"
 
-	"assay/shared/api"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
 )
 
 // renewWindow adds to c.Tx the event that notifies participants when the dataset's own window closes. If the change decides when scores are

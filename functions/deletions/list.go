@@ -3,9 +3,9 @@ package deletions
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Deletion], err error) {

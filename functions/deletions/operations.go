@@ -6,12 +6,12 @@ package deletions
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/visibility"
 )
 
 // Operations of the family.

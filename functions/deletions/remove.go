@@ -3,9 +3,9 @@ package deletions
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/deletion"
 )
 
 // remove removes an entry of the trash, which restores its resource. If the request ends before that, the evaluator continues.

@@ -16,12 +16,12 @@ import (
 	"testing/synctest"
 
 	"assay/functions/evaluations"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/blob"
 )
 
 func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"assay/functions/evaluations"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 )
 
 // fixture serves the evaluations of a dataset. The user reg is registered for its task.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/evaluation"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/evaluation"
 )
 
 // rank is the value of sort for the order by the primary measure.

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/webpage"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
+	"assay/shared/service/records"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
 )
 
 func TestLeaderboard_IsOfOneDataset(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"assay/functions/evaluations"
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -3,11 +3,11 @@ package evaluations
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/evaluation"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 // withTopics is an evaluation with its values per topic. One call reads both.

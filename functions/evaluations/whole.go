@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"assay/shared/api"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 // maxAnswerBytes bounds the leaderboard in an answer, so that AWS Lambda can send it although it escapes bytes.

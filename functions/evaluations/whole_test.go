@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 func (f *fixture) whole(query string) string {

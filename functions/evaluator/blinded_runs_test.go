@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 )
 
 // messages returns the diagnostics of the run that a caller with the roles reads.

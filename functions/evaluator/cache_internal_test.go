@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"assay/shared/measure/scoring"
-	"assay/shared/record"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
 )
 
 var (

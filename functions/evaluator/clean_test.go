@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/blob"
-	"assay/shared/deletion"
-	"assay/shared/files"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/deletion"
+	"assay/shared/service/files"
+	"assay/shared/service/records"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 // orderedFiles lists in the order of keys, as S3 does, and ends the time of a call after some of them.

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/blob"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
 )
 
 func TestRun_EvaluatesQueuedRuns(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+	"assay/shared/storage/store"
 )
 
 // events returns the kinds of the events that wait to be delivered, and their subjects.

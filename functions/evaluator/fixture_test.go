@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/testing/waittest"
 )
 
 const (

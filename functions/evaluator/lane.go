@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"assay/shared/measure/scoring"
-	"assay/shared/measure/steps"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/wait"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
+	"assay/shared/service/queue"
 )
 
 // lane is one of the two queues of runs that a worker evaluates.

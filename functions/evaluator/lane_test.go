@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/blob"
-	evaluators "assay/shared/measure/scoring"
-	"assay/shared/measure/steps"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/waittest"
+	evaluators "assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+	"assay/shared/storage/blob"
+	"assay/shared/testing/waittest"
 )
 
 // heavyFiles makes the evaluations of some runs heavy: as it reads their files, it counts steps, as a large computation does. Those that

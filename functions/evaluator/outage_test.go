@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/blob"
-	"assay/shared/record"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/record"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
 )
 
 // filesAway does not answer while it is away.

@@ -12,16 +12,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"assay/shared/blob"
-	"assay/shared/measure"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
-	"assay/shared/truth"
-	"assay/shared/waittest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/service/truth"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/waittest"
 )
 
 // awaitingUpload makes a run wait for its file.

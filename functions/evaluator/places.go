@@ -1,6 +1,6 @@
 package evaluator
 
-import "assay/shared/queue"
+import "assay/shared/service/queue"
 
 // DeployedPlaces bounds what the function evaluates at the same time: a payer has at most a quarter of the instances that prod allows the
 // function, and the slow lane a fifth. A test of the deployment compares them.

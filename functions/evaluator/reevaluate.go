@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 
 	"golang.org/x/sync/errgroup"
 )

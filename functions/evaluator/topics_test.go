@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/evaluation"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/evaluation"
 )
 
 // TestEvaluate_StoresValuesByExample has few examples, as many as have values with labels that take more room than a record has, and one

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 const (

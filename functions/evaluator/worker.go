@@ -39,16 +39,16 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/blob"
-	"assay/shared/evaluation"
-	"assay/shared/files"
-	"assay/shared/measure/scoring"
-	"assay/shared/metrics"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/metrics"
+	"assay/shared/language/wait"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/files"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
 )
 
 const (

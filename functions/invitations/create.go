@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/auth"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/auth"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // NewInvitation is the answer to the creation of an invitation. No other answer has the secret.

@@ -6,16 +6,16 @@ import (
 	"net/http"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/auth"
-	"assay/shared/problem"
-	"assay/shared/propagation"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/auth"
+	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/storage/store"
 )
 
 // MembershipDraft is the request of a user who joins by an invitation.

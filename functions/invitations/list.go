@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // to returns a new invitation to the target, of the target's current epoch.

@@ -13,10 +13,10 @@ package invitations
 import (
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 )
 
 // Operations of the family.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/visibility"
 )
 
 // found is the target of a request about an invitation.

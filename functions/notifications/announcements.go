@@ -3,11 +3,11 @@ package notifications
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 func listAnnouncements(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.Announcement], error) {

@@ -5,12 +5,12 @@ import (
 	"crypto/subtle"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"assay/functions/notifications"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 // outbox reads the undelivered events.

@@ -3,14 +3,14 @@ package notifications
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // parent is an organizer or a task: webhooks belong to one of them.

@@ -3,13 +3,13 @@ package notifications
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // NewWebhook is an answer with the secret of a webhook.

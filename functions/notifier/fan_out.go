@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/auth"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/edge/auth"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // recipientsPage is how many recipients one transaction serves: the event and each recipient take a write, and each webhook of the task

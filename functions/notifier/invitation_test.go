@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/auth"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/auth"
+	"assay/shared/storage/store"
 )
 
 // invite makes an invitation to the e-mail address ten minutes later, with its event, and returns both.

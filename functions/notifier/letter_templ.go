@@ -8,7 +8,7 @@ package notifier
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "assay/shared/webpage"
+import "assay/shared/edge/webpage"
 
 // html is the letter as HTML.
 func (l letter) html() templ.Component {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/lists"
-	"assay/shared/mail"
-	"assay/shared/plural"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/mail"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

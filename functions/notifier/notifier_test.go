@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"assay/functions/notifier"
-	"assay/shared/access"
-	"assay/shared/mail"
-	"assay/shared/mail/mailtest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/mail"
+	"assay/shared/edge/mail/mailtest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/storage/store/embedded"
 )
 
 // fixture is a notifier with a server of SMTP, and a clock that the test sets.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
 )
 
 // Limits of what runs at the same time. A receiver may take attemptTime to answer, so attempts have limits of their own.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/publicip"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/publicip"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )

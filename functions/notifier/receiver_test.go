@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )

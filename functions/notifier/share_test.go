@@ -11,13 +11,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/access"
-	"assay/shared/mail"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/waittest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/mail"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/testing/waittest"
 )
 
 // 960 receivers of one user hang, and the webhook of another user gets its event meanwhile: attempts at webhooks of one payer never take

@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
-	"assay/shared/waittest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/testing/waittest"
 )
 
 // countingStore counts the items that queries return.

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/allowance"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // news is an event as one recipient is notified of it.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // addDeliveries adds to tx that the event is sent to the webhooks that take it.

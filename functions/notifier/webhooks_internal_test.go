@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store/embedded"
 )
 
 // An arrival counts although its attempt began before the webhook was recorded as failing.

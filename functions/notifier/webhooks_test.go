@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/nightlytest"
 )
 
 var webhookEvents = flag.Int("webhook-events", nightlytest.Count(150, 1200), "how many events the test of webhooks sends")

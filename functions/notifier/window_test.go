@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
 )
 
 // closing makes the dataset's window, or with nil the task's, close at the day, with the event if there is none.

@@ -22,12 +22,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/shared/mail"
-	"assay/shared/panics"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/edge/mail"
+	"assay/shared/language/panics"
+	"assay/shared/language/wait"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 const (

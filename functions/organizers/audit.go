@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
 )
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 )
 
 func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.OrganizerDraft) (path string, made api.URL, err error) {

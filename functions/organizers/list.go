@@ -3,11 +3,11 @@ package organizers
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/records"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*record.Organizer], error) {

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/visibility"
 )
 
 // Member is a user's membership of an organizer.

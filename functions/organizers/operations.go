@@ -9,10 +9,10 @@
 package organizers
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 var organizer = api.Load[record.Organizer]("organizerId", record.OrganizerKey)

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"assay/functions/organizers"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
 )
 
 // fixture serves an organizer. The user alice owns it.

@@ -3,9 +3,9 @@ package organizers
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/deletion"
 )
 
 // remove deletes an organizer without tasks, and its audit entries. The log records the deletion.

@@ -3,8 +3,8 @@ package organizers
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 func show(_ context.Context, c *api.Call, o *record.Organizer) (*record.Organizer, error) {

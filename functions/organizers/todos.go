@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // listTodos lists the open work of the organizer. Runs are in another index than registrations and events.

@@ -4,15 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // RegistrationPatch holds the members of a registration that clients can change.

@@ -3,10 +3,10 @@ package registrations
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/team"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/team"
 )
 
 // initialState returns the first state of a registration, or the reason why the caller cannot register.

@@ -4,17 +4,17 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/allowance"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // granted is an exception with the registration and the allowance of its team.

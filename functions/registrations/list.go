@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.Registration], err error) {

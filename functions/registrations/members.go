@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/team"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/team"
+	"assay/shared/service/visibility"
 )
 
 // member is the target of a request about a member of a team.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
 )
 
 // ofThree serves the registration of a team of tom, uma and vic. Its owner is tom.

@@ -12,11 +12,11 @@ package registrations
 import (
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 )
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)

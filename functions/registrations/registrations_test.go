@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"assay/functions/registrations"
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/storetest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
 )
 
 // fixture serves the registrations for a task. The user olga organizes it.

@@ -3,11 +3,11 @@ package registrations
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/team"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/team"
 )
 
 var rejected = problem.Forbidden.New("The organizers rejected your registration, so only they can change who is registered. Ask them.")

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 
-	"assay/shared/allowance"
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/allowance"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 // registration finds the registration that the path names, in the task that the path names.

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 var dataset = api.Load[record.DatasetItem]("datasetId", record.DatasetKey)

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"assay/functions/runs"
-	"assay/shared/api/servertest"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/lists"
 )
 
 // review sends a batch as olga, and returns the statuses of the runs and the cursor.

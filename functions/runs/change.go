@@ -3,11 +3,11 @@ package runs
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/queue"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/queue"
 )
 
 // runDraft holds the members of a run that clients can change.

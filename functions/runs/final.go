@@ -3,12 +3,12 @@ package runs
 import (
 	"context"
 
-	"assay/shared/allowance"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // mark adds to c.Tx that the team's allowance lists the run as final, or no longer. All marks of a team change the same allowance, so that

@@ -3,11 +3,11 @@ package runs
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/record"
-	"assay/shared/runview"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/service/runview"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Run], err error) {

@@ -8,12 +8,12 @@ package runs
 import (
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/files"
 )
 
 // problems are the kinds of problems that a batch can answer with.

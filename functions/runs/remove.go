@@ -3,12 +3,12 @@ package runs
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/team"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/deletion"
+	"assay/shared/service/team"
 )
 
 // remove moves a run to the trash.

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"assay/functions/runs"
-	"assay/shared/api/servertest"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 // fixture serves the runs of a dataset. The user olga organizes its task, and reg is registered for it.

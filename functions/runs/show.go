@@ -3,9 +3,9 @@ package runs
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/runview"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/runview"
 )
 
 func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, error) {

@@ -5,8 +5,8 @@ import (
 	_ "embed"
 
 	"assay/functions/service/reference"
-	"assay/shared/api"
-	"assay/shared/webpage"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
 
 	"github.com/danielgtaylor/huma/v2/yaml"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api"
+	"assay/shared/edge/api"
 )
 
 var update = flag.Bool("update", false, "generate the API's description")

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/api"
-	"assay/shared/jsoncheck"
-	"assay/shared/measure"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/jsoncheck"
+	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // Info describes the server: its version, limits, formats and measures.

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // landing writes the page for browsers. It is the same for all callers, because shared caches store it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 func TestStage_FollowsTheSubmissionWindow(t *testing.T) {

@@ -5,9 +5,9 @@
 package service
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
 )
 
 // Operations of the family.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/shared/api/apitest"
-	"assay/shared/api/servertest"
+	"assay/shared/edge/api/apitest"
+	"assay/shared/edge/api/servertest"
 
 	"go.yaml.in/yaml/v3"
 )

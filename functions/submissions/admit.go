@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/allowance"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // admission holds the records that decide whether a submission is accepted. The task and the registration are read first, because they

@@ -3,13 +3,13 @@ package submissions
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // SubmissionPatch holds the members of a submission that clients can change.

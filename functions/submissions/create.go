@@ -6,15 +6,15 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/allowance"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {

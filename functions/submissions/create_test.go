@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"assay/functions/submissions"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/storage/store"
 )
 
 func TestCreate_MakesARunForEachDataset(t *testing.T) {

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"io"
 
-	"assay/shared/api"
-	"assay/shared/compute"
-	"assay/shared/measure"
-	"assay/shared/measure/lines"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/truth"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/compute"
+	"assay/shared/language/problem"
+	"assay/shared/service/truth"
 )
 
 // checkFiles checks the files of an upload, and returns the bytes of inline files, parallel to the files. It is nil for other files.

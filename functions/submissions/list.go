@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[record.Submission], err error) {

@@ -9,12 +9,12 @@ import (
 	"encoding/base64"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/files"
 )
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/queue"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
 )
 
 func TestQuota_SlidesAndEnds(t *testing.T) {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/team"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/deletion"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/storage/store"
 )
 
 // remove moves a submission to the trash, with its runs, reviews, evaluations and files. Its runs still count in the quota. Otherwise teams

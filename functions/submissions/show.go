@@ -3,12 +3,12 @@ package submissions
 import (
 	"context"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/files"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/files"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 // submission finds the submission that the path names, in the task that the path names.

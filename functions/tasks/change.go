@@ -4,12 +4,12 @@ import (
 	"context"
 	"reflect"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/propagation"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // checkFeatured allows only administrators to change `featured`, because featured tasks come first on the landing page.

@@ -3,10 +3,10 @@ package tasks
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Organizer, error) {

@@ -6,10 +6,10 @@
 package tasks
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)

@@ -3,10 +3,10 @@ package tasks
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/deletion"
 )
 
 // remove moves a task to the trash, with everything in it. If the request ends before everything is moved, the evaluator continues.

@@ -3,8 +3,8 @@ package tasks
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
 )
 
 func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"assay/functions/tasks"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
 )
 
 // serve serves tasks with one task. The user olga organizes it, and reg is registered for it.

@@ -10,10 +10,10 @@ import (
 
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/inputs"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 )
 
 // ConverterInput has the files to convert, and the target format.

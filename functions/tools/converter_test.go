@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {

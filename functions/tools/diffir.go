@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/plural"
-	"assay/shared/problem"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 )
 
 // DiffirInput selects the runs to compare and says how.

@@ -11,11 +11,11 @@ import (
 
 	"assay/functions/tools/comparison"
 	"assay/functions/tools/inputs"
-	"assay/shared/corpus"
-	"assay/shared/lists"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
-	"assay/shared/problem"
+	"assay/shared/computation/corpus"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 
 	"golang.org/x/sync/errgroup"
 )

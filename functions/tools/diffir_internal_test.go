@@ -8,8 +8,8 @@ import (
 
 	"assay/functions/tools/comparison"
 	"assay/functions/tools/inputs"
-	"assay/shared/measure/steps"
-	"assay/shared/nightlytest"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

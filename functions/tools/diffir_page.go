@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/functions/tools/chart"
-	"assay/shared/webpage"
+	"assay/shared/edge/webpage"
 
 	"github.com/a-h/templ"
 )

@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"assay/shared/plural"
-	"assay/shared/webpage"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/plural"
 	"strconv"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"assay/functions/tools"
 	"assay/functions/tools/comparison"
-	"assay/shared/lists"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 )
 
 // topicNames lists the topics in the order of the answer.

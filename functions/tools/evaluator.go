@@ -6,11 +6,11 @@ import (
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/steps"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // EvaluatorInput has the runs to evaluate, the ground truth and the measures.

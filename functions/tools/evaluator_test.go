@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 // trecData is the folder of real runs with their judgments.
-const trecData = "../../shared/measure/retrieval/testdata/"
+const trecData = "../../shared/computation/measure/retrieval/testdata/"
 
 func read(t testing.TB, path string) string {
 	t.Helper()

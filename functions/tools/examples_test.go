@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/measure"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/testing/nightlytest"
 )
 
 // exampleUsers lists all kinds of callers, and whether they may know values by example of olga's task.

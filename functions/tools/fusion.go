@@ -8,11 +8,11 @@ import (
 
 	"assay/functions/tools/fusion"
 	"assay/functions/tools/inputs"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // FusionInput has the runs to fuse, and the settings.

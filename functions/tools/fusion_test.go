@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/measure"
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 // exampleRuns returns runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // Tools read the inputs of a dataset only for callers with the right to read them. The inputs give texts, and the ids that a run

@@ -9,12 +9,12 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/steps"
-	"assay/shared/plural"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 )
 
 // LeaderboardInput selects a leaderboard.

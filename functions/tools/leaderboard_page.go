@@ -7,9 +7,9 @@ import (
 
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
-	"assay/shared/lists"
-	"assay/shared/plural"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
 
 	"github.com/a-h/templ"
 )

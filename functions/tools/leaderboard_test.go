@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"assay/functions/tools"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 )
 
 // leaderboard returns the answer of the tool for the server's dataset.

@@ -3,9 +3,9 @@ package tools
 import (
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/page"
-	"assay/shared/webpage"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
 )
 
 func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool], err error) {

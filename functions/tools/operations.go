@@ -13,11 +13,11 @@ import (
 	"context"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/problem"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // allTools are the tools, in the order in which they are listed.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/programtest"
-	"assay/shared/record"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/domain/record"
+	"assay/shared/edge/webpage/browsertest"
+	"assay/shared/testing/programtest"
 )
 
 // toolPage is a page of a tool that everybody can see.

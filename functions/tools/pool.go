@@ -10,10 +10,10 @@ import (
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/pooling"
-	"assay/shared/lists"
-	"assay/shared/measure/steps"
-	"assay/shared/plural"
-	"assay/shared/problem"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 
 	"github.com/a-h/templ"
 )

@@ -11,7 +11,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/functions/tools/pooling"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // TestPool_HasTheFirstDocuments pools a b c and b d a to depth 2, ordered by score and not by rank, and a topic that only one run

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // TestRuns_HaveNamesThatTheirCallersSee: other callers know an anonymous team only by its alias. They see a label only if they

@@ -15,10 +15,10 @@ import (
 
 	"assay/functions/tools"
 	"assay/functions/tools/significance"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 )
 
 // addContent makes a run of this content and evaluates it as the server does.

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/corpus"
-	"assay/shared/lists"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
-	"assay/shared/plural"
-	"assay/shared/problem"
+	"assay/shared/computation/corpus"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 
 	"github.com/a-h/templ"
 )

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"assay/functions/tools/inputs"
-	"assay/shared/plural"
-	"assay/shared/webpage"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/plural"
 	"strconv"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/functions/tools/inputs"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // resultSummary describes each result: document, grade and passage, with the marked words in brackets.

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/lists"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

@@ -8,7 +8,7 @@ package tools
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "assay/shared/webpage"
+import "assay/shared/edge/webpage"
 
 // toolsPage lists the tools.
 func toolsPage(all []tool) templ.Component {

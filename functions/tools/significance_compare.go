@@ -11,11 +11,11 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/steps"
-	"assay/shared/plural"
-	"assay/shared/problem"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 
 	"golang.org/x/sync/errgroup"
 )

@@ -10,9 +10,9 @@ import (
 
 	"assay/functions/tools/chart"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/plural"
-	"assay/shared/webpage"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
 
 	"github.com/a-h/templ"
 )

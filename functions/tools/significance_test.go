@@ -10,7 +10,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/functions/tools/significance"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }

@@ -13,10 +13,10 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
-	"assay/shared/measure/steps"
-	"assay/shared/nightlytest"
-	"assay/shared/problem"
-	"assay/shared/webpage"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/problem"
+	"assay/shared/testing/nightlytest"
 
 	"github.com/a-h/templ"
 	"pgregory.net/rapid"

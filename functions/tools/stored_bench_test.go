@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 // addLargeRun makes a run of alice's of about the given size, with 1,000 documents for each topic.

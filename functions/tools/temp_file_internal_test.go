@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
+	"assay/shared/storage/blob"
 )
 
 // writerOutput is the answer of the tool.

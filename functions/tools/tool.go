@@ -11,12 +11,12 @@ import (
 
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/lists"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/webpage"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 
 	"github.com/a-h/templ"
 )

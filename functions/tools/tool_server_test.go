@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 
 	"assay/functions/tools"
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 // Every tool answers its own example, by POST and by GET, in every media type that it lists.

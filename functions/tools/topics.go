@@ -12,10 +12,10 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/percentile"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/plural"
-	"assay/shared/problem"
-	"assay/shared/webpage"
+	"assay/shared/edge/webpage"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 
 	"github.com/a-h/templ"
 )

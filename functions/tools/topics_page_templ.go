@@ -8,7 +8,7 @@ package tools
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "assay/shared/webpage"
+import "assay/shared/edge/webpage"
 
 // topicsPage shows how runs do on each topic.
 func topicsPage(out *TopicsOutput) templ.Component {

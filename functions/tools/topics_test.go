@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // topicOrder lists the names in the order of the answer. Hard topics have an exclamation mark.

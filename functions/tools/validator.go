@@ -7,11 +7,11 @@ import (
 
 	"assay/functions/tools/detection"
 	"assay/functions/tools/inputs"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // ValidatorInput has the files to check, and the format to check them for.

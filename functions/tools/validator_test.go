@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/measure"
-	"assay/shared/measure/measuretest"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/domain/record"
 )
 
 // verdict summarizes an answer, with the diagnostics as file:line.

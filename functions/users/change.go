@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"assay/shared/api"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/visibility"
 )
 
 // changeQuota sets the quota of the user in the record of the user's usage, so that the next charge applies it. It also saves the unchanged

@@ -5,9 +5,9 @@
 package users
 
 import (
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/page"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/edge/api"
 )
 
 // Operations of the family.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/metrics"
-	"assay/shared/page"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/metrics"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // Queue describes the queued runs of a pool for one kind of work, and its workers.

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/page"
-	"assay/shared/quota"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/quota"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 func TestListQueues_HasWhatWaitsAndWhoServes(t *testing.T) {

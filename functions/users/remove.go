@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/api"
-	"assay/shared/deletion"
-	"assay/shared/problem"
+	"assay/shared/edge/api"
+	"assay/shared/language/problem"
+	"assay/shared/service/deletion"
 )
 
 // remove begins the deletion of a user. From then on the user has no rights: grants no longer count, and access tokens are deleted. The

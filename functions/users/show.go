@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 
-	"assay/shared/api"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 // Profile is the profile of a user, with the user's usage.

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/auth"
-	"assay/shared/lists"
-	"assay/shared/page"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/page"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/auth"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // NewToken is the answer to the creation of an access token. No other answer has the secret.

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"assay/functions/users"
-	"assay/shared/api/servertest"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/language/problem"
+	"assay/shared/storage/store"
 )
 
 const tokens = "/v1/user/tokens"

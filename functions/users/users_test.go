@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"assay/functions/users"
-	"assay/shared/access"
-	"assay/shared/api/servertest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/service/records"
 )
 
 func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"assay/shared/metrics"
+	"assay/shared/language/metrics"
 )
 
 // BenchmarkRecord measures what metrics add to the time of a request.

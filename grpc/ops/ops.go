@@ -10,7 +10,7 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"assay/shared/metrics"
+	"assay/shared/language/metrics"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"

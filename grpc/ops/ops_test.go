@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/metrics"
+	"assay/shared/language/metrics"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )

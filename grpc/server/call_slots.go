@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"assay/shared/ratelimit"
+	"assay/shared/edge/ratelimit"
 
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"

@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 
 	"assay/grpc/assayv1"
-	"assay/shared/access"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/problem"
-	"assay/shared/queue"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/queue"
 )
 
 // Limits of requests from workers.

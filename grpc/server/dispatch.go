@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 // startDispatcher runs a dispatcher in a synctest bubble, over a store that notifies it of changes. It counts the calls of the store.

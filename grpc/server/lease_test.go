@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"assay/shared/compute"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/runlog"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/edge/compute"
+	"assay/shared/language/problem"
+	"assay/shared/service/runlog"
+	"assay/shared/service/visibility"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )

@@ -3,7 +3,7 @@ package server
 import (
 	"sync"
 
-	"assay/shared/problem"
+	"assay/shared/language/problem"
 )
 
 const (

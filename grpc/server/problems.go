@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"assay/shared/diskfull"
-	"assay/shared/problem"
+	"assay/shared/language/problem"
+	"assay/shared/storage/diskfull"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"assay/grpc/assayv1"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"

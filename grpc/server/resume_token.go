@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 )
 
 // logCount is the number of logs of a run. Arrays with an element for each log are in the order of record.LogKinds.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"

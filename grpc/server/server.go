@@ -5,8 +5,8 @@
 // to the run or a second has passed. The streams of a run share what they read, the run in watchedRuns and lines in logPages. Otherwise
 // 200 streams would read the same item 200 times a second, and their memory would grow with the logs.
 //
-// The server shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, and shared/visibility and
-// shared/runview decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
+// The server shares its rules and stores with the HTTP API: shared/service/queue has the transitions of runs, and shared/service/visibility and
+// shared/service/runview decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
 package server
 
 import (
@@ -19,14 +19,14 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/access"
-	"assay/shared/blob"
-	"assay/shared/metrics"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/runlog"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/metrics"
+	"assay/shared/language/wait"
+	"assay/shared/service/queue"
+	"assay/shared/service/runlog"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"

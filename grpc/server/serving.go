@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/metrics"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/language/metrics"
+	"assay/shared/language/wait"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // serving records in the store which subqueues have workers. It caches the recorded state, because all servers share the item, and

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 )
 
 // authorizeToken returns a problem if the user of a worker's access token may no longer lease from the token's pools. Pools of

@@ -8,12 +8,12 @@ import (
 
 	"assay/functions/users"
 	"assay/grpc/assayv1"
-	"assay/shared/auth"
-	"assay/shared/ratelimit"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/auth"
+	"assay/shared/edge/ratelimit"
+	"assay/shared/service/records"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/record"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/service/visibility"
 )
 
 // The load of BenchmarkWatchRun.

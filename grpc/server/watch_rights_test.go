@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"assay/shared/access"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 
 	"google.golang.org/protobuf/proto"
 )

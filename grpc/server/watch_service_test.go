@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/access"
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/access"
-	"assay/shared/compute"
-	"assay/shared/nightlytest"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/visibility"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/compute"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/runlog"
-	"assay/shared/store"
-	"assay/shared/visibility"
+	"assay/shared/domain/record"
+	"assay/shared/service/records"
+	"assay/shared/service/runlog"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // watchInterval is how often a watched run is read without being written by this process, because other processes write too.

@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/auth"
-	"assay/shared/evaluation"
-	"assay/shared/files"
-	"assay/shared/measure"
-	"assay/shared/problem"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/edge/auth"
+	"assay/shared/language/problem"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/files"
+	"assay/shared/service/queue"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// workerService implements WorkerService. Every call about a run needs a lease of shared/queue.
+// workerService implements WorkerService. Every call about a run needs a lease of shared/service/queue.
 type workerService struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env      Env

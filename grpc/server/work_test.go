@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/queue"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"

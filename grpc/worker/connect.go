@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/config"
+	"assay/shared/service/config"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"

@@ -22,8 +22,8 @@ import (
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
 	"assay/grpc/worker/work"
-	"assay/shared/config"
-	"assay/shared/lists"
+	"assay/shared/language/lists"
+	"assay/shared/service/config"
 )
 
 func main() {

@@ -28,7 +28,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/store/storetest"
+	"assay/shared/storage/store/storetest"
 )
 
 // Variables of the environment: which profile, and a binary to attack instead of a fresh build.

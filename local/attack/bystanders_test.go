@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // journal writes during the attacks, and records the acknowledged writes: submissions with their runs, and the numbers that it writes to

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // Bounds of the waiting times of a little user. Only the full profile checks them.

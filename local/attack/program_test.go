@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/programtest"
+	"assay/shared/testing/programtest"
 )
 
 // Limits of the process. ulimit can bound its data segment, which holds the heap. Go maps the heap in steps of 64 MiB.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/waittest"
+	"assay/shared/testing/waittest"
 )
 
 type object = map[string]any

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/shared/measure"
+	"assay/shared/computation/measure"
 )
 
 // computersEach is the number of computations that a user of a flood requests at the same time.

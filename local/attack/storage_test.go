@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/lists"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 )
 
 // heavyLists fills a list with records of the largest size, and requests the list from many callers.

@@ -107,7 +107,7 @@ func TestSuites_NameExistingBenchmarks(t *testing.T) {
 
 func TestRun_MeasuresASuite(t *testing.T) {
 	t.Chdir("../..")
-	s := suite{pkg: "./shared/store/embedded", bench: "^BenchmarkGet$", args: []string{"-benchtime=1x"}}
+	s := suite{pkg: "./shared/storage/store/embedded", bench: "^BenchmarkGet$", args: []string{"-benchtime=1x"}}
 	found, _, err := s.run(2)
 	if err != nil || len(found["Get ns/op"]) != 2 {
 		t.Fatal(found, err)

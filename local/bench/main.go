@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/plural"
+	"assay/shared/language/plural"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"

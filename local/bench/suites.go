@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"assay/shared/plural"
+	"assay/shared/language/plural"
 )
 
 // suite is a set of benchmarks of one package. One command runs them.
@@ -54,7 +54,7 @@ var suites = []suite{
 		{"tasks created in 64 organizers, 64 clients", "CreateTask/organizers=64", "ns/op", "", 0},
 		{"tasks created in one organizer, 64 clients", "CreateTask/organizers=1", "ns/op", "CreateTask/organizers=64", 1.2},
 	}},
-	{name: "evaluation", pkg: "./shared/measure/retrieval", bench: "^BenchmarkEvaluate100k$", figures: []figure{
+	{name: "evaluation", pkg: "./shared/computation/measure/retrieval", bench: "^BenchmarkEvaluate100k$", figures: []figure{
 		{"evaluation of a run of 100,000 lines", "Evaluate100k", "ns/op", "", 0},
 		{"memory of that, besides the files", "Evaluate100k", "peak-MiB", "", 0},
 	}},
@@ -66,9 +66,9 @@ var suites = []suite{
 		{"evaluation of 50 MB, of the processor time of trec_eval", "TrecEval/50MB", "processors/trec_eval", "", 0},
 		{"evaluation of 263 MB, of the processor time of trec_eval", "TrecEval/263MB", "processors/trec_eval", "", 0},
 	}},
-	{name: "million", pkg: "./shared/measure/scoring", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
+	{name: "million", pkg: "./shared/computation/measure/scoring", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
 		figures: million()},
-	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=1x"}, slow: true, figures: []figure{
+	{name: "text", pkg: "./shared/computation/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=1x"}, slow: true, figures: []figure{
 		{"TokenF1 of 500 texts, of the time that Python takes", "Python/TokenF1", "clock/python", "", 0.2},
 		{"ROUGE1, of the time of rouge-score", "Python/ROUGE1", "clock/python", "", 0.2},
 		{"ROUGE2 with stems", "Python/ROUGE2(stem=True)", "clock/python", "", 0.2},
@@ -85,14 +85,14 @@ var suites = []suite{
 		{"randomization test over 7,000 topics", "Randomization7000", "ns/op", "", 0},
 		{"bootstrap interval over 7,000 topics", "Bootstrap7000", "ns/op", "", 0},
 	}},
-	{name: "store", pkg: "./shared/store/embedded", bench: "^Benchmark(Create|Get|Query)$", args: []string{"-benchtime=300ms"},
+	{name: "store", pkg: "./shared/storage/store/embedded", bench: "^Benchmark(Create|Get|Query)$", args: []string{"-benchtime=300ms"},
 		figures: []figure{
 			{"items created in the embedded store, 64 writers", "Create/clients=64", "writes/s", "", 0},
 			{"item read", "Get", "ns/op", "", 0},
 			{"page of an index of 1,000 entries", "Query/items=1000", "ns/op", "", 0},
 			{"page of an index of 100,000 entries", "Query/items=100000", "ns/op", "Query/items=1000", 1.5},
 		}},
-	{name: "dynamo", pkg: "./shared/store/dynamo", bench: "^BenchmarkCreate$", args: []string{"-benchtime=1000x"}, figures: []figure{
+	{name: "dynamo", pkg: "./shared/storage/store/dynamo", bench: "^BenchmarkCreate$", args: []string{"-benchtime=1000x"}, figures: []figure{
 		{"items created in the server of tests for DynamoDB, 64 writers", "Create", "writes/s", "", 0},
 	}},
 	{name: "start", pkg: "./local/cli", bench: "^BenchmarkStart$", args: []string{"-benchtime=50x"}, figures: []figure{

@@ -11,7 +11,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 
 	"github.com/cli/browser"
 	"golang.org/x/oauth2"

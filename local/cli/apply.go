@@ -14,11 +14,11 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/record"
-	"assay/shared/truth"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/service/truth"
 )
 
 // step describes the change of one resource by applying a file, or in a dry run the change that would be made.

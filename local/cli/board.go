@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"assay/local/cli/client"
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 )
 
 func leaderboard(c *call, task object) {

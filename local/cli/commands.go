@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
-	"assay/shared/measure"
+	"assay/shared/computation/measure"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

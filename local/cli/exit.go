@@ -7,7 +7,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/problem"
+	"assay/shared/language/problem"
 )
 
 // Exit codes, which scripts rely on.

@@ -11,9 +11,9 @@ import (
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/fusion"
 	"assay/local/cli/offline"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/language/lists"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"

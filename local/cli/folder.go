@@ -19,11 +19,11 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/durable"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/plural"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/storage/durable"
 )
 
 // open returns a folder for files, and creates it if it is missing. Names from a server and symbolic links cannot lead out of it.

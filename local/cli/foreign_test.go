@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"assay/shared/problem"
+	"assay/shared/language/problem"
 )
 
 // foreign is a text with all characters that end a line, and with sequences that control terminals.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/programtest"
-	"assay/shared/waittest"
+	"assay/shared/testing/programtest"
+	"assay/shared/testing/waittest"
 
 	"github.com/spf13/cobra"
 )

@@ -20,7 +20,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
-	"assay/shared/record"
+	"assay/shared/domain/record"
 )
 
 // answering starts a server that answers each path with a text, and other paths with 404. authorizations returns the received headers.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/buildinfo"
-	"assay/shared/programtest"
+	"assay/shared/language/buildinfo"
+	"assay/shared/testing/programtest"
 )
 
 // installed returns a command of the built program in the environment of a user without settings.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/waittest"
+	"assay/shared/testing/waittest"
 )
 
 // large returns a run that is too large to be inline in a submission.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"assay/local/cli/signin"
-	"assay/shared/auth/providertest"
-	"assay/shared/waittest"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/edge/auth/providertest"
+	"assay/shared/edge/webpage/browsertest"
+	"assay/shared/testing/waittest"
 )
 
 // await waits until the output matches the pattern, and returns the match.

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"assay/local/cli/offline"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/nightlytest"
-	"assay/shared/programtest"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/testing/nightlytest"
+	"assay/shared/testing/programtest"
 
 	"pgregory.net/rapid"
 )
@@ -26,7 +26,7 @@ func local(t *testing.T) *person {
 
 // TestEval_PrintsWhatTrecEvalPrints compares each line with the output of trec_eval 10.0 -c -q -m all_trec for real runs.
 func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
-	references, err := filepath.Glob(programtest.Root(t) + "/shared/measure/retrieval/testdata/*/*.trec_eval.txt")
+	references, err := filepath.Glob(programtest.Root(t) + "/shared/computation/measure/retrieval/testdata/*/*.trec_eval.txt")
 	if err != nil || len(references) < 5 {
 		t.Fatal(references, err)
 	}

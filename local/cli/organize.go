@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
-	"assay/shared/plural"
+	"assay/shared/language/plural"
 )
 
 func listRegistrations(c *call, task object) {

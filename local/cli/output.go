@@ -15,7 +15,7 @@ import (
 	"unicode/utf16"
 
 	"assay/local/cli/client"
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 )
 
 // object is a resource in an answer of the API.

@@ -14,7 +14,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"

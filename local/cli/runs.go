@@ -15,9 +15,9 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/measure"
-	"assay/shared/record"
-	"assay/shared/wait"
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/programtest"
+	"assay/shared/testing/programtest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"assay/shared/programtest"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/waittest"
+	"assay/shared/storage/store/dynamo/dynamotest"
+	"assay/shared/testing/programtest"
+	"assay/shared/testing/waittest"
 )
 
 // programs holds the built programs by the path of their package. Each is built once.

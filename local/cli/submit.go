@@ -11,9 +11,9 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/measure/scoring"
-	"assay/shared/record"
-	"assay/shared/truth"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/service/truth"
 )
 
 // sent is a file of a submission, with its path on this machine.

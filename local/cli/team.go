@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 )
 
 // draft returns the registration of a team according to the flags. terms are the terms of the task in the form of the API.

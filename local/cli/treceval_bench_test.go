@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/measure/measuretest"
+	"assay/shared/computation/measure/measuretest"
 )
 
 // BenchmarkTrecEval runs trec_eval and this program in turn on the same files. It reports the medians of the ratios of their times, on the

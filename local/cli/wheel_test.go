@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/buildinfo"
-	"assay/shared/programtest"
+	"assay/shared/language/buildinfo"
+	"assay/shared/testing/programtest"
 )
 
 // TestWheel_IsInstalledAndUsed builds the wheel of this platform like `make release`, installs it in a new virtual environment, and

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/record"
-	"assay/shared/waittest"
+	"assay/shared/domain/record"
+	"assay/shared/testing/waittest"
 )
 
 // client sends requests until they are answered, although copies of the server are killed meanwhile.

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/programtest"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
+	"assay/shared/testing/programtest"
 )
 
 // packages maps the programs of the images to their packages.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/buildinfo"
-	"assay/shared/programtest"
+	"assay/shared/language/buildinfo"
+	"assay/shared/testing/programtest"
 
 	"go.yaml.in/yaml/v3"
 )

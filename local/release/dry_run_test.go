@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 )
 
 // imageDigest is the digest that the stub of skopeo reports.

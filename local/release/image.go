@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"

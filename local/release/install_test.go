@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/buildinfo"
-	"assay/shared/programtest"
+	"assay/shared/language/buildinfo"
+	"assay/shared/testing/programtest"
 )
 
 // TestInstall_IntoAnEmptyHomeFolder follows the README to install from a clone, and starts the programs.

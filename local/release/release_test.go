@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )

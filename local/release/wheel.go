@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/buildinfo"
+	"assay/shared/language/buildinfo"
 )
 
 // wheelName is the name in the paths of a wheel, and the name of its module. On PyPI, "assay" and similar names belong to other projects.

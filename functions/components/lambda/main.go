@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"assay/functions/components"
-	"assay/shared/gateway"
+	"assay/shared/edge/gateway"
 )
 
 func main() { os.Exit(gateway.Serve(components.Operations)) }

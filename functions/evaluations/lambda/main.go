@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"assay/functions/evaluations"
-	"assay/shared/blob/s3"
-	"assay/shared/gateway"
+	"assay/shared/edge/gateway"
+	"assay/shared/storage/blob/s3"
 )
 
 func main() { os.Exit(gateway.ServeWithFiles(evaluations.Operations, s3.New)) }

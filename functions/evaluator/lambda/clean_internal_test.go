@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/blob"
-	"assay/shared/config"
-	"assay/shared/gateway/schedule"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/gateway/schedule"
+	"assay/shared/service/config"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store/embedded"
 )
 
 // endlessFiles lists a key, and takes the rest of the time of the call.

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/blob/s3"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
-	"assay/shared/gateway/schedule"
-	"assay/shared/metrics"
-	"assay/shared/quota"
-	"assay/shared/store/dynamo"
+	"assay/shared/edge/awsconfig"
+	"assay/shared/edge/gateway/schedule"
+	"assay/shared/language/metrics"
+	"assay/shared/service/config"
+	"assay/shared/service/quota"
+	"assay/shared/storage/blob/s3"
+	"assay/shared/storage/store/dynamo"
 )
 
 func main() { os.Exit(schedule.Serve(open)) }

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"assay/functions/notifications"
-	"assay/shared/gateway"
+	"assay/shared/edge/gateway"
 )
 
 func main() {

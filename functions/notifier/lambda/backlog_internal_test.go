@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"assay/functions/notifier"
-	"assay/shared/access"
-	"assay/shared/gateway/schedule"
-	"assay/shared/record"
-	"assay/shared/record/recordtest"
-	"assay/shared/records"
-	"assay/shared/store"
-	"assay/shared/store/embedded"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/gateway/schedule"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 // TestRunDue_EmptiesBacklog holds that one call delivers more than a few passes begin, and makes no schedule for the rest.

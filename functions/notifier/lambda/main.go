@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"assay/functions/notifier"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
-	"assay/shared/gateway/schedule"
-	"assay/shared/mail/ses"
-	"assay/shared/store/dynamo"
+	"assay/shared/edge/awsconfig"
+	"assay/shared/edge/gateway/schedule"
+	"assay/shared/edge/mail/ses"
+	"assay/shared/service/config"
+	"assay/shared/storage/store/dynamo"
 )
 
 func main() { os.Exit(schedule.Serve(open)) }

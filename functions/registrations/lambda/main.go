@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"assay/functions/registrations"
-	"assay/shared/gateway"
+	"assay/shared/edge/gateway"
 )
 
 func main() { os.Exit(gateway.Serve(registrations.Operations)) }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"assay/shared/patch"
+	"assay/shared/domain/patch"
 )
 
 // command returns a shell command that calls an operation. The shell must have ASSAY_URL, the server's URL, ASSAY_TOKEN, a token, and a

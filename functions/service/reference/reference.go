@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/lists"
-	"assay/shared/problem"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 
 	"github.com/a-h/templ"
 )

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"assay/functions/submissions"
-	"assay/shared/blob/s3"
-	"assay/shared/gateway"
+	"assay/shared/edge/gateway"
+	"assay/shared/storage/blob/s3"
 )
 
 func main() { os.Exit(gateway.ServeWithFiles(submissions.Operations, s3.New)) }

@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"assay/functions/tools/chart"
-	"assay/shared/access"
-	"assay/shared/api"
-	"assay/shared/api/servertest"
-	"assay/shared/programtest"
-	"assay/shared/webpage"
-	"assay/shared/webpage/browsertest"
+	"assay/shared/domain/access"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/webpage"
+	"assay/shared/edge/webpage/browsertest"
+	"assay/shared/testing/programtest"
 
 	"github.com/a-h/templ"
 )

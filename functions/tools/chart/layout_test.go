@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"assay/shared/nightlytest"
+	"assay/shared/testing/nightlytest"
 
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"

@@ -3,13 +3,13 @@
 //
 // # Ties
 //
-// A ranking is a strict order: documents of equal score are in the order of their ids, as package assay/shared/measure/retrieval
+// A ranking is a strict order: documents of equal score are in the order of their ids, as package assay/shared/computation/measure/retrieval
 // defines. RankBiasedOverlap and Tau use this order. Only TauB looks at the scores, and counts documents of equal score as tied.
 package comparison
 
 import (
-	"assay/shared/measure/regression"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/regression"
+	"assay/shared/computation/measure/steps"
 )
 
 // Document is one document of a ranking.

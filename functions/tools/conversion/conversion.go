@@ -36,10 +36,10 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/fields"
-	"assay/shared/measure/lines"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/language/lists"
 
 	"github.com/go-json-experiment/json/jsontext"
 )

@@ -11,10 +11,10 @@ import (
 	"testing/iotest"
 
 	"assay/functions/tools/conversion"
-	"assay/shared/measure"
-	"assay/shared/measure/measuretest"
-	"assay/shared/measure/retrieval"
-	"assay/shared/nightlytest"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

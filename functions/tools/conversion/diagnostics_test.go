@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"assay/functions/tools/conversion"
-	"assay/shared/measure"
-	"assay/shared/measure/measuretest"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
 )
 
 func TestRuns_ReportFaults(t *testing.T) {

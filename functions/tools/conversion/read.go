@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"assay/shared/measure"
-	"assay/shared/measure/fields"
-	"assay/shared/measure/lines"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
 )
 
 // reader reads one file and passes its lines to a writer until the first error.

@@ -16,10 +16,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"assay/shared/measure"
-	"assay/shared/measure/fields"
-	"assay/shared/measure/lines"
-	"assay/shared/measure/scoring"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/scoring"
 )
 
 // Guess is the probable format of a file.

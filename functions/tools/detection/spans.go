@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"regexp"
 
-	"assay/shared/measure"
-	"assay/shared/measure/fields"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 )
 
 // tagged matches a line with a token and its tag, or an empty line between sentences.

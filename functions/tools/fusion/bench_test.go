@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/fusion"
-	"assay/shared/measure"
+	"assay/shared/computation/measure"
 )
 
 // run returns a run with 1,000 documents for each topic, about 50 bytes a line. All runs draw their documents from the same

@@ -1,6 +1,6 @@
 // Package fusion makes one run from several runs. It scores each document of a topic by its scores or ranks in all runs.
 //
-// The rank of a document in a run follows assay/shared/measure/retrieval: by score, and for equal scores by id, descending. The
+// The rank of a document in a run follows assay/shared/computation/measure/retrieval: by score, and for equal scores by id, descending. The
 // rank field of the file is ignored. The fused run has the same order, so its rank field agrees with every evaluation of the run.
 // The order in which the runs are given does not matter.
 //
@@ -21,11 +21,11 @@ import (
 	"strings"
 	"unicode"
 
-	"assay/shared/measure"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
-	"assay/shared/plural"
-	"assay/shared/problem"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 )
 
 // Method says how to combine the scores of a document.

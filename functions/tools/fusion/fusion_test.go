@@ -15,12 +15,12 @@ import (
 	"testing/iotest"
 
 	"assay/functions/tools/fusion"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/measuretest"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
-	"assay/shared/nightlytest"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -8,11 +8,11 @@ import (
 	"io"
 	"slices"
 
-	"assay/shared/corpus"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/corpus"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 )
 
 // RunReference names a run that the platform holds, or contains the files of a run.

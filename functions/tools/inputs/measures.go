@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // checkMeasures checks and stores the measures to compute. Without requested measures it takes the defaults of the truth's kind.

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/evaluation"
-	"assay/shared/lists"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/records"
 )
 
 // RankingRequest selects a ranking. All members are at the top of the input.

@@ -18,12 +18,12 @@ import (
 	"fmt"
 	"io"
 
-	"assay/shared/api"
-	"assay/shared/compute"
-	"assay/shared/measure/lines"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/compute"
+	"assay/shared/language/problem"
 )
 
 const (

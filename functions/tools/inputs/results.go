@@ -5,15 +5,15 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"assay/shared/access"
-	"assay/shared/evaluation"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/scoring"
-	"assay/shared/measure/steps"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/records"
 )
 
 // ResultsRequest selects values of measures.

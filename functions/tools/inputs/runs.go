@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/retrieval"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
 )
 
 // Run is a run that a tool works on.

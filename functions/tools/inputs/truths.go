@@ -5,14 +5,14 @@ import (
 	"context"
 	"strings"
 
-	"assay/shared/access"
-	"assay/shared/measure"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/scoring"
-	"assay/shared/problem"
-	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/truth"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/truth"
 )
 
 // TruthInput is the ground truth (qrels, labels) that runs are measured against.

@@ -9,8 +9,8 @@ import (
 	"maps"
 	"slices"
 
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
 )
 
 // Bounds of a pool, so that every pool takes little memory and time.

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"assay/functions/tools/pooling"
-	"assay/shared/measure/measuretest"
-	"assay/shared/measure/retrieval"
-	"assay/shared/measure/steps"
-	"assay/shared/nightlytest"
+	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/retrieval"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

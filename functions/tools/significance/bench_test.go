@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/steps"
 )
 
 // runs returns the values of two runs. MS MARCO's development set has the largest of the numbers of topics.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 )
 
 // Bonferroni adjusts the p values of several tests: it multiplies each by their number, up to 1. The probability that any

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
-	"assay/shared/measure/steps"
-	"assay/shared/nightlytest"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/steps"
 )
 
 // near allows for differences in the last digits of a value that another program printed.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"assay/functions/tools/percentile"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/steps"
 )
 
 // Resampled is the result of the paired bootstrap.

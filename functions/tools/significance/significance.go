@@ -23,8 +23,8 @@ import (
 	"slices"
 
 	"assay/functions/tools/percentile"
-	"assay/shared/measure"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
 
 	"gonum.org/v1/gonum/mathext"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure/steps"
 )
 
 // endless is a context that ends when it is checked for the third time.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"assay/grpc/assayv1"
-	"assay/shared/lists"
+	"assay/shared/language/lists"
 )
 
 // RunError is an error of the run: of its image, repository, program or output. All other errors are the worker's.

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"assay/grpc/assayv1"
-	"assay/shared/plural"
-	"assay/shared/wait"
+	"assay/shared/language/plural"
+	"assay/shared/language/wait"
 )
 
 // Limits of the protocol for one call, and limits of a whole log.

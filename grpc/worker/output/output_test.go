@@ -9,7 +9,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/output"
-	"assay/shared/nightlytest"
+	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
 )

@@ -13,7 +13,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
-	"assay/shared/publicip"
+	"assay/shared/edge/publicip"
 
 	"golang.org/x/mod/semver"
 )

@@ -19,7 +19,7 @@ import (
 
 	"assay/grpc/worker/output"
 	"assay/grpc/worker/sandbox"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 )
 
 // builderImage creates an image from scratch with the program in the place of Buildah, and with the files that Podman needs to run it.

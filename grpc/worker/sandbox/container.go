@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"assay/grpc/worker/failure"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 )
 
 // Container runs images with Podman: without a network and without privileges, each in a user namespace of its own, on a read-only root

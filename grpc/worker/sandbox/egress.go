@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/publicip"
+	"assay/shared/edge/publicip"
 
 	"golang.org/x/net/netutil"
 )

@@ -17,7 +17,7 @@ import (
 
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"assay/grpc/worker/scratch"
-	"assay/shared/waittest"
+	"assay/shared/testing/waittest"
 )
 
 // descendantVariable makes the test program lock the folder that it names, and sleep. descendantChild makes it do so in a child process

@@ -17,7 +17,7 @@ import (
 
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 )
 
 // Sandbox is a way to run programs. The first diagnostic of each failure.RunError that it returns is safe while the run is blinded.

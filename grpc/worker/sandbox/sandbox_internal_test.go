@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/publicip"
+	"assay/shared/edge/publicip"
 )
 
 func must(t testing.TB, err error) {

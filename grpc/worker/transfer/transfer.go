@@ -23,8 +23,8 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
-	"assay/shared/blob"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
+	"assay/shared/storage/blob"
 )
 
 const (

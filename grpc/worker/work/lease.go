@@ -9,7 +9,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/output"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"

@@ -16,7 +16,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/work"
-	"assay/shared/waittest"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"

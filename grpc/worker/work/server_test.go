@@ -20,7 +20,7 @@ import (
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
 	"assay/grpc/worker/work"
-	"assay/shared/waittest"
+	"assay/shared/testing/waittest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"

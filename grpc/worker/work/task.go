@@ -15,7 +15,7 @@ import (
 	"assay/grpc/worker/measures"
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/transfer"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"

@@ -13,7 +13,7 @@ import (
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
-	"assay/shared/wait"
+	"assay/shared/language/wait"
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/jsoncheck"
-	"assay/shared/lists"
-	"assay/shared/problem"
+	"assay/shared/edge/jsoncheck"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/oklog/ulid/v2"

@@ -13,8 +13,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"assay/shared/record"
-	"assay/shared/wait"
+	"assay/shared/domain/record"
+	"assay/shared/language/wait"
 )
 
 // Progress is called with the number of bytes that were transferred, and the total number.

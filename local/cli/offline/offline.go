@@ -16,11 +16,11 @@ import (
 
 	"assay/functions/tools/detection"
 	"assay/functions/tools/significance"
-	"assay/shared/lists"
-	"assay/shared/measure"
-	"assay/shared/measure/lines"
-	"assay/shared/measure/scoring"
-	"assay/shared/measure/steps"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
 )
 
 // Files returns the files at the paths for evaluators.

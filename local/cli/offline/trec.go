@@ -14,11 +14,11 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/shared/evaluation"
-	"assay/shared/measure"
-	"assay/shared/measure/lines"
-	"assay/shared/measure/scoring"
-	"assay/shared/record"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/service/evaluation"
 )
 
 // TREC holds the supported flags of trec_eval 10.

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"assay/shared/durable"
+	"assay/shared/storage/durable"
 
 	"golang.org/x/oauth2"
 )

@@ -1,0 +1,157 @@
+// Package classification compares predicted labels with true labels.
+//
+// # Definitions
+//
+// All labels that occur in the truth or among the predictions count. For each label, precision is the share of its predictions that are
+// right, and recall is the share of its examples that are found. F1 = 2 hits / (predictions + examples). 0/0 is 0.
+//
+//   - Accuracy: share of examples whose predicted label is the true one.
+//   - BalancedAccuracy: mean recall of the labels that occur in the truth.
+//   - Precision, Recall, F1 with average=macro: mean over all labels. weighted: mean weighted by the number of examples that truly have the
+//     label. micro: over all decisions together, which equals Accuracy if each example has one label. With labels, only these labels
+//     count. With positive=LABEL, only this label counts. Not defined if the truth lacks a label that is named.
+//   - F: (1 + beta²) hits / (beta² examples + predictions) in the place of F1.
+//   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels; 0 if the truth or the predictions have only one label.
+//   - Kappa: Cohen's kappa. Not defined if all labels of truth and predictions are the same. With weights, a disagreement counts by the
+//     distance of its labels in the order of labels: numeric if all labels are numbers, otherwise the order of their bytes.
+//   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009). Not
+//     defined if a label is not a number.
+//
+// Values equal the values of scikit-learn. A measure that is not defined has no value but a reason, never NaN.
+package classification
+
+import (
+	"math"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/decisions"
+	"assay/shared/computation/measure/predictions"
+	"assay/shared/computation/measure/steps"
+)
+
+// Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
+const Version = "classification/2"
+
+// Computation computes the measures of classification.
+var Computation = predictions.Evaluator[*counts]{
+	Version: Version,
+	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *counts {
+		return newCounts(counter, run.Labels(), truth.Codes(), run.Codes())
+	},
+	Measure: evaluate,
+	Steps: func(asked []measure.Measure, truth *predictions.Gold) int {
+		passes := 1
+		for _, m := range asked {
+			if m.Name == "MacroMAE" || m.Param("weights") != "" {
+				passes++
+			}
+		}
+		return passes*truth.Len() + decisions.ValueSteps(asked, len(truth.Labels()))
+	},
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, t *counts, result *measure.Result) {
+		result.Classes = t.Classes(func(add func(actual, predicted int)) {
+			for i, actual := range t.truth {
+				if counter.Add(1) != nil {
+					return
+				}
+				add(int(actual), int(t.predicted[i]))
+			}
+		})
+		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
+			if m.Name != "Accuracy" {
+				return nil
+			}
+			return func(i int) float64 {
+				if t.truth[i] == t.predicted[i] {
+					return 1
+				}
+				return 0
+			}
+		})
+	},
+}.Computation(predictions.Labels)
+
+func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) measure.Result {
+	o := &ordinal{t, counter}
+	return measure.Compute(counter, measures, func(m measure.Measure) (float64, string) {
+		switch m.Name {
+		case "Accuracy":
+			return float64(t.correct) / float64(t.samples), ""
+		case "BalancedAccuracy":
+			return decisions.Mean(counter, t.Counts, decisions.Counts.Recall, decisions.Counts.IsTrue), ""
+		case "MCC":
+			return t.matthews(), ""
+		case "Kappa":
+			if weights := m.Param("weights"); weights != "" {
+				return o.kappa(weights == "quadratic")
+			}
+			return t.kappa()
+		case "MacroMAE":
+			return o.macroError()
+		default:
+			return t.Value(counter, m)
+		}
+	})
+}
+
+// matthews returns Gorodkin's R_K, which equals Matthews' coefficient for two labels: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²)), where c
+// of s samples are correct, and a label is p times predicted and t times true. It returns 0 if either side has only one label.
+func (t *counts) matthews() float64 {
+	chance, predicted, actual := t.products()
+	all := t.samples * t.samples
+	if all == predicted || all == actual {
+		return 0
+	}
+	return float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
+}
+
+// kappa returns Cohen's (po - pe) / (1 - pe): the agreement beyond the agreement by chance, which follows from the frequencies of labels.
+// It is not defined if all labels of both sides are the same, because chance explains this agreement completely.
+func (t *counts) kappa() (float64, string) {
+	chance, _, _ := t.products()
+	all := t.samples * t.samples
+	if all == chance {
+		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
+	}
+	return float64(t.correct*t.samples-chance) / float64(all-chance), ""
+}
+
+// products returns Σ p t, Σ p² and Σ t² over the labels. The sums are exact, because the number of samples is far below 2^31.
+func (t *counts) products() (chance, predicted, actual int64) {
+	for _, m := range t.Counts {
+		chance += m.Predicted * m.Actual
+		predicted += m.Predicted * m.Predicted
+		actual += m.Actual * m.Actual
+	}
+	return chance, predicted, actual
+}
+
+// counts holds the counts that all measures of nominal labels follow from. Measures need only the diagonal and the margins of the confusion
+// matrix. The matrix itself would have a hundred million cells for ten thousand labels.
+type counts struct {
+	decisions.Labels
+	samples, correct int64
+	truth, predicted []int32 // codes, by example
+}
+
+// newCounts compares truth[i] with predicted[i], which are indices in names.
+func newCounts(counter *steps.Counter, names []string, truth, predicted []int32) *counts {
+	t := &counts{
+		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},
+		samples:   int64(len(truth)),
+		truth:     truth,
+		predicted: predicted,
+	}
+	for i, actual := range truth {
+		if counter.Add(1) != nil {
+			break
+		}
+		t.Counts[actual].Actual++
+		t.Counts[predicted[i]].Predicted++
+		if actual == predicted[i] {
+			t.Counts[actual].Hits++
+			t.correct++
+		}
+	}
+	return t
+}

@@ -1,0 +1,167 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/language/lists"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Kind names an evaluator. Two kinds may have measures of the same name.
+type Kind string
+
+// The evaluators that are built in.
+const (
+	Retrieval      Kind = "retrieval"
+	Classification Kind = "classification"
+	Regression     Kind = "regression"
+	Clustering     Kind = "clustering"
+	Probabilities  Kind = "probabilities"
+	Text           Kind = "text"
+	Multilabel     Kind = "multilabel"
+	Diversity      Kind = "diversity"
+	Spans          Kind = "spans"
+)
+
+// The formats of runs.
+const (
+	TRECRun = "trec-run" // six columns a line
+	JSONL   = "jsonl"
+	CSV     = "csv"
+	CoNLL   = "conll" // a token in the first and its tag in the last column
+)
+
+// HasFields reports whether a format has named fields, so that a Format says which fields are read.
+func HasFields(format string) bool { return format == JSONL || format == CSV }
+
+// DefaultSeparator separates the labels of an example in csv. Labels with spaces or commas are frequent, labels with a vertical bar rare.
+const DefaultSeparator = "|"
+
+// Format is the format of the files of a run. Formats with named fields are also the format of the truth.
+type Format struct {
+	Kind       string // one of Formats
+	IDField    string // field with the example's id: a string or a number
+	ValueField string // field with the value that is evaluated
+	Separator  string // between labels in a field of csv; empty is DefaultSeparator
+}
+
+// EvaluatorKind declares one kind of evaluator for all code except the package that computes its measures.
+type EvaluatorKind struct {
+	Kind       Kind     `json:"kind"`
+	Definition string   `json:"definition" doc:"content of a run"`
+	Truth      string   `json:"truth" doc:"content of the ground truth, and how it is written"`
+	Formats    []string `json:"formats" doc:"formats of runs, the usual one first"`
+	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with named fields"`
+	HasLabels  bool     `json:"hasLabels,omitempty" doc:"whether the truth has a set of labels, which a dataset can declare public"`
+	Defaults   []string `json:"defaults" doc:"measures that are computed if none are named"`
+	Families   []Family `json:"-"`
+	// SafePerTopic says that values by topic or example tell no more of the truth than the measures do. They are shown to everyone who is
+	// shown the measures. For other kinds, these values tell which predictions are right or how far off they are, so package evaluation
+	// hides them.
+	SafePerTopic bool `json:"-"`
+	// alias translates a name of another program to a measure. It is nil if the kind has no such names.
+	alias func(text string) string
+}
+
+// Evaluators lists all kinds, in the order in which a person would look for them. It must not be changed.
+var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator,
+	probabilitiesEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator, spansEvaluator}
+
+// Kinds names every kind of evaluator.
+func Kinds() []string {
+	return lists.Map(Evaluators, func(e EvaluatorKind) string { return string(e.Kind) })
+}
+
+// Formats lists every format of runs.
+func Formats() (all []string) {
+	for i := range Evaluators {
+		for _, f := range Evaluators[i].Formats {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// EvaluatorOf returns the declaration of a kind, or nil if the kind is not built in.
+func EvaluatorOf(kind Kind) *EvaluatorKind {
+	for i := range Evaluators {
+		if Evaluators[i].Kind == kind {
+			return &Evaluators[i]
+		}
+	}
+	return nil
+}
+
+// Ranks reports whether the runs of a kind are rankings of documents, which have topics.
+func (k Kind) Ranks() bool {
+	e := EvaluatorOf(k)
+	return e != nil && slices.Contains(e.Formats, TRECRun)
+}
+
+// family returns the family with the name or alias, or nil.
+func (e *EvaluatorKind) family(name string) *Family {
+	for i := range e.Families {
+		if f := &e.Families[i]; f.Name == name || slices.Contains(f.Aliases, name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// unknownName returns the error for an unknown name. It suggests the measure that was probably meant, or names the kinds that have it.
+func (e *EvaluatorKind) unknownName(name string) error {
+	var others []string
+	for i := range Evaluators {
+		if _, distance := Evaluators[i].nearest(name); distance == 0 {
+			others = append(others, string(Evaluators[i].Kind))
+		}
+	}
+	hint := "; there are"
+	switch meant, distance := e.nearest(name); {
+	case meant != "" && (distance == 0 || len(others) == 0):
+		hint = "; did you mean " + meant + "? There are"
+	case len(others) > 0:
+		hint = ", but one of the kind " + strings.Join(others, ", ") + ": choose that kind, or one of"
+	}
+	known := lists.Map(e.Families, func(f Family) string { return f.Name })
+	return fmt.Errorf("there is no %s measure %q%s %s", e.Kind, name, hint, strings.Join(known, ", "))
+}
+
+// signs removes the separators between the words of a name.
+var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
+
+// nearest returns the measure whose spelling is closest to the given name, and their edit distance without case and signs. The distance
+// is less than (len(name)+2)/6 + 1; meant is empty if no measure is that close. Spellings may have a choice before or after the name, as in
+// macro F1.
+func (e *EvaluatorKind) nearest(name string) (meant string, distance int) {
+	plain := func(s string) string { return strings.ToLower(signs.Replace(s)) }
+	given := plain(name)
+	distance = (len(name)+2)/6 + 1
+	try := func(measure, spelling string) {
+		spelled := plain(spelling)
+		if unlike := len(spelled) - len(given); max(unlike, -unlike) >= distance { // the edit distance is at least the difference of the lengths
+			return
+		}
+		if d := levenshtein.ComputeDistance(spelled, given); d < distance {
+			meant, distance = measure, d
+		}
+	}
+	for _, f := range e.Families {
+		for _, known := range append([]string{f.Name}, f.Aliases...) {
+			try(known, known)
+			for _, p := range f.Parameters {
+				for _, choice := range p.Choices {
+					measure := fmt.Sprintf("%s(%s=%s)", known, p.Name, choice)
+					try(measure, known+choice)
+					try(measure, choice+known)
+				}
+			}
+		}
+	}
+	return meant, distance
+}

@@ -1,0 +1,129 @@
+// Package fields parses lines: into fields that white space separates, as in TREC's formats, into the members of a JSON object, and into
+// the records of a csv file. Its faults are texts for diagnostics. Parsing a line without a fault hardly allocates, because runs have
+// millions of lines.
+package fields
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"assay/shared/language/lists"
+)
+
+// space marks the bytes that separate fields: C's isspace, as in trec_eval.
+var space = [256]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
+
+// Split writes the fields of a line to out and returns their number. If there are more than out holds, it returns len(out) + 1.
+func Split(line []byte, out [][]byte) int {
+	n, i := 0, 0
+	for {
+		for i < len(line) && space[line[i]] {
+			i++
+		}
+		if i == len(line) {
+			return n
+		}
+		if n == len(out) {
+			return n + 1
+		}
+		start := i
+		for i < len(line) && !space[line[i]] {
+			i++
+		}
+		out[n] = line[start:i]
+		n++
+	}
+}
+
+// CountFault says that Split found n fields in a line instead of len(parts), and names the likely cause. layout lists the expected fields.
+func CountFault(line []byte, parts [][]byte, n int, layout string) string {
+	fault := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts))
+	cause := ""
+	if n > len(parts) {
+		fault = fmt.Sprintf("the line has more than %d fields: ", len(parts))
+	}
+	isRun := n > 1 && bytes.EqualFold(parts[1], []byte("Q0"))
+	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {
+		r, _ := utf8.DecodeRune(line[i:])
+		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
+	} else if n == 1 && bytes.Count(line, []byte{','}) > 1 {
+		cause = "; it looks like CSV or JSON lines: separate the fields by spaces or tabs, or convert it (POST /v1/tools/converter)"
+	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
+		cause = "; it looks like one of qrels, which are ground truth and not a run"
+	} else if n > 4 && len(parts) == 4 && isRun {
+		cause = "; it looks like one of a run, which is not ground truth"
+	}
+	return fault + layout + cause
+}
+
+// MaxGrade is the greatest grade. The least is -MaxGrade.
+const MaxGrade = math.MaxInt16
+
+// ParseGrade reads a whole number from -MaxGrade to MaxGrade, which may be written as a decimal such as 1.0.
+func ParseGrade(text []byte) (int16, bool) {
+	grade, err := strconv.ParseInt(string(text), 10, 16)
+	if err != nil {
+		x, ok := ParseScore(text)
+		if !ok || x != math.Trunc(x) || math.Abs(x) > MaxGrade {
+			return 0, false
+		}
+		grade = int64(x)
+	}
+	return int16(grade), grade >= -MaxGrade
+}
+
+// GradeFault says why a text is not a grade.
+func GradeFault(text []byte) string {
+	return fmt.Sprintf("the grade %s is not a whole number from %d to %d", Quote(text), -MaxGrade, MaxGrade)
+}
+
+// IsComment reports whether a line of one of TREC's formats is a comment. The first field of a comment begins with #, as in trec_eval 10.
+// So the id of a topic cannot begin with #.
+func IsComment(first []byte) bool { return first[0] == '#' }
+
+// CommentedTopic returns the warning about a comment that has all fields of a line.
+func CommentedTopic(topic []byte) string {
+	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, "+
+		"change its id so that it does not begin with #, in all files", Quote(topic))
+}
+
+// ScoreFault says why a text is not a score. where says which field is the score; the message ends with it if the text may be another
+// field.
+func ScoreFault(text []byte, where string) string {
+	x, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case math.IsNaN(x), math.IsInf(x, 0):
+		return "the score " + Quote(text) + " is not a finite number"
+	case err == nil:
+		return "the score " + Quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
+	}
+	return "the score " + Quote(text) + " is not a number; " + where
+}
+
+// Few is the number of texts that JoinFirst quotes.
+const Few = 5
+
+// JoinFirst quotes the first Few of n texts and counts the others. The list needs only the first Few texts.
+func JoinFirst(list []string, n int) string {
+	all := strings.Join(lists.Map(list[:min(len(list), Few)], func(text string) string { return Quote([]byte(text)) }), ", ")
+	if n > Few {
+		all += fmt.Sprintf(" and %d more", n-Few)
+	}
+	return all
+}
+
+// quoted is the number of bytes of a field that messages quote.
+const quoted = 60
+
+// Quote quotes the first bytes of a field for a message.
+func Quote(text []byte) string {
+	if len(text) > quoted {
+		return strconv.Quote(strings.ToValidUTF8(string(text[:quoted]), "")) + "..."
+	}
+	return strconv.Quote(string(text))
+}

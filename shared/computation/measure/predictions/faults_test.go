@@ -1,0 +1,198 @@
+package predictions
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+)
+
+func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
+	broken := errors.New("broken")
+	for _, format := range []measure.Format{jsonLabels, csvLabels} {
+		var report measure.Report
+		files := []measure.File{{Name: "truth", Content: io.MultiReader(strings.NewReader("id,label\n"), iotest.ErrReader(broken))}}
+		if _, err := ReadGold(t.Context(), format, Labels, files, &report); !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
+		}
+		content := map[string]string{measure.JSONL: `{"id":1,"label":2}`, measure.CSV: "id,label\n1,2\n"}[format.Kind]
+		truth := soundTruth(t, format, Labels, measuretest.File("truth", content))
+		if _, err := truth.ReadRun(t.Context(), files, &report); !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
+		}
+	}
+}
+
+// TestReadRun_ReportsFaults reads each content as a run for a truth with the ids a and b and the labels x and y, or the numbers 1 and 2.
+func TestReadRun_ReportsFaults(t *testing.T) {
+	const rest = `{"id":"a","label":"x"}` + "\n"
+	tests := []struct {
+		name    string
+		kind    string
+		values  Values
+		content string
+		want    []string
+	}{
+		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
+			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
+			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line`,
+		}},
+		{"two objects in a line", measure.JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
+			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for the id "b"`,
+		}},
+		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
+			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}`,
+			`run:2 error: the line is a string; expected an object like {"id": ..., "label": ...}`,
+			`run:3 error: the line is null; expected an object like {"id": ..., "label": ...}`,
+			`run:4 error: the line is true; expected an object like {"id": ..., "label": ...}`,
+			`run:5 error: the line is a number; expected an object like {"id": ..., "label": ...}`,
+		}},
+		{"members missing, wrong or twice", measure.JSONL, Labels,
+			`{}` + "\n" + `{"id":"a"}` + "\n" + `{"id":null,"label":["x"]}` + "\n" + `{"id":true,"label":{}}` + "\n" +
+				`{"id":"b","label":"x","la\u0062el":"y"}` + "\n" + `{"id":"","label":""}` + "\n" + `{"id":"b","label":"y"}`, []string{
+				`run:1 error: the object has no "id"; expected it in every line`,
+				`run:1 error: the object has no "label"; expected it in every line`,
+				`run:2 error: the object has no "label"; expected it in every line`,
+				`run:3 error: "id" is null; expected a string or number`,
+				`run:3 error: "label" is an array; expected a string or number or true or false`,
+				`run:4 error: "id" is true; expected a string or number`,
+				`run:4 error: "label" is an object; expected a string or number or true or false`,
+				`run:5 error: the object has "la\u0062el" twice; expected it once`,
+				`run:6 error: "label" is empty; expected a value`,
+				`run:6 error: "id" is empty; expected a value`,
+			}},
+		{"escapes that are no characters", measure.JSONL, Labels, `{"id":"a\ud800","label":"\udc00\ud800"}` + "\n" + `{"id":"a","label":"x\u0000"}` +
+			"\n" + `{"id":"b","label":"\ud83d\ude00"}`, []string{
+			`run:1 error: "id" has an escape that stands for half a character or for a zero byte: "a\ud800"; write the character itself`,
+			`run:1 error: "label" has an escape that stands for half a character or for a zero byte: "\udc00\ud800"; write the character itself`,
+			`run:2 error: "label" has an escape that stands for half a character or for a zero byte: "x\u0000"; write the character itself`,
+			`run:3 warning: the truth has no label "😀"; every prediction of it counts as wrong`,
+			`run error: none of the labels predicted ("😀") is among the 2 of the truth ("x", "y"); check the field "label"`,
+		}},
+		{"unknown, repeated and missing ids", measure.JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
+			`run:2 error: the truth has no id "A"; expected only ids of the truth`,
+			`run:4 error: the id "a" was given before, on line 1; expected every id once`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for the id "b"`,
+		}},
+		{"a label that is new is reported once", measure.JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" +
+			`{"id":"b","label":"x"}`, []string{
+			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
+		}},
+		{"no label is known", measure.JSONL, Labels, `{"id":"a","label":"X"}` + "\n" + `{"id":"b","label":"z"}`, []string{
+			`run:1 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+		}},
+		{"ids in another spelling", measure.CSV, Labels, "id,label\n a,x\nb,y\n", []string{
+			`run:2 error: the truth has no id " a"; expected only ids of the truth`,
+			`run error: ids of the run that the truth does not have: 1; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for the id "a"`,
+		}},
+		{"texts too long", measure.JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
+			`{"id":"b","label":"y"}`, []string{
+			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `"...); expected at most 1024`,
+			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `"...); expected at most 1024`,
+		}},
+		{"nothing", measure.JSONL, Labels, " \n\n", []string{
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
+		}},
+		{"numbers in jsonl", measure.JSONL, Numbers, `{"id":"a","label":"1"}` + "\n" + `{"id":"b","label":1e400}`, []string{
+			`run:1 error: "label" is a string; expected a number`,
+			`run:2 error: "label" is "1e400", which is too large for a double-precision number; expected at most 1.7e308`,
+		}},
+		{"numbers in csv", measure.CSV, Numbers, "id,label\na,one\nb,1.2.3\n", []string{
+			`run:2 error: "label" is "one"; expected a finite decimal number such as -1.5 or 2e-3`,
+			`run:3 error: "label" is "1.2.3"; expected a finite decimal number such as -1.5 or 2e-3`,
+		}},
+		{"csv header without the fields", measure.CSV, Labels, "id;label\na;x\n", []string{
+			`run:1 error: the first line names no field "id"; it has "id;label", and fields are separated by commas or tabs`,
+			`run:1 error: the first line names no field "label"; it has "id;label", and fields are separated by commas or tabs`,
+		}},
+		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
+			`run:1 error: the first line names the field "id" twice; expected it once`,
+		}},
+		{"csv header only", measure.CSV, Labels, "id,label\n", []string{
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
+		}},
+		{"csv without anything", measure.CSV, Labels, "", []string{
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
+		}},
+		{"csv records that are not like the header", measure.CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
+			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
+			`run:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
+			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
+			`run:7 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
+			`run:9 error: "id" is empty; expected a value`,
+			`run:10 error: "label" is empty; expected a value`,
+		}},
+		{"csv quotes", measure.CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
+			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
+			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
+			`run:5 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for the id "b"`,
+		}},
+		{"csv lines keep their numbers after refused ones", measure.CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{
+			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
+			`run:3 error: the line is not valid UTF-8; save the file as UTF-8`,
+			`run:4 error: the truth has no id "c"; expected only ids of the truth`,
+		}},
+		{"csv record that starts above its fault", measure.CSV, Labels, "id,label\nb,y\na,\"x\n\n\"\n\"c\n\",x\n", []string{
+			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong; the likely cause: "x\n\n" differs from "x" in blanks before or after it alone, and both are compared byte by byte`,
+			`run:6 error: the truth has no id "c\n"; expected only ids of the truth`,
+		}},
+	}
+	truths := map[Values]*Gold{
+		Labels:  soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nb,y\n")),
+		Numbers: soundTruth(t, csvLabels, Numbers, measuretest.File("truth", "id,label\na,1\nb,2\n")),
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			truth := *truths[test.values]
+			truth.format.Kind = test.kind
+			_, report := readRun(t, &truth, measuretest.File("run", test.content))
+			measuretest.Expect(t, report.Diagnostics(), test.want...)
+		})
+	}
+}
+
+func TestReadTruth_ReportsFaults(t *testing.T) {
+	tests := []struct {
+		name  string
+		files []measure.File
+		want  []string
+	}{
+		{"no file", nil, []string{` error: there is no file; expected at least one`}},
+		{"repeated ids", []measure.File{measuretest.File("one", "id,label\na,x\na,x\n"), measuretest.File("two", "id,label\n\na,y\n")}, []string{
+			`one:3 error: the id "a" was given before, on line 2; expected every id once`,
+			`two:3 error: the id "a" was given before, on line 2 of one; expected every id once`,
+		}},
+		{"lines left out", []measure.File{measuretest.File("one", "id,label\na,x\n"), measuretest.File("two", "id,label\n\nb,x\nc,x\n\nd,x\n"),
+			measuretest.File("three", "id,label\nd,x\nc,x\nb,x\na,x\n")}, []string{
+			`three:2 error: the id "d" was given before, on line 6 of two; expected every id once`,
+			`three:3 error: the id "c" was given before, on line 4 of two; expected every id once`,
+			`three:4 error: the id "b" was given before, on line 3 of two; expected every id once`,
+			`three:5 error: the id "a" was given before, on line 2 of one; expected every id once`,
+		}},
+		{"an empty file among others", []measure.File{measuretest.File("one", "id,label\na,\n"), measuretest.File("two", "id,label\n"),
+			measuretest.File("three", "id,label\nb,x\n")}, []string{
+			`one:2 error: "label" is empty; expected a value`,
+			`two error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, report := readTruth(t, csvLabels, Labels, test.files...)
+			measuretest.Expect(t, report.Diagnostics(), test.want...)
+		})
+	}
+}

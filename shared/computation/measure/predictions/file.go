@@ -1,0 +1,257 @@
+package predictions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+)
+
+// file reads one file.
+type file struct {
+	name    string
+	format  measure.Format
+	values  Values
+	report  *measure.Report
+	counter *steps.Counter
+	labels  [][]byte // memory for the labels of the current example
+	scores  []float64
+}
+
+// example is the content of one line or record. It is valid until the next example.
+type example struct {
+	line   int
+	id     []byte
+	sound  bool   // it has a valid value; otherwise the report says why not
+	label  []byte // the label or, for Arrays, the array
+	number float64
+	texts  [][]byte
+	labels [][]byte  // the labels of Sets, or the classes of Scores
+	scores []float64 // a score for each class, or only one
+}
+
+// read calls add with every example whose id can be read, until add returns false or the report is full. The error is from r or the
+// context.
+func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) error {
+	before := len(f.report.Diagnostics())
+	examples := 0
+	counted := func(e example) bool {
+		examples++
+		return f.counter.Add(1) == nil && add(e)
+	}
+	in := lines.NewReader(ctx, f.name, r, f.report)
+	if f.values >= Arrays || f.format.ValueField == "" {
+		in.AllowLines(maxTextLine)
+	}
+	if f.format.Kind == measure.CSV {
+		f.readCSV(in, counted)
+	} else {
+		f.readJSONL(in, counted)
+	}
+	if err := cmp.Or(in.Err(), f.counter.Err()); err != nil {
+		return err
+	}
+	if examples == 0 && len(f.report.Diagnostics()) == before {
+		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField,
+			f.format.ValueField)
+	}
+	return nil
+}
+
+func (f *file) errorf(line int, format string, args ...any) {
+	f.report.Errorf(f.name, line, format, args...)
+}
+
+// setID checks the text of an id.
+func (f *file) setID(e *example, text []byte) bool {
+	e.id = text
+	return f.bounded(e.line, f.format.IDField, text, MaxText)
+}
+
+// setValue checks the text of a label or number.
+func (f *file) setValue(e *example, text []byte) {
+	if f.values == Arrays {
+		e.label, e.sound = text, true
+		return
+	}
+	if f.values >= References {
+		f.setTexts(e, text)
+		return
+	}
+	if !f.bounded(e.line, f.format.ValueField, text, MaxText) {
+		return
+	}
+	switch f.values {
+	case Numbers:
+		e.number, e.sound = f.number(e.line, text)
+	case Scores, Probabilities:
+		if e.number, e.sound = f.number(e.line, text); e.sound {
+			f.scores = append(f.scores[:0], e.number)
+			e.scores = f.scores
+		}
+	default:
+		e.label, e.sound = text, true
+	}
+}
+
+// number reads a number, and reports a text that is not a number.
+func (f *file) number(line int, text []byte) (x float64, ok bool) {
+	if x, ok = fields.ParseScore(text); ok {
+		return x, true
+	}
+	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
+		f.errorf(line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField,
+			fields.Quote(text))
+		return 0, false
+	}
+	f.errorf(line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
+	return 0, false
+}
+
+func (f *file) bounded(line int, field string, text []byte, limit int) bool {
+	switch {
+	case len(text) == 0 && limit == MaxText:
+		f.errorf(line, "%q is empty; expected a value", field)
+	case len(text) > limit:
+		f.errorf(line, "%q has %d bytes (%s); expected at most %d", field, len(text), fields.Quote(text), limit)
+	default:
+		return true
+	}
+	return false
+}
+
+// readCSV reads a header and one record for each example.
+func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
+	wanted := fieldsOf(f.format)
+	scored := f.values == Scores || f.values == Probabilities
+	if scored {
+		wanted = wanted[:1] // whether there is one column of scores or several depends on the header
+	}
+	records := fields.NewRecords(in, f.errorf, wanted...)
+	_, header := records.Header()
+	if header == nil {
+		return
+	}
+	var classes [][]byte
+	if scored = scored && !slices.Contains(header, f.format.ValueField); scored {
+		if classes = f.classes(header); classes == nil {
+			return
+		}
+	} else {
+		wanted = fieldsOf(f.format)
+	}
+	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
+	if slices.Contains(columns, -1) {
+		return
+	}
+	for line, record := range records.All() {
+		e := example{line: line}
+		if scored {
+			f.setRow(&e, record, columns[0], classes)
+		} else if len(columns) > 1 {
+			if f.values == Sets {
+				f.splitLabels(&e, record[columns[1]])
+			} else {
+				f.setValue(&e, record[columns[1]])
+			}
+		}
+		if f.setID(&e, record[columns[0]]) && !add(e) {
+			return
+		}
+	}
+}
+
+// column returns the index of a field in the header. It reports a field that is missing or not unique, and returns -1.
+func (f *file) column(header []string, field string) int {
+	at := slices.Index(header, field)
+	switch {
+	case at < 0:
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field,
+			fields.JoinFirst(header, len(header)))
+	case slices.Contains(header[at+1:], field):
+		f.errorf(1, "the first line names the field %q twice; expected it once", field)
+		return -1
+	}
+	return at
+}
+
+// readJSONL reads one JSON object a line.
+func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
+	expected := fmt.Sprintf("like {%q: ..., %q: ...}", f.format.IDField, f.format.ValueField)
+	var id, value []byte
+	member := func(key, raw []byte) (fault string) {
+		var into *[]byte
+		switch {
+		case fields.Names(key, f.format.IDField):
+			into = &id
+		case fields.Names(key, f.format.ValueField):
+			into = &value
+		default:
+			return ""
+		}
+		if *into != nil {
+			return fmt.Sprintf("the object has %s twice; expected it once", key)
+		}
+		*into = raw
+		return ""
+	}
+	for in.Scan() {
+		id, value = nil, nil
+		e := example{line: in.Number()}
+		found, fault := fields.Object(in.Text(), expected, member)
+		if fault != "" {
+			f.errorf(e.line, "%s", fault)
+		}
+		if !found {
+			continue
+		}
+		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
+		if f.format.ValueField != "" {
+			switch valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); {
+			case sound && value[0] == '{':
+				f.setScores(&e, value)
+			case sound && f.values == Sets:
+				f.setLabels(&e, value)
+			case sound && value[0] == '[' && f.values == References:
+				f.setArray(&e, value)
+			case sound:
+				f.setValue(&e, valueText)
+			}
+		}
+		if idSound && f.setID(&e, idText) && !add(e) {
+			return
+		}
+	}
+}
+
+// The kinds of JSON values that the IDField and the ValueField may have.
+var (
+	idKinds    = []string{"string", "number"}
+	labelKinds = []string{"string", "number", "true", "false"}
+	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, Sets: {"array"}, Classes: labelKinds,
+		Scores: {"number", "object"}, Probabilities: {"number", "object"}, References: {"string", "array"},
+		Texts: {"string"}, Arrays: {"array"}}
+)
+
+// content returns the text of a raw value. It reports a value that is missing or of none of the kinds.
+func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
+	var fault string
+	if raw == nil {
+		fault = fmt.Sprintf("the object has no %q; expected it in every line", field)
+	} else {
+		text, fault = fields.Text(field, raw, kinds)
+	}
+	if fault != "" {
+		f.errorf(line, "%s", fault)
+	}
+	return text, fault == ""
+}

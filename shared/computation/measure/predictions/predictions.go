@@ -1,0 +1,248 @@
+// Package predictions reads files that have one value for the id of each example: a label, a number, an array and others. It joins a run
+// to the truth by id, so the order of lines does not matter. A run must have exactly one prediction for every example of the truth.
+//
+// # Formats
+//
+// jsonl has one JSON object a line. Blank lines are ignored. csv is RFC 4180 in UTF-8. Its first line names the fields, and commas or tabs
+// separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats, only the two
+// fields that the Format names are read.
+//
+// # Equality
+//
+// Ids and labels are compared as text, byte by byte. The text of a JSON number, true or false is its source text. So the label 0 equals the
+// label "0" and the csv field 0, but 1 differs from 1.0. Ids and labels must not be empty or null. Spaces count.
+package predictions
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/steps"
+)
+
+// fieldsOf returns the names of the fields that are read, first the field of the id.
+func fieldsOf(f measure.Format) []string {
+	return slices.DeleteFunc([]string{f.IDField, f.ValueField}, func(name string) bool { return name == "" })
+}
+
+// Values is the type of the values in ValueField.
+type Values int
+
+const (
+	// Labels are strings, numbers or booleans. Each stands for its source text.
+	Labels Values = iota
+	// Clusters are written like Labels. The names of clusters in a run and in the truth are unrelated.
+	Clusters
+	// Numbers are finite decimal numbers, without quotes in jsonl.
+	Numbers
+	// Sets are any number of different labels in any order: in jsonl an array, in csv a field with the format's separator between labels. An
+	// empty field is the empty set.
+	Sets
+	// Classes are Labels of a truth whose runs have Scores.
+	Classes
+	// Scores are finite numbers: one for each example, or one for each class. All examples must have the same classes. In jsonl, scores of
+	// classes are members of an object. In csv they are columns: if no column has the name of the ValueField, every column except the id is
+	// a class.
+	Scores
+	// Probabilities are Scores from 0 to 1, which sum to 1 over the classes.
+	Probabilities
+	// Arrays are JSON arrays. A Take reads them.
+	Arrays
+	// References are the texts with which the text of a run is compared: in jsonl a string or an array of strings, in csv one text. Texts and
+	// the array may be empty. Runs have Texts.
+	References
+	// Texts are strings, which may be empty.
+	Texts
+)
+
+// Take reads the valid JSON array of an example, and returns its fault or "". The array is valid until Take returns.
+type Take func(file string, line, index int, array []byte) (fault string)
+
+// The maximum content of files. The limits keep the memory for an untrusted file at about half a gigabyte.
+const (
+	MaxExamples = 5_000_000
+	MaxLabels   = 10_000    // different labels in a truth, and in a run
+	MaxText     = 1024      // bytes of an id or a label
+	MaxSet      = 1000      // labels of an example
+	maxAssigned = 1 << 26   // labels of all examples, plus examples
+	maxScores   = 1 << 25   // scores of a run
+	maxIDs      = 128 << 20 // bytes of all ids of a truth
+
+	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
+	MaxReferences = 100       // references of an example
+	maxTexts      = 256 << 20 // bytes of all texts of a truth, and of a run
+	maxTextLine   = 1 << 20   // bytes of a line with texts
+)
+
+// Gold is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
+// against it at the same time.
+type Gold struct {
+	format measure.Format
+	values Values
+	runs   Values // values of its runs
+	limits limits
+	origin measure.Origin
+
+	ids     *ids // nil if the ids are unknown
+	unnamed bool // the labels are unknown
+	places  sourceLines
+	labels  labels
+	codes   []int32   // by example, for Labels
+	sets    sets      // for Sets
+	scores  scores    // for Scores; keeps none
+	numbers []float64 // by example, for Numbers
+	texts   texts     // for References
+	take    Take      // for Arrays
+}
+
+// limits are the limits of one Truth and its runs; tests lower them.
+type limits struct{ examples, labels, ids, assigned, scores, texts int }
+
+// ReadGold reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
+// used. The error is from reading or the context.
+func ReadGold(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Gold, error) {
+	t := newTruth(format, values)
+	err := t.read(ctx, files, report)
+	return t, err
+}
+
+// ReadArrays reads a truth of Arrays like ReadTruth.
+func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Gold, error) {
+	t := newTruth(format, Arrays)
+	t.take = take
+	err := t.read(ctx, files, report)
+	return t, err
+}
+
+func newTruth(format measure.Format, values Values) *Gold {
+	return &Gold{
+		format: format,
+		values: values,
+		runs:   values,
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
+		origin: measure.OfTruth,
+		ids:    newIDs(),
+		texts:  texts{ends: []uint32{0}, last: []uint32{0}},
+	}
+}
+
+func (t *Gold) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+	if len(files) == 0 {
+		report.Errorf("", 0, "there is no file; expected at least one")
+	}
+	counter := steps.Of(ctx)
+	for _, content := range files {
+		f := &file{name: content.Name, format: t.format, values: t.values, report: report, counter: counter}
+		t.places.files = append(t.places.files, f.name)
+		if err := f.read(ctx, content.Content, func(e example) bool { return t.add(f, e) }); err != nil {
+			return err
+		}
+	}
+	t.places = sourceLines{} // only needed while ids are added
+	return nil
+}
+
+// add adds one example. It returns false if a limit ends the reading.
+func (t *Gold) add(f *file, e example) bool {
+	if t.ids.len() >= t.limits.examples {
+		f.errorf(e.line, "this is one example too many; expected at most %d", t.limits.examples)
+		return false
+	}
+	if t.ids.size+len(e.id) > t.limits.ids {
+		f.errorf(e.line, "the ids up to here have more than %d bytes together; give shorter ones", t.limits.ids)
+		return false
+	}
+	index, isNew := t.ids.add(e.id)
+	if !isNew {
+		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(uint32(index+1)))
+		return true
+	}
+	t.places.add(e.line)
+	switch t.values {
+	case Numbers:
+		t.numbers = append(t.numbers, e.number)
+		return true
+	case References:
+		return t.texts.add(e.texts) <= t.limits.texts || f.tooMuchText(e.line, t.limits.texts)
+	case Texts:
+		return true
+	case Sets:
+		t.sets.starts = append(t.sets.starts, 0)
+		return !e.sound || t.sets.put(f, e, index, t.limits.assigned, t.code)
+	case Arrays:
+		f.taken(t.take, e, index)
+		return true
+	case Scores, Probabilities:
+		return !e.sound || t.scores.put(f, e, index, t.limits.scores, t.code)
+	case Labels, Clusters, Classes:
+	}
+	code, ok := int32(0), true
+	if e.sound {
+		code, ok = t.code(f, e.line, e.label)
+	}
+	t.codes = append(t.codes, code)
+	return ok
+}
+
+// code returns the code of a label. ok is false if there are too many labels.
+func (t *Gold) code(f *file, line int, label []byte) (code int32, ok bool) {
+	if code = t.labels.find(label); code >= 0 {
+		return code, true
+	}
+	if len(t.labels.names) >= t.limits.labels {
+		f.tooManyLabels(line, t.limits.labels)
+		return 0, false
+	}
+	return t.labels.add(label), true
+}
+
+// taken calls take with the array of an example, and reports its fault.
+func (f *file) taken(take Take, e example, index int) {
+	if !e.sound {
+		return
+	}
+	if fault := take(f.name, e.line, index, e.label); fault != "" {
+		f.errorf(e.line, "%s", fault)
+	}
+}
+
+func (f *file) tooManyLabels(line, limit int) {
+	of, hint := "labels", ", or use regression for numbers"
+	if f.values == Clusters {
+		of, hint = "clusters", ""
+	}
+	f.errorf(line, "%q has more than %d different %s up to here; check that it is the field meant%s", f.format.ValueField, limit, of, hint)
+}
+
+// Bytes estimates the memory of the truth.
+func (t *Gold) Bytes() int64 {
+	const perLabel = 2*16 + 16 // its name in the list and in the index, and the rest of the index
+	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
+		4*cap(t.sets.starts) + 2*cap(t.sets.codes) + t.texts.bytes()
+	for _, name := range t.labels.names {
+		n += perLabel + len(name)
+	}
+	return int64(n)
+}
+
+// Len returns the number of examples.
+func (t *Gold) Len() int {
+	if t.ids == nil {
+		return len(t.sets.starts) // a sample has no ids
+	}
+	return t.ids.len()
+}
+
+// Labels returns the different labels in the order in which they were read. The index of a label is its code.
+func (t *Gold) Labels() []string { return t.labels.names }
+
+// Codes returns the label code of each example. It is nil for Numbers.
+func (t *Gold) Codes() []int32 { return t.codes }
+
+// Set returns the label codes of an example of Sets, in ascending order.
+func (t *Gold) Set(i int) []int16 { return t.sets.at(i) }
+
+// Numbers returns the number of each example. It is nil for Labels.
+func (t *Gold) Numbers() []float64 { return t.numbers }

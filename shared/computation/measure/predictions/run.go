@@ -1,0 +1,330 @@
+package predictions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/mismatch"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/plural"
+)
+
+// Run holds the predictions for the examples of a truth, in the order of the truth.
+type Run struct {
+	truth   *Gold
+	counter *steps.Counter
+	places  sourceLines
+	joined  []uint32 // by example, the number of its prediction's id in places; 0 without a prediction
+	unknown int      // predictions with unknown ids
+	samples []string // the first of the unknown ids
+	next    int      // index after the index of the last id
+	added   labels   // labels that the truth lacks; their codes follow the codes of the truth
+	used    []bool   // by code, whether the run has the label of the truth
+	// distinct counts the used and added labels.
+	distinct int
+	// separator is the first clause that otherSeparator returned.
+	separator string
+	codes     []int32
+	numbers   []float64
+	text      int                                         // bytes of all texts
+	compare   func(index int, text []byte) (fault string) // for Texts
+	sets      sets
+	scores    scores
+	take      Take // for Arrays
+}
+
+// ReadRun reads a run from one or more files. Faults of the files and missing predictions go to the report. If the report has errors, the
+// run must not be used. The error is from reading or the context.
+func (t *Gold) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
+	r := &Run{truth: t, used: make([]bool, len(t.labels.names))}
+	switch t.values {
+	case Numbers:
+		r.numbers = make([]float64, t.Len())
+	case Labels, Clusters:
+		r.codes = make([]int32, t.Len())
+	case Sets:
+		r.sets.starts = make([]uint32, t.Len())
+	case Classes, Scores, Probabilities:
+		r.scores.starts = make([]uint32, t.Len())
+	case Arrays, References, Texts: // a Run does not keep these values
+	}
+	err := r.read(ctx, files, report)
+	return r, err
+}
+
+// ReadRunArrays reads a run of Arrays like ReadRun. It passes each array to take, with the index of the example in the truth.
+func (t *Gold) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
+	r := &Run{truth: t, take: take}
+	return r.read(ctx, files, report)
+}
+
+func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+	r.counter = cmp.Or(r.counter, steps.Of(ctx))
+	r.joined = make([]uint32, r.truth.Len())
+	for _, content := range files {
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report, counter: r.counter}
+		r.places.files = append(r.places.files, f.name)
+		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
+			return err
+		}
+	}
+	r.compareIDs(report)
+	r.compareLabels(report)
+	return r.counter.Err()
+}
+
+// add adds one prediction. It returns false if a limit ends the reading.
+func (r *Run) add(f *file, e example) bool {
+	index := 0
+	if r.truth.ids != nil {
+		if index = r.find(e.id); index < 0 {
+			return r.addUnknown(f, e)
+		}
+		if r.joined[index] > 0 {
+			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.describe(r.joined[index]))
+			return true
+		}
+		r.joined[index] = r.places.add(e.line)
+	}
+	if e.sound && r.compare != nil {
+		return r.compareText(f, e, index)
+	}
+	if r.take != nil {
+		f.taken(r.take, e, index)
+		return true
+	}
+	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.unnamed {
+		return true
+	}
+	switch r.truth.values {
+	case Numbers:
+		r.numbers[index] = e.number
+		return true
+	case Sets:
+		return r.sets.put(f, e, index, r.truth.limits.assigned, r.code)
+	case Classes, Scores, Probabilities:
+		return r.scores.put(f, e, index, r.truth.limits.scores, r.code)
+	case Arrays, References, Texts:
+		return true
+	case Labels, Clusters:
+	}
+	code, ok := r.code(f, e.line, e.label)
+	if ok && len(r.codes) > 0 {
+		r.codes[index] = code
+	}
+	return ok
+}
+
+// code returns the code of a label. ok is false if the run has too many different labels. It warns of the first use of a label that the
+// truth lacks.
+func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
+	code = r.truth.labels.find(label)
+	known := int32(len(r.used))
+	switch {
+	case code >= 0 && r.used[code]:
+		return code, true
+	case code < 0:
+		if code = r.added.find(label); code >= 0 {
+			return known + code, true
+		}
+	}
+	if r.distinct == r.truth.limits.labels {
+		f.tooManyLabels(line, r.truth.limits.labels)
+		return 0, false
+	}
+	r.distinct++
+	if code >= 0 {
+		r.used[code] = true
+		return code, true
+	}
+	if r.truth.values == Clusters {
+		return known + r.added.add(label), true
+	}
+	cause := ""
+	if len(r.added.names) < measure.MaxDiagnostics {
+		if r.separator == "" {
+			r.separator = r.otherSeparator(label)
+			cause = r.separator
+		}
+		cause = cmp.Or(cause, mismatch.Explain(f.counter, []string{string(label)}, slices.Values(r.truth.labels.names)))
+	}
+	f.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
+	return known + r.added.add(label), true
+}
+
+// find returns the index of an id in the truth, or -1. It first tries the id after the last one, because most runs keep the order of the
+// truth, and looking into the table waits for memory.
+func (r *Run) find(id []byte) int {
+	index := r.next
+	if index >= r.truth.Len() || !bytes.Equal(r.truth.ids.at(index), id) {
+		index = r.truth.ids.find(id)
+	}
+	r.next = index + 1
+	return index
+}
+
+// Labels returns the labels of the truth, followed by the labels that only the run has. The index of a label is its code.
+func (r *Run) Labels() []string {
+	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.added.names...)
+}
+
+// Codes returns the predicted label code for each example of the truth. It is nil for Numbers.
+func (r *Run) Codes() []int32 { return r.codes }
+
+// Set returns the predicted label codes for an example of a truth of Sets, in ascending order.
+func (r *Run) Set(i int) []int16 { return r.sets.at(i) }
+
+// Classes returns the label codes of the classes with scores, in the order of Scores. It is empty if examples have only one score.
+func (r *Run) Classes() []int32 { return r.scores.codes }
+
+// Scores returns the scores for an example of the truth.
+func (r *Run) Scores(i int) []float64 {
+	start := r.scores.starts[i]
+	return r.scores.rows[start:][:max(1, len(r.scores.codes))]
+}
+
+// Numbers returns the predicted number for each example of the truth. It is nil for Labels.
+func (r *Run) Numbers() []float64 { return r.numbers }
+
+// The first namedUnknown unknown ids are reported one by one. The rest of the report is for other diagnostics, such as the likely cause.
+// Reading ends after mostUnknown unknown ids.
+const (
+	namedUnknown = measure.MaxDiagnostics / 2
+	mostUnknown  = measure.MaxDiagnostics
+)
+
+// Known returns a Truth with the ids, the set of labels, or both, and nothing else of t. Reading a run against it reports only faults that
+// do not depend on the rest of t.
+func (t *Gold) Known(ids, labels bool) *Gold {
+	k := &Gold{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
+	if ids {
+		k.ids = t.ids
+	}
+	if labels {
+		k.labels = t.labels
+	}
+	return k
+}
+
+// NewInputs returns a Truth that consists of the ids that AddInput adds. It reads only the ids of runs.
+func NewInputs(format measure.Format) *Gold {
+	format.ValueField = ""
+	t := newTruth(format, Labels)
+	t.origin = measure.OfInputs
+	return t
+}
+
+// AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file is of another kind or lacks the field. ok is
+// false if the file has faults or too many ids; then the ids of the inputs are not known completely. The error is from reading or the
+// context.
+func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
+	var report measure.Report
+	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report, counter: steps.Of(ctx)}
+	err = f.read(ctx, content.Content, func(e example) bool {
+		n++
+		if t.ids.len() == t.limits.examples || t.ids.size >= t.limits.ids {
+			f.errorf(e.line, "there are too many ids")
+			return false
+		}
+		t.ids.add(e.id)
+		return true
+	})
+	return n, n == 0 || !report.Failed(), err
+}
+
+// addUnknown reports a prediction with an unknown id. It returns false if there are too many.
+func (r *Run) addUnknown(f *file, e example) bool {
+	r.unknown++
+	if r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
+		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
+	}
+	if len(r.samples) < measure.MaxDiagnostics {
+		r.samples = append(r.samples, string(e.id))
+	}
+	return r.unknown < mostUnknown || r.truth.origin == measure.OfInputs && r.unknown < r.truth.limits.examples
+}
+
+// compareIDs reports ids that only the run has, and ids that only the truth or the inputs have.
+func (r *Run) compareIDs(report *measure.Report) {
+	missing, o := r.truth.Len()-r.places.read, r.truth.origin
+	name := ""
+	if len(r.places.files) == 1 {
+		name = r.places.files[0]
+	}
+	cause := mismatch.Explain(r.counter, r.samples, r.missing())
+	if o == measure.OfInputs {
+		if r.unknown > 0 {
+			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
+				fields.JoinFirst(r.samples, r.unknown), cause)
+		}
+		if missing > 0 {
+			report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
+				fields.JoinFirst(least(r.missing()), missing))
+		}
+		return
+	}
+	if r.unknown > namedUnknown || cause != "" {
+		atLeast := "at least "[:9*(r.unknown/mostUnknown)]
+		report.Errorf(name, 0, "ids of the run that %s does not have: %s%d%s", o, atLeast, r.unknown, cause)
+	}
+	if missing == 0 || r.unknown == mostUnknown || r.places.read == 0 && report.Failed() {
+		return // the report says already why there are no predictions
+	}
+	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
+	for _, id := range least(r.missing()) {
+		if report.Full() {
+			return
+		}
+		report.Errorf(name, 0, "there is no prediction for the id %s", fields.Quote([]byte(id)))
+	}
+}
+
+// missing returns an iterator over the ids without a prediction.
+func (r *Run) missing() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, id := range r.joined {
+			if r.counter.Add(1) != nil {
+				return
+			}
+			if id == 0 && !yield(string(r.truth.ids.at(i))) {
+				return
+			}
+		}
+	}
+}
+
+// least returns the least texts, at most measure.MaxDiagnostics of them. Their order does not depend on the order in a truth.
+func least(all iter.Seq[string]) []string {
+	var list []string
+	trim := func() {
+		slices.Sort(list)
+		list = list[:min(len(list), measure.MaxDiagnostics)]
+	}
+	for text := range all {
+		if list = append(list, text); len(list) > 10*measure.MaxDiagnostics {
+			trim()
+		}
+	}
+	trim()
+	return list
+}
+
+// compareLabels reports that no label of the run is known, or that classes of the truth have no scores.
+func (r *Run) compareLabels(report *measure.Report) {
+	known := slices.Sorted(slices.Values(r.truth.labels.names))
+	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
+	})
+	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
+		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
+			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
+			cmp.Or(r.separator, mismatch.Explain(r.counter, r.added.names, slices.Values(known))))
+	} else if n := len(without); n > 0 {
+		report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))
+	}
+}

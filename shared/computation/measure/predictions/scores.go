@@ -1,0 +1,182 @@
+package predictions
+
+import (
+	"math"
+	"slices"
+
+	"assay/shared/computation/measure/fields"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+)
+
+// tolerance is the allowed difference of a sum of probabilities from 1. Probabilities in files are mostly rounded.
+const tolerance = 0.01 + 1e-9
+
+// classes returns the names of the csv columns with scores. It reports invalid names, and returns nil.
+func (f *file) classes(header []string) (classes [][]byte) {
+	for i, name := range header {
+		if name == f.format.IDField {
+			continue
+		}
+		if slices.Contains(header[:i], name) {
+			f.errorf(1, "the first line names the class %s twice; expected it once", fields.Quote([]byte(name)))
+			return nil
+		}
+		classes = append(classes, []byte(name))
+		if !f.bounded(1, "a name in the first line", []byte(name), MaxText) {
+			return nil
+		}
+	}
+	if n := len(classes); n == 0 || n > MaxSet {
+		f.errorf(1, "the first line names %d classes and no field %q; expected that field, or a column for each of at most %d classes", n,
+			f.format.ValueField, MaxSet)
+		return nil
+	}
+	return classes
+}
+
+// setRow reads the scores in a csv record, from all columns except the column of the id.
+func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
+	f.scores = f.scores[:0]
+	for i, text := range record {
+		if i != id && !f.addScore(e, text) {
+			return
+		}
+	}
+	e.labels = classes
+	e.scores = f.scores
+	e.sound = true
+}
+
+// setScores reads the scores in a JSON object.
+func (f *file) setScores(e *example, object []byte) {
+	f.labels, f.scores = f.labels[:0], f.scores[:0]
+	for key, value := range fields.Members(object) {
+		class, ok := f.content(e.line, f.format.ValueField, key, valueKinds[Texts])
+		if !ok || !f.addLabel(e, class) {
+			return
+		}
+		text, ok := f.content(e.line, f.format.ValueField, value, valueKinds[Numbers])
+		if !ok || !f.addScore(e, text) {
+			return
+		}
+	}
+	if len(f.scores) == 0 {
+		f.errorf(e.line, "%q has no class; expected a score for each", f.format.ValueField)
+		return
+	}
+	e.labels = f.labels
+	e.scores = f.scores
+	e.sound = true
+}
+
+func (f *file) addScore(e *example, text []byte) bool {
+	x, ok := f.number(e.line, text)
+	f.scores = append(f.scores, x)
+	return ok
+}
+
+// scores holds the scores of all examples.
+type scores struct {
+	starts []uint32  // by example, the start of its scores in rows; empty if scores are not kept
+	rows   []float64 // the scores of one example after another, in the order of the classes
+	// The classes in the order of the first example. They are empty if examples have only one score.
+	names   []string
+	codes   []int32
+	columns map[string]int // index by name
+	// The sum of an example was 1, and the sum of another was not.
+	right, wrong bool
+}
+
+// put adds the scores of an example. It returns false if a limit ends the reading. code returns the code of a class.
+func (s *scores) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
+	if s.columns == nil && !s.begin(f, e, code) {
+		return false
+	}
+	if f.values == Probabilities && !s.areProbabilities(f, e) {
+		return true
+	}
+	if len(e.labels) != len(s.names) {
+		f.errorf(e.line, "the example has scores for %s, and the first one for %d; expected the same in all, or one score alone",
+			plural.Count(len(e.labels), "label"), len(s.names))
+		return true
+	}
+	start := len(s.rows)
+	if start+len(e.scores) > limit {
+		f.errorf(e.line, "the examples up to here have more than %d scores together; expected fewer", limit)
+		return false
+	}
+	s.rows = append(s.rows, e.scores...)
+	if !s.arrange(f, e, s.rows[start:]) {
+		return true
+	}
+	if len(s.starts) == 0 {
+		s.rows = s.rows[:start]
+	} else {
+		s.starts[index] = uint32(start)
+	}
+	return true
+}
+
+// begin sets the classes to those of the first example.
+func (s *scores) begin(f *file, e example, code func(f *file, line int, label []byte) (int32, bool)) bool {
+	s.columns = make(map[string]int, len(e.labels))
+	for i, class := range e.labels {
+		c, ok := code(f, e.line, class)
+		if !ok {
+			return false
+		}
+		if _, twice := s.columns[string(class)]; twice {
+			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))
+			return false
+		}
+		s.columns[string(class)] = i
+		s.names, s.codes = append(s.names, string(class)), append(s.codes, c)
+	}
+	s.rows = make([]float64, 0, min(len(s.starts)*len(e.scores), MaxExamples))
+	return true
+}
+
+// arrange puts the scores of an example into the order of the classes. It reports unknown and repeated classes, and returns false.
+func (s *scores) arrange(f *file, e example, row []float64) bool {
+	if slices.EqualFunc(e.labels, s.names, func(class []byte, name string) bool { return string(class) == name }) {
+		return true
+	}
+	for i := range row {
+		row[i] = math.NaN()
+	}
+	for i, class := range e.labels {
+		column, ok := s.columns[string(class)]
+		switch {
+		case !ok:
+			f.errorf(e.line, "the first example has no score for the class %s; expected the same classes in all", fields.Quote(class))
+			return false
+		case !math.IsNaN(row[column]):
+			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))
+			return false
+		}
+		row[column] = e.scores[i]
+	}
+	return true
+}
+
+// areProbabilities reports scores that are not probabilities. While no example has the right sum, a class is probably missing in all
+// examples, so only the first is reported.
+func (s *scores) areProbabilities(f *file, e example) bool {
+	sum := 0.0
+	for _, x := range e.scores {
+		if x < 0 || x > 1 {
+			f.errorf(e.line, "the score %v is no probability; expected a number from 0 to 1, which measures of the dataset need", x)
+			return false
+		}
+		sum += x
+	}
+	ok := len(e.labels) == 0 || math.Abs(sum-1) <= tolerance
+	if s.right = s.right || ok; !ok && (s.right || !s.wrong) {
+		s.wrong = true
+		names := lists.Map(e.labels, func(class []byte) string { return string(class) })
+		f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",
+			fields.JoinFirst(names, len(names)), sum)
+	}
+	return ok
+}

@@ -1,0 +1,168 @@
+package probabilities
+
+import (
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
+)
+
+// binary holds the scores of the examples with a label, and of the examples without it.
+type binary struct {
+	label         int
+	with, without []float64
+}
+
+// value returns a measure of a label.
+func (e *Examples) value(label int, name string) (float64, string) {
+	switch name {
+	case "AUC":
+		c, reason := e.curvesOf(label)
+		return c.area, reason
+	case "AP":
+		c, reason := e.curvesOf(label)
+		return c.precision, reason
+	case "PAN":
+		return e.pan(label)
+	}
+	b, reason := e.binary(label)
+	if reason != "" {
+		return 0, reason
+	}
+	a := b.answers(e.counter)
+	switch name {
+	case "F1":
+		return measure.Ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
+	case "CAt1":
+		return a.rightAtOne(b.len()), ""
+	default:
+		return a.missing(), ""
+	}
+}
+
+func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
+
+// curves holds the area under the ROC curve, the average precision, the Brier score and the number of examples with the label.
+type curves struct{ area, precision, brier, positives float64 }
+
+// curvesOf returns the curves of a label. It computes them once for each label.
+func (e *Examples) curvesOf(label int) (curves, string) {
+	if c, known := e.curves[label]; known {
+		return c, ""
+	}
+	b, reason := e.binary(label)
+	if reason != "" {
+		return curves{}, reason
+	}
+	c, reason := b.curves(e.counter)
+	if reason != "" {
+		return curves{}, reason
+	}
+	if e.needsBrier {
+		c.brier = b.brier(e.counter)
+	}
+	e.curves[label] = c
+	return c, ""
+}
+
+// brier returns the Brier score.
+func (b *binary) brier(counter *steps.Counter) float64 {
+	var sum measure.Sum
+	for _, s := range b.with {
+		if counter.Add(1) != nil {
+			break
+		}
+		sum.Add((1 - s) * (1 - s))
+	}
+	for _, s := range b.without {
+		if counter.Add(1) != nil {
+			break
+		}
+		sum.Add(s * s)
+	}
+	return sum.Total() / b.len()
+}
+
+// curves computes the area and the precision. It sorts the scores, and goes through groups of equal scores in descending order.
+func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
+	if len(b.with) == 0 || len(b.without) == 0 {
+		return c, "all examples of the truth have one and the same label"
+	}
+	steps.Sort(counter, b.with)
+	steps.Sort(counter, b.without)
+	positives, negatives := float64(len(b.with)), float64(len(b.without))
+	var pairs, sum measure.Sum
+	with, without := b.with, b.without // the scores below the groups so far
+	for len(with) > 0 {
+		score := with[len(with)-1]
+		n := len(with)
+		for n > 0 && with[n-1] == score {
+			n--
+		}
+		m := len(without)
+		for m > 0 && without[m-1] > score {
+			m--
+		}
+		lower := m
+		for lower > 0 && without[lower-1] == score {
+			lower--
+		}
+		if counter.Add(len(with)-n+len(without)-lower) != nil {
+			break
+		}
+		equal := float64(len(with) - n)
+		pairs.Add(equal * (float64(lower) + float64(m-lower)/2))
+		found := positives - float64(n)
+		sum.Add(equal * found / (found + negatives - float64(lower)))
+		with, without = with[:n], without[:lower]
+	}
+	return curves{area: pairs.Total() / positives / negatives, precision: sum.Total() / positives, positives: positives}, ""
+}
+
+// answers counts decisions. A score of exactly 0.5 is unanswered.
+type answers struct{ truePositive, falsePositive, falseNegative, trueNegative, unanswered float64 }
+
+func (b *binary) answers(counter *steps.Counter) (a answers) {
+	count := func(scores []float64, above, below *float64) {
+		for _, s := range scores {
+			if counter.Add(1) != nil {
+				break
+			}
+			switch {
+			case s > 0.5:
+				*above++
+			case s < 0.5:
+				*below++
+			default:
+				a.unanswered++
+			}
+		}
+	}
+	count(b.with, &a.truePositive, &a.falseNegative)
+	count(b.without, &a.falsePositive, &a.trueNegative)
+	return a
+}
+
+// rightAtOne returns C@1 for n examples.
+func (a answers) rightAtOne(n float64) float64 {
+	right := a.truePositive + a.trueNegative
+	return (right + a.unanswered*right/n) / n
+}
+
+// missing returns F0.5u.
+func (a answers) missing() float64 {
+	return measure.Ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered)+a.falsePositive)
+}
+
+// pan returns the mean of PAN's five measures.
+func (e *Examples) pan(label int) (float64, string) {
+	var sum measure.Sum
+	for _, name := range []string{"AUC", "CAt1", "F05u", "F1"} {
+		value, reason := e.value(label, name)
+		if reason != "" {
+			return 0, reason
+		}
+		sum.Add(value)
+	}
+	c, _ := e.curvesOf(label) // AUC has computed them
+	sum.Add(1 - c.brier)
+	return sum.Total() / 5, ""
+}

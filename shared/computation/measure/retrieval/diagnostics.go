@@ -1,0 +1,277 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/mismatch"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/plural"
+)
+
+// KnownTopics holds the topics and possibly the documents that participants know. Comparing a run with them does not use the truth.
+type KnownTopics struct {
+	origin    measure.Origin
+	topics    Qrels // without judgments
+	documents func(id []byte) bool
+}
+
+// Known returns the topics of the truth.
+func (q *Qrels) Known() *KnownTopics {
+	return &KnownTopics{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
+}
+
+// KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no
+// topics.
+func KnownOf(topics []string, documents func(id []byte) bool) *KnownTopics {
+	k := &KnownTopics{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
+		index: map[string]int32{}}}
+	for i, name := range k.topics.names {
+		k.topics.index[name] = int32(i)
+	}
+	return k
+}
+
+// Compare reports the unknown topics and documents of a run, and the topics that the run lacks. Its diagnostics say nothing else about a
+// truth.
+func (k *KnownTopics) Compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+	run, report, err := readRun(ctx, &k.topics, standardLimits, files)
+	if err != nil {
+		return nil, err
+	}
+	return k.compare(ctx, run, report)
+}
+
+// compareRead compares a run that was read before.
+func (k *KnownTopics) compareRead(ctx context.Context, e *kept) ([]measure.Diagnostic, error) {
+	return k.compare(ctx, e.run, e.read.Clone())
+}
+
+func (k *KnownTopics) compare(ctx context.Context, run *run, report *measure.Report) ([]measure.Diagnostic, error) {
+	counter := steps.Of(ctx)
+	k.topics.compareTopics(counter, run, k.origin, report)
+	if k.documents != nil && !report.Failed() {
+		k.compareDocuments(counter, run, report)
+	}
+	return run.inOrder(report), counter.Err()
+}
+
+func (k *KnownTopics) compareDocuments(counter *steps.Counter, run *run, report *measure.Report) {
+	var unknown []string
+	n, all := 0, 0
+	for doc := range run.documents() {
+		if counter.Add(perLookup) != nil {
+			return
+		}
+		all++
+		if k.documents(doc) {
+			continue
+		}
+		n++
+		if n <= fields.Few {
+			unknown = append(unknown, string(doc))
+		}
+	}
+	if n > 0 {
+		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n,
+			plural.Count(all, "document"), fields.JoinFirst(unknown, n))
+	}
+}
+
+// documents returns an iterator over the documents of all lines.
+func (r *run) documents() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, b := range r.blocks {
+			for i := range b.records {
+				if !yield(b.doc(&b.records[i])) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// compareTopics reports topics that only the run has, and topics that only q has. The origin says where the topics of q come from.
+func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin, report *measure.Report) {
+	if report.Failed() || len(run.blocks) == 0 || len(q.names) == 0 {
+		return
+	}
+	file := run.files[0]
+	found := make([]bool, len(q.names))
+	var missing, extra []string
+	for _, name := range run.topicNames(counter) {
+		if topic, ok := q.index[name]; ok {
+			found[topic] = true
+		} else {
+			extra = append(extra, name)
+		}
+	}
+	for topic, ok := range found {
+		if !ok {
+			missing = append(missing, q.names[topic])
+		}
+	}
+	steps.Sort(counter, extra) // their order depends on the parsers
+	cause := mismatch.Explain(counter, extra, slices.Values(missing))
+	severity := measure.Error
+	retrieved := ", which count with nothing retrieved"
+	count := " and do not count"
+	if o != measure.OfTruth { // inputs may have topics without judgments
+		severity = measure.Warning
+		retrieved = ""
+		count = ""
+	}
+	if len(missing) == len(q.names) {
+		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(
+			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.JoinFirst(extra, len(extra)),
+			len(q.names), o, cause)})
+		report.Add(measure.Diagnostic{
+			Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.JoinFirst(q.names, len(q.names)))})
+		return
+	}
+	if len(missing) > 0 {
+		report.Warnf(file, 0, "topics missing from the run%s: %d of %s of %s: %s", retrieved, len(missing), plural.Count(len(q.names), "topic"),
+			o, fields.JoinFirst(missing, len(missing)))
+	}
+	if len(extra) > 0 {
+		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
+			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.JoinFirst(extra, len(extra)), cause)
+	}
+}
+
+const (
+	depth         = 10  // ranks of each topic that coverage counts
+	mostExplained = 100 // documents to explain if no document is judged
+)
+
+// judgedCoverage counts the judged documents at the first ranks. It counts only topics with at least depth judged documents. It is safe for
+// concurrent use.
+type judgedCoverage struct {
+	found atomic.Bool  // a document is judged, at any rank of any topic
+	top   atomic.Int64 // judged documents at the first ranks
+	most  atomic.Int64 // all documents at the first ranks
+}
+
+func (j *judgedCoverage) count(grades, ideal []int16) {
+	isJudged := func(g int16) bool { return g != unjudged }
+	if !j.found.Load() && slices.ContainsFunc(grades, isJudged) {
+		j.found.Store(true)
+	}
+	if len(ideal) < depth {
+		return
+	}
+	first := grades[:min(len(grades), depth)]
+	j.most.Add(int64(len(first)))
+	for _, g := range first {
+		if isJudged(g) {
+			j.top.Add(1)
+		}
+	}
+}
+
+// report warns if no document is judged, or less than half of the documents at the first ranks.
+func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report *measure.Report) error {
+	top, most := int(j.top.Load()), int(j.most.Load())
+	switch {
+	case len(q.names) == 0 || report.Failed():
+	case !j.found.Load():
+		var unknown []string
+		for doc := range r.documents() {
+			if unknown = append(unknown, string(doc)); len(unknown) == mostExplained {
+				break
+			}
+		}
+		report.Warnf(r.files[0], 0,
+			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
+				"lines%s",
+			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(counter, unknown, q.documents()))
+	case 2*top < most:
+		report.Warnf(r.files[0], 0,
+			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
+				"relevant",
+			depth, top, most, 100*ratio(top, most))
+	}
+	return counter.Err()
+}
+
+func (q *Qrels) documents() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, j := range q.judgments {
+			if !yield(string(q.doc(j))) {
+				return
+			}
+		}
+	}
+}
+
+// sourceLine is a line of one of the files.
+type sourceLine struct{ file, line int }
+
+// repeat is a document that a topic has in two lines.
+type repeat struct {
+	second, first sourceLine
+	topic         string
+	subtopic      string // only for diversity qrels
+	doc           string
+}
+
+// repeats keeps the repeated documents that come first in the files, in whatever order they are found. It is safe for concurrent use.
+type repeats struct {
+	mu   sync.Mutex
+	list []repeat
+}
+
+func (r *repeats) add(found ...repeat) {
+	if len(found) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, found...)
+	if len(r.list) > 10*measure.MaxDiagnostics {
+		r.trim()
+	}
+}
+
+func (r *repeats) trim() {
+	slices.SortFunc(r.list, func(a, b repeat) int {
+		return cmp.Or(cmp.Compare(a.second.file, b.second.file), cmp.Compare(a.second.line, b.second.line))
+	})
+	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
+}
+
+// report adds an error for each repeated document that is kept. The hint ends the message.
+func (r *repeats) report(files []string, report *measure.Report, hint string) {
+	r.trim()
+	for _, d := range r.list {
+		name, elsewhere := files[d.second.file], ""
+		if d.first.file != d.second.file {
+			elsewhere = " of " + files[d.first.file]
+		}
+		of := ""
+		if d.subtopic != "" {
+			of = " for subtopic " + fields.Quote([]byte(d.subtopic))
+		}
+		report.Errorf(name, d.second.line, "topic %s has document %s%s already, in line %d%s; keep one of them%s",
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere, hint)
+	}
+}
+
+func (r *run) inOrder(report *measure.Report) []measure.Diagnostic { return inOrder(report, r.files) }
+
+// inOrder returns the diagnostics in the order of files and lines. Diagnostics about a whole file come before those about its lines.
+func inOrder(report *measure.Report, files []string) []measure.Diagnostic {
+	position := func(d measure.Diagnostic) int { return slices.Index(files, d.File) }
+	list := report.Diagnostics()
+	slices.SortStableFunc(list, func(a, b measure.Diagnostic) int {
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))
+	})
+	return list
+}

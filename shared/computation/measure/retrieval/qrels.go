@@ -1,0 +1,301 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/hashtable"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
+)
+
+// unjudged is the grade of a document that the truth lacks.
+const unjudged = math.MinInt16
+
+// Qrels are relevance judgments, the ground truth of a retrieval task. They do not change, so several runs may be evaluated at the same
+// time.
+type Qrels struct {
+	names     []string // ids of the topics in byte order
+	index     map[string]int32
+	topics    []truthTopic // in the order of names
+	judgments []judgment   // topic by topic
+	grades    []int16      // topic by topic, descending
+	slots     []uint64     // the hash table of each topic, one after another
+	docs      []byte
+	highest   int16
+	subtopics *subtopics // nil unless these are diversity qrels
+}
+
+// truthTopic locates the parts of a topic: judgments[first:last], grades[first:last] and the table slots[slots:slotsEnd].
+type truthTopic struct{ first, last, slots, slotsEnd int }
+
+type judgment struct {
+	doc   uint32 // where the document's id starts in docs
+	size  uint16
+	grade int16
+}
+
+func (q *Qrels) doc(j judgment) []byte { return q.docs[j.doc : j.doc+uint32(j.size)] }
+
+// Bytes estimates the memory of the Qrels.
+func (q *Qrels) Bytes() int64 {
+	const perTopic = 32 + 2*16 + 2*8 // truthTopic, its name in the list and in the index, and the rest of the index
+	n := cap(q.docs) + 8*cap(q.judgments) + 2*cap(q.grades) + 8*cap(q.slots) + perTopic*len(q.topics)
+	for _, name := range q.names {
+		n += len(name)
+	}
+	if q.subtopics != nil {
+		n += q.subtopics.bytes()
+	}
+	return int64(n)
+}
+
+// grade returns the grade of a document, or unjudged.
+func (q *Qrels) grade(topic int32, doc []byte) int16 {
+	t := &q.topics[topic]
+	own := q.judgments[t.first:t.last]
+	i, _ := hashtable.Table(q.slots[t.slots:t.slotsEnd]).Find(hashtable.Hash(doc), func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
+	if i < 0 {
+		return unjudged
+	}
+	return own[i].grade
+}
+
+// Topics returns the number of topics with judgments.
+func (q *Qrels) Topics() int { return len(q.names) }
+
+// Grade returns the grade of a document for a topic, or nil if it is not judged. It returns nil if q is nil.
+func (q *Qrels) Grade(topic string, document []byte) *int {
+	if q == nil {
+		return nil
+	}
+	if i, ok := q.index[topic]; ok {
+		if g := q.grade(i, document); g != unjudged {
+			return new(int(g))
+		}
+	}
+	return nil
+}
+
+// ideal returns the grades of a topic, the highest first.
+func (q *Qrels) ideal(topic int) []int16 {
+	return q.grades[q.topics[topic].first:q.topics[topic].last]
+}
+
+// entry is a judgment with its topic and its line, while the files are read.
+type entry struct {
+	judgment
+	topic    int32
+	subtopic int32
+	file     int32
+	line     int32
+}
+
+// place compares two judgments by file and line.
+func (e entry) place(other entry) int {
+	return cmp.Or(cmp.Compare(e.file, other.file), cmp.Compare(e.line, other.line))
+}
+
+// ReadQrels reads relevance judgments from one or more files. Each line has a topic, an iteration (ignored), a document and a grade. If one
+// of the diagnostics is an error, the Qrels are nil. The error is from a file's reader or the context.
+func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
+	return readQrels(ctx, nil, files)
+}
+
+// The limits of a truth: the number of judgments, and the bytes of their document ids. A truth is held in memory while runs are evaluated.
+const (
+	maxJudgments  = 10_000_000
+	maxJudgedText = 256 << 20
+)
+
+// columns names the fields of a line.
+func (q *Qrels) columns() string {
+	if q.subtopics != nil {
+		return "topic, subtopic, document and grade"
+	}
+	return "topic, iteration, document and grade"
+}
+
+func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) (*Qrels, []measure.Diagnostic, error) {
+	var report measure.Report
+	q := &Qrels{index: map[string]int32{}, subtopics: subtopics}
+	var entries []entry
+	var parts [4][]byte
+	for i, f := range files {
+		before, commented := len(entries), false
+		in := lines.NewReader(ctx, f.Name, f.Content, &report)
+		for in.Scan() {
+			if len(entries) == maxJudgments || len(q.docs) > maxJudgedText {
+				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than %d MiB of document ids", maxJudgments,
+					maxJudgedText>>20)
+				break
+			}
+			n := fields.Split(in.Text(), parts[:])
+			switch {
+			case n == 0:
+				continue
+			case fields.IsComment(parts[0]):
+				if _, grade := fields.ParseGrade(parts[3]); !commented && n == 4 && grade && len(parts[0]) > 1 {
+					commented = true
+					report.Warnf(f.Name, in.Number(), "%s", fields.CommentedTopic(parts[0]))
+				}
+				continue
+			}
+			if e, ok := q.parse(in.Text(), parts[:], n, f.Name, in.Number(), &report); ok {
+				e.file = int32(i)
+				entries = append(entries, e)
+			}
+		}
+		if err := in.Err(); err != nil {
+			return nil, nil, err
+		}
+		if len(entries) == before && !report.Failed() {
+			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs %s", q.columns())
+		}
+	}
+	if len(files) == 0 {
+		report.Errorf("", 0, "there is no file of judgments")
+	}
+	names := lists.Map(files, func(f measure.File) string { return f.Name })
+	repeated, err := q.arrange(steps.Of(ctx), entries)
+	if err != nil {
+		return nil, nil, err
+	}
+	hint := ""
+	if subtopics == nil {
+		hint = ", or choose the kind diversity if the second field is a subtopic"
+	}
+	repeated.report(names, &report, hint)
+	if report.Failed() {
+		return nil, inOrder(&report, names), nil
+	}
+	return q, inOrder(&report, names), nil
+}
+
+// arrange builds the Qrels from the entries, and returns the repeated judgments.
+func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, error) {
+	repeated := new(repeats)
+	q.sortByTopic(counter, entries)
+	if q.subtopics != nil {
+		entries = q.subtopics.group(counter, q, entries, repeated)
+	}
+	if err := counter.Err(); err != nil {
+		return nil, err
+	}
+	q.build(counter, entries)
+	q.findRepeated(counter, entries, repeated)
+	return repeated, counter.Err()
+}
+
+// parse returns the entry of a line with n fields, the first of which are in parts. Topics are numbered in the order of the files. ok is
+// false if the line has a fault, which parse reports.
+func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
+	if n != len(parts) {
+		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, q.columns()))
+		return entry{}, false
+	}
+	grade, ok := fields.ParseGrade(parts[3])
+	if !ok {
+		report.Errorf(file, number, "%s", fields.GradeFault(parts[3]))
+		return entry{}, false
+	}
+	topic, known := q.index[string(parts[0])]
+	if !known {
+		if len(q.names) == standardLimits.topics {
+			report.Errorf(file, number, "the truth has more than %d topics", standardLimits.topics)
+			return entry{}, false
+		}
+		topic = int32(len(q.names))
+		name := string(parts[0])
+		q.index[name] = topic
+		q.names = append(q.names, name)
+	}
+	doc := parts[2]
+	e := entry{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: int32(number)}
+	if q.subtopics != nil {
+		if e.subtopic, ok = q.subtopics.number(parts[1]); !ok {
+			report.Errorf(file, number, "the truth has more than %d subtopics", standardLimits.topics)
+			return entry{}, false
+		}
+	}
+	q.docs = append(q.docs, doc...)
+	return e, true
+}
+
+// sortByTopic puts topics in byte order and groups the entries by them, keeping the order of lines.
+func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
+	steps.Sort(counter, q.names)
+	renumbered := make([]int32, len(q.names))
+	for i, name := range q.names {
+		renumbered[q.index[name]] = int32(i)
+		q.index[name] = int32(i)
+	}
+	for i := range entries {
+		if counter.Add(1) != nil {
+			return
+		}
+		entries[i].topic = renumbered[entries[i].topic]
+	}
+	steps.SortFunc(counter, entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place(b)) })
+}
+
+// build fills the Qrels from entries that are grouped by topic. It makes the tables, which findRepeated fills.
+func (q *Qrels) build(counter *steps.Counter, entries []entry) {
+	q.topics = make([]truthTopic, len(q.names))
+	q.judgments = make([]judgment, 0, len(entries))
+	q.grades = make([]int16, 0, len(entries))
+	for i, e := range entries {
+		if counter.Add(1) != nil {
+			return
+		}
+		t := &q.topics[e.topic]
+		if t.last == 0 {
+			t.first = i
+		}
+		t.last = i + 1
+		q.judgments = append(q.judgments, e.judgment)
+		q.grades = append(q.grades, e.grade)
+		q.highest = max(q.highest, e.grade)
+	}
+	slots := 0
+	for i := range q.topics {
+		t := &q.topics[i]
+		steps.SortFunc(counter, q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
+		t.slots = slots
+		slots += hashtable.Size(t.last - t.first)
+		t.slotsEnd = slots
+	}
+	q.slots = make([]uint64, slots)
+}
+
+// findRepeated fills the tables, and adds documents that a topic repeats to repeated.
+func (q *Qrels) findRepeated(counter *steps.Counter, entries []entry, repeated *repeats) {
+	for topic := range q.topics {
+		t := &q.topics[topic]
+		slots := hashtable.Table(q.slots[t.slots:t.slotsEnd])
+		own := entries[t.first:t.last]
+		for i, e := range own {
+			if counter.Add(perLookup) != nil {
+				return
+			}
+			doc := q.doc(e.judgment)
+			h := hashtable.Hash(doc)
+			first, slot := slots.Find(h, func(i int) bool { return bytes.Equal(q.doc(own[i].judgment), doc) })
+			if first < 0 {
+				slots.Put(h, slot, i)
+				continue
+			}
+			repeated.add(repeat{
+				second: sourceLine{int(e.file), int(e.line)},
+				first:  sourceLine{int(own[first].file), int(own[first].line)},
+				topic:  q.names[topic],
+				doc:    string(doc),
+			})
+		}
+	}
+}

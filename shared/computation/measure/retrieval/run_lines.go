@@ -1,0 +1,134 @@
+package retrieval
+
+import (
+	"bytes"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+)
+
+// parser parses chunks into blocks and reuses its memory.
+type parser struct {
+	topics  *topics
+	records []record
+	docs    []byte
+}
+
+func (b *block) warn(kind, line int, message string) {
+	if b.warnings[kind].line == 0 {
+		b.warnings[kind] = fault{line, message}
+	}
+}
+
+// position is the score and rank of a document in a line. An empty rank stands for no line.
+type position struct {
+	rank  []byte
+	score float64
+}
+
+// contradicts reports whether rank and score order two documents of a topic differently. In most runs, ranks grow from line to line and
+// scores fall. contradicts recognizes this case from the text of the ranks, without parsing numbers.
+func (p position) contradicts(o position) bool {
+	longer := len(p.rank) - len(o.rank)
+	if len(o.rank) == 0 || p.score == o.score || p.score < o.score && (longer > 0 || longer == 0 && bytes.Compare(p.rank, o.rank) > 0) {
+		return false
+	}
+	rank, isRank := fields.ParseScore(p.rank)
+	other, ok := fields.ParseScore(o.rank)
+	return isRank && ok && (rank > other && p.score > o.score || rank < other && p.score < o.score)
+}
+
+// split reads the next line of a chunk and its first six columns. It handles any line, unlike Chunk.Columns. ok is false after the last
+// line. The other results say what kind of line it is:
+//
+//	n = 6, message = ""    a line of a run
+//	n = 7, message = ""    a line with more columns
+//	n = 0, message = ""    an empty line, or a comment with fewer than six columns
+//	message != ""          a fault
+func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok bool) {
+	at, text, message, ok := chunk.Line()
+	if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
+		if fields.IsComment(parts[0]) {
+			return at, 0, "", true
+		}
+		message = fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
+	}
+	return at, n, message, ok
+}
+
+// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
+// it contradicts the score, because less may be better in such scores.
+func (p *parser) parse(chunk *lines.Chunk) block {
+	b := block{first: chunk.First}
+	records, docs := p.records[:0], p.docs[:0]
+	var columns [6]lines.Column
+	var parts [6][]byte
+	var last []byte // topic of the line before, or nil if the line before has no record
+	var number int32
+	var above position // position of the last record if it has the same topic
+	for len(b.faults) < measure.MaxDiagnostics {
+		n, message := 6, ""
+		var topic, doc, rank, scored []byte
+		at, ok := chunk.Columns(columns[:])
+		if ok {
+			topic = chunk.Text(columns[0])
+			doc = chunk.Text(columns[2])
+			rank = chunk.Text(columns[3])
+			scored = chunk.Text(columns[4])
+		} else {
+			if at, n, message, ok = split(chunk, &parts); !ok {
+				break
+			}
+			topic = parts[0]
+			doc = parts[2]
+			rank = parts[3]
+			scored = parts[4]
+		}
+		var score float64
+		if n >= 6 {
+			score, ok = fields.ParseScore(scored)
+			switch {
+			case fields.IsComment(topic):
+				if ok && n == 6 && len(topic) > 1 {
+					b.warn(commented, at, fields.CommentedTopic(topic))
+				}
+				n = 0
+			case !ok:
+				message = fields.ScoreFault(scored, "the fifth field is the score")
+			}
+		}
+		if message != "" || n == 0 {
+			if message != "" {
+				b.faults = append(b.faults, fault{at, message})
+			}
+			last = nil // the next record starts a span
+			continue
+		}
+		if !bytes.Equal(topic, last) {
+			last = topic
+			before := number
+			if number, ok = p.topics.number(topic); !ok {
+				break
+			}
+			b.spans = append(b.spans, span{number, uint32(len(records)), uint32(at - b.first)})
+			if number != before {
+				above.rank = nil
+			}
+		}
+		if n > 6 {
+			b.warn(tooLong, at, tooLongText)
+		}
+		next := position{rank, score}
+		if next.contradicts(above) {
+			b.warn(misordered, at, misorderedText)
+		}
+		above = next
+		records = append(records, record{score, uint32(len(docs)), uint16(len(doc))})
+		docs = append(docs, doc...)
+	}
+	p.records, p.docs = records, docs
+	b.records = append([]record(nil), records...)
+	b.docs = append([]byte(nil), docs...)
+	return b
+}

@@ -1,0 +1,30 @@
+package scoring
+
+import (
+	"testing"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+)
+
+func TestCost_TellsWhatRunsTake(t *testing.T) {
+	measures := measuretest.Parse(t, measure.Classification, "Accuracy", "Kappa", "MCC", "F1(average=macro)")
+	for each, want := range map[int][]string{
+		muchSteps/4 - 1: nil,
+		muchSteps / 4:   {" warning: evaluating one run takes about 1000 million steps, about 4s, for 5 examples and 4 measures"},
+		MaxSteps / 4:    {" warning: evaluating one run takes about 20000 million steps, about 1m20s, for 5 examples and 4 measures"},
+		MaxSteps/4 + 1: {" error: evaluating one run takes about 20000 million steps, about 1m20s, for 5 examples and 4 measures; " +
+			"expected at most 20000 million steps: leave out measures such as Kappa, MCC, F1(average=macro), or a part of the truth"},
+	} {
+		truth := &Evaluator{measures: measures, of: &measure.Reference{
+			Extent: "5 examples",
+			Steps: func(asked []measure.Measure) int {
+				if len(asked) == 1 && asked[0].Name == "Accuracy" {
+					return 0
+				}
+				return each * len(asked)
+			},
+		}}
+		measuretest.Expect(t, truth.Cost(), want...)
+	}
+}

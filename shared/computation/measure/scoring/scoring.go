@@ -1,0 +1,243 @@
+// Package evaluator evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
+// fit the kind, and opens files one after another. A new kind needs a declaration in measure.Evaluators and an entry in computations.
+package scoring
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/shared/computation/corpus"
+	"assay/shared/computation/measure"
+	"assay/shared/language/problem"
+)
+
+// Settings are the kind, formats and measures of an evaluation.
+type Settings struct {
+	Kind     measure.Kind
+	Measures []string
+	// PrimaryMeasure is one of Measures, or empty.
+	PrimaryMeasure string
+	Format         measure.Format
+}
+
+// File is a file to read. Its content may be packed with gzip.
+type File = corpus.File
+
+// Evaluator is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be evaluated
+// against it at the same time.
+type Evaluator struct {
+	of       *measure.Reference
+	settings Settings
+	measures []measure.Measure
+}
+
+// Bytes estimates the memory that the truth takes. Caches use it, because the files may be packed.
+func (t *Evaluator) Bytes() int64 { return t.of.Bytes }
+
+// Steps estimates the steps of evaluating one run, if the run is as large as the truth.
+func (t *Evaluator) Steps() int { return t.of.Steps(t.measures) }
+
+// Topics returns the number of topics that results hold values of, or 0.
+func (t *Evaluator) Topics() int { return t.of.Topics }
+
+// Shape returns the amount of information in the truth. It is zero if the examples have no labels or numbers.
+func (t *Evaluator) Shape() measure.Shape { return t.of.Shape }
+
+// ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, the Truth is nil. The error is about
+// opening or reading a file, about the context, or about settings that do not pass Check.
+func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []measure.Diagnostic, error) {
+	measures, problems := s.parse()
+	if len(problems) > 0 {
+		return nil, nil, fmt.Errorf("evaluator settings: %v", problems)
+	}
+	contents, done := Contents(files)
+	defer done()
+	truth, diagnostics, err := computations[s.Kind].ReadTruth(ctx, s.Format, measures, contents)
+	if truth == nil {
+		return nil, diagnostics, err
+	}
+	return &Evaluator{truth, s, measures}, diagnostics, err
+}
+
+// ScoredRun is the evaluation of a run. Validate validates the same run.
+type ScoredRun struct {
+	*measure.Scores
+	settings Settings
+}
+
+// Read measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a file, or about
+// the context.
+func (t *Evaluator) Read(ctx context.Context, files []File) (*ScoredRun, error) {
+	contents, done := Contents(files)
+	defer done()
+	e, err := t.of.Evaluate(ctx, contents)
+	return &ScoredRun{e, t.settings}, err
+}
+
+// Validate returns the diagnostics that ValidateRun returns for the same run. It reads the files again only if the evaluation did not keep
+// the run, or if the truth influenced how the run was read.
+func (e *ScoredRun) Validate(ctx context.Context, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
+	if e.Kept != nil {
+		if found, ok := e.Kept.WithoutTruth(); ok {
+			return withKnown(found, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, e.Kept) })
+		}
+	}
+	return ValidateRun(ctx, e.settings, files, known...)
+}
+
+// ValidateRun reports the faults of a run that can be found without the truth, or with the known parts of the dataset. Parts that are nil
+// are ignored. If the settings have no measures, scores need to satisfy only the rules that all measures share. Errors are like
+// ReadTruth's.
+func ValidateRun(ctx context.Context, s Settings, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
+	measures, problems := s.parseMeasures()
+	if problems = append(problems, CheckFormat(s.Kind, s.Format)...); len(problems) > 0 {
+		return nil, fmt.Errorf("evaluator settings: %v", problems)
+	}
+	contents, done := Contents(files)
+	defer done()
+	all, err := computations[s.Kind].ValidateRun(ctx, s.Format, measures, contents)
+	if err != nil {
+		return all, err
+	}
+	return withKnown(all, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.Compare(ctx, files) })
+}
+
+// withKnown adds the diagnostics of comparing with each known part, without duplicates.
+func withKnown(all []measure.Diagnostic, known []*KnownIDs, compare func(*KnownIDs) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
+	for _, k := range known {
+		if k == nil {
+			continue
+		}
+		found, err := compare(k)
+		if err != nil {
+			return all, err
+		}
+		for _, d := range found {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Version returns the version of the measures of a kind; see measure.Computation. It is empty if the kind is not one of measure.Kinds.
+func Version(kind measure.Kind) string { return computations[kind].Version }
+
+// Contents opens each file at its first read, so that no connection is open before its file is needed. Call done to close all files.
+func Contents(files []File) (list []measure.File, done func()) {
+	var readers []*content
+	for _, f := range files {
+		c := &content{open: f.Open}
+		readers = append(readers, c)
+		list = append(list, measure.File{Name: f.Name, Content: c})
+	}
+	return list, func() {
+		for _, c := range readers {
+			if c.opened != nil {
+				_ = c.opened.Close() // reading has returned its own error
+			}
+		}
+	}
+}
+
+type content struct {
+	open   func() (io.ReadCloser, error)
+	opened io.ReadCloser
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if c.opened == nil {
+		opened, err := c.open()
+		if err != nil {
+			return 0, err
+		}
+		c.opened = opened
+	}
+	return c.opened.Read(p)
+}
+
+// Check reports the errors in the settings. Without errors, ReadTruth accepts the settings. Pointers name members of a dataset.
+func Check(s Settings) problem.Fields {
+	_, problems := s.parse()
+	return problems
+}
+
+// parse returns the measures of settings that pass Check, or the errors.
+func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) {
+	problems = CheckFormat(s.Kind, s.Format)
+	if measure.EvaluatorOf(s.Kind) == nil {
+		return nil, problems // measures cannot be parsed without the kind
+	}
+	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
+	measures, ofMeasures := s.parseMeasures()
+	problems = append(problems, ofMeasures...)
+	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
+		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
+		known := slices.ContainsFunc(measures, func(other measure.Measure) bool { return other.String() == m.String() })
+		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
+	}
+	return measures, problems
+}
+
+// parseMeasures returns the measures, and the errors in the other ones.
+func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.Fields) {
+	first := map[string]string{} // canonical form: text in the settings
+	for i, text := range s.Measures {
+		pointer := fmt.Sprintf("/evaluator/measures/%d", i)
+		m, err := measure.Parse(s.Kind, text)
+		if err != nil {
+			problems.Add(pointer, "%v", err)
+		} else if earlier, twice := first[m.String()]; twice {
+			problems.Add(pointer, "%s is the same measure as %s; name it once", text, earlier)
+		} else if fault := m.FormatFault(s.Format.Kind); fault != "" {
+			problems.Add(pointer, "%s", fault)
+		} else {
+			first[m.String()] = text
+			measures = append(measures, m)
+		}
+	}
+	return measures, problems
+}
+
+// noSeparator reports whether a character cannot be in a separator of labels.
+func noSeparator(r rune) bool { return r == '"' || r != '\t' && unicode.IsControl(r) }
+
+// maxSeparator is the maximum length of the separator of labels, in bytes.
+const maxSeparator = 8
+
+// CheckFormat reports the errors in the format of runs for a kind of evaluator. Pointers name members of a dataset.
+func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
+	e := measure.EvaluatorOf(kind)
+	if e == nil {
+		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
+	}
+	if !slices.Contains(e.Formats, f.Kind) {
+		others := slices.DeleteFunc(measure.Kinds(), func(kind string) bool {
+			return !slices.Contains(measure.EvaluatorOf(measure.Kind(kind)).Formats, f.Kind)
+		})
+		but := ""
+		if len(others) > 0 {
+			but = ", but with " + strings.Join(others, ", ")
+		}
+		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s%s; use %s", f.Kind, kind, but,
+			strings.Join(e.Formats, " or "))}}
+	}
+	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
+		problems.AddIf(!measure.HasFields(f.Kind) && field.name != "", field.pointer, "the fields of %s have no names: "+problem.Unset, f.Kind)
+		problems.AddIf(measure.HasFields(f.Kind) && field.name == "", field.pointer, "is needed for %s", f.Kind)
+	}
+	switch {
+	case f.Separator == "":
+	case kind != measure.Multilabel || f.Kind != measure.CSV:
+		problems.Add("/runFormat/separator", "is only for csv of multilabel: "+problem.Unset)
+	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, noSeparator):
+		problems.Add("/runFormat/separator", "must have at most %d bytes, and no quote, line end or other control character", maxSeparator)
+	}
+	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
+	return problems
+}

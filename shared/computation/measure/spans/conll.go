@@ -1,0 +1,302 @@
+package spans
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/predictions"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/language/plural"
+)
+
+// The maximum content of files of tokens.
+const (
+	MaxTokens    = 20_000_000
+	maxTokenText = 256 << 20 // bytes of all tokens together
+	maxColumns   = 64
+)
+
+// sentences reads the sentences of a truth, of a run, or of inputs. Inputs have no tags, only tokens or other columns too. A run is
+// compared with the tokens of a truth or of inputs while it is read.
+type sentences struct {
+	types  *types
+	tags   []tag // by code
+	codes  map[string]uint16
+	checks []*scheme // the schemes that all tags must belong to
+	report *measure.Report
+	limits tokenLimits
+
+	text      []byte     // if truth is nil: each token with a line feed, and another line feed after each sentence
+	list      []uint16   // the codes of the tags
+	ends      []uint32   // 0, and the end of each sentence in list
+	truth     *sentences // for a run: the truth or inputs to compare with; may be nil
+	at        int        // for a run: the compared length of truth.text
+	areInputs bool
+	columns   int  // for inputs: the columns of the last line
+	parted    bool // for a run: it has other tokens than the truth
+}
+
+type tokenLimits struct{ tokens, text int }
+
+func newSentences(types *types, report *measure.Report) *sentences {
+	return &sentences{types: types, tags: []tag{outside: {written: 'O', kind: -1}}, codes: map[string]uint16{"O": outside}, report: report,
+		limits: tokenLimits{MaxTokens, maxTokenText}, ends: []uint32{0}}
+}
+
+// read reads files of sentences, one after another. It stops where a run has other tokens than the truth.
+func (s *sentences) read(ctx context.Context, files []measure.File) error {
+	if len(files) == 0 {
+		s.report.Errorf("", 0, "there is no file; expected at least one")
+	}
+	for _, f := range files {
+		if err := s.readFile(ctx, f); err != nil || s.parted || s.report.Failed() && s.truth != nil {
+			return err
+		}
+	}
+	if s.truth != nil && !s.report.Failed() && s.at < len(s.truth.text) {
+		s.differs(files[len(files)-1].Name, 0, "the run ends after %d of the %s of %s; the next one is %s, %s", len(s.list),
+			plural.Count(len(s.truth.list), "token"), s.truth.called(), fields.Quote(s.truth.next(s.at)), s.place())
+	}
+	return nil
+}
+
+func (s *sentences) readFile(ctx context.Context, f measure.File) error {
+	before, found := len(s.list), len(s.report.Diagnostics())
+	in := lines.NewReader(ctx, f.Name, f.Content, s.report)
+	var parts [maxColumns][]byte
+	last := 0
+	for in.Scan() {
+		last = in.Number()
+		n := fields.Split(in.Text(), parts[:])
+		if n == 0 || bytes.Equal(parts[0], docStart) {
+			if !s.endSentence(f.Name, last) {
+				return nil
+			}
+			continue
+		}
+		if !s.addLine(f.Name, last, parts[:], n) {
+			return nil
+		}
+	}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	if len(s.list) == before && len(s.report.Diagnostics()) == found {
+		s.report.Errorf(f.Name, 0, "the file is empty or has no tokens; expected one for each line, with its tag")
+	}
+	s.endSentence(f.Name, last)
+	return nil
+}
+
+// docStart is the token of lines that begin documents. These lines do not belong to a sentence.
+var docStart = []byte("-DOCSTART-")
+
+// addLine adds a line with n columns. It returns false if reading on would report nothing new.
+func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
+	token, fault := parts[0], ""
+	switch {
+	case n == 1 && !s.areInputs:
+		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs",
+			fields.Quote(token))
+	case n > len(parts):
+		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
+	case s.areInputs && len(s.list) > 0 && n != s.columns:
+		fault = fmt.Sprintf("the line has not %s, as those before it", plural.Count(s.columns, "column"))
+	case len(token) > predictions.MaxText:
+		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), predictions.MaxText)
+	case len(s.list) >= s.limits.tokens:
+		s.report.Errorf(file, line, "this is one token too many; expected at most %d", s.limits.tokens)
+		return false
+	case len(s.text)+len(token) > s.limits.text:
+		s.report.Errorf(file, line, "the tokens up to here have more than %d bytes together", s.limits.text)
+		return false
+	}
+	if fault != "" {
+		s.report.Errorf(file, line, "%s", fault)
+		return true
+	}
+	s.columns = n
+	if s.areInputs {
+		parts[n-1] = []byte{'O'}
+	}
+	code, known := s.codes[string(parts[n-1])]
+	if !known {
+		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" && token[0] == '#' {
+			fault += "; if the line is a comment, leave it out"
+		}
+		if fault != "" {
+			s.report.Errorf(file, line, "%s", fault)
+		}
+	}
+	if s.truth == nil {
+		s.text = append(append(s.text, token...), '\n')
+	} else {
+		if expected := s.truth.next(s.at); !bytes.Equal(token, expected) {
+			return s.part(file, line, "the token "+fields.Quote(token), expected)
+		}
+		s.at += len(token) + 1
+	}
+	s.list = append(s.list, code)
+	return true
+}
+
+// addTag adds a new tag and returns its code, or returns its fault.
+func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fault string) {
+	written, kind, ok := parseTag(text)
+	if !ok {
+		return 0, fmt.Sprintf("the last column is %s; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER",
+			fields.Quote(text))
+	}
+	t := tag{prefix: prefixOf[written], written: written}
+	for _, of := range s.checks {
+		if fault = of.fault(t); fault != "" {
+			return 0, fault
+		}
+	}
+	if t.kind, fault = s.types.code(kind, s.report, file, line); fault != "" {
+		return 0, fault
+	}
+	code = uint16(len(s.tags))
+	s.tags = append(s.tags, t)
+	s.codes[string(text)] = code
+	return code, ""
+}
+
+// endSentence ends the current sentence, if it has tokens. It returns false if the sentence of the truth goes on.
+func (s *sentences) endSentence(file string, line int) bool {
+	if uint32(len(s.list)) == s.ends[s.count()] {
+		return true
+	}
+	if s.truth == nil {
+		s.text = append(s.text, '\n')
+	} else {
+		if expected := s.truth.next(s.at); len(expected) > 0 {
+			return s.part(file, line, "the sentence ends", expected)
+		}
+		s.at++
+	}
+	s.ends = append(s.ends, uint32(len(s.list)))
+	return true
+}
+
+// next returns the token of a truth at a place in its text. It is empty at the end of a sentence and of the text.
+func (s *sentences) next(at int) []byte {
+	end := bytes.IndexByte(s.text[at:], '\n')
+	return s.text[at : at+max(end, 0)]
+}
+
+// part reports the first difference between the tokens of a run and the truth, and returns false.
+func (s *sentences) part(file string, line int, found string, expected []byte) bool {
+	wanted := "has the token " + fields.Quote(expected)
+	switch {
+	case s.at >= len(s.truth.text):
+		wanted = "has no more tokens"
+	case len(expected) == 0:
+		wanted = "ends the sentence"
+	}
+	s.differs(file, line, "%s where %s %s, %s; expected the same tokens and empty lines, line for line", found, s.truth.called(), wanted,
+		s.place())
+	return false
+}
+
+// differs reports that a run has other tokens. For inputs it is a warning, because they may be other texts than the truth's. If even the
+// first token differs, the file of inputs probably has no tokens, and nothing is reported.
+func (s *sentences) differs(file string, line int, format string, args ...any) {
+	s.parted = true
+	if !s.truth.areInputs {
+		s.report.Errorf(file, line, format, args...)
+	} else if len(s.list) > 0 {
+		s.report.Warnf(file, line, format, args...)
+	}
+}
+
+// called names the truth or the inputs in messages.
+func (s *sentences) called() string {
+	if s.areInputs {
+		return "the input of the dataset"
+	}
+	return "the truth"
+}
+
+// place names the next token in messages.
+func (s *sentences) place() string {
+	return fmt.Sprintf("at token %d of sentence %d", len(s.list)-int(s.ends[s.count()])+1, s.count()+1)
+}
+
+// count returns the number of sentences.
+func (s *sentences) count() int { return len(s.ends) - 1 }
+
+// sentence returns the codes of the tags of a sentence.
+func (s *sentences) sentence(i int) []uint16 { return s.list[s.ends[i]:s.ends[i+1]] }
+
+// documents returns the spans of the sentences of a truth and of a run.
+func (s *sentences) documents(run *sentences) documents {
+	var a, b []span
+	return documents{
+		count: s.count(), kinds: run.types.names,
+		name: func(i int) string { return strconv.Itoa(i + 1) },
+		at: func(counter *steps.Counter, scheme string, i int) (truth, predicted []span) {
+			of := schemes[scheme]
+			if counter.Add(len(s.sentence(i))+len(run.sentence(i))) != nil {
+				return nil, nil
+			}
+			a = of.appendSpans(a[:0], s.sentence(i), s.tags)
+			b = of.appendSpans(b[:0], run.sentence(i), run.tags)
+			steps.SortFunc(counter, a, span.compare)
+			steps.SortFunc(counter, b, span.compare)
+			return a, b
+		},
+	}
+}
+
+func (s *sentences) bytes() int64 {
+	return int64(cap(s.text) + 2*cap(s.list) + 4*cap(s.ends) + 8*len(s.tags) + s.types.bytes())
+}
+
+// readSentences reads a truth of tokens.
+func readSentences(ctx context.Context, asked []measure.Measure, files []measure.File,
+	report *measure.Report) (*measure.Reference, []string, error) {
+	truth := newSentences(newTypes(ctx), report)
+	for _, m := range asked {
+		if of := schemes[m.Param("scheme")]; of.name != "" && !slices.Contains(truth.checks, of) {
+			truth.checks = append(truth.checks, of)
+		}
+	}
+	if err := truth.read(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	return newTruth(asked, truth.count(), len(truth.list), truth.bytes(), func(ctx context.Context, tokens, types bool, files []measure.File,
+		report *measure.Report) (documents, error) {
+		run := newSentences(truth.types.ofRun(ctx, types), report)
+		run.checks = truth.checks
+		if tokens {
+			run.truth = truth
+		}
+		err := run.read(ctx, files)
+		return truth.documents(run), cmp.Or(err, run.types.counter.Err())
+	}), truth.types.names, nil
+}
+
+// KnownInput returns the tokens in a file of inputs, to compare runs with. It returns nil if the file is not a file of tokens.
+func KnownInput(ctx context.Context, file measure.File) (*measure.Known, error) {
+	var report measure.Report
+	input := newSentences(newTypes(ctx), &report)
+	input.areInputs = true
+	if err := input.read(ctx, []measure.File{file}); err != nil || report.Failed() {
+		return nil, err
+	}
+	return &measure.Known{Bytes: input.bytes(), Compare: func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+		var report measure.Report
+		run := newSentences(newTypes(ctx), &report)
+		run.truth = input
+		err := run.read(ctx, files)
+		return report.Diagnostics(), err
+	}}, nil
+}

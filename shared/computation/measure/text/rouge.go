@@ -1,0 +1,172 @@
+package text
+
+import (
+	"strings"
+
+	"assay/shared/computation/measure/steps"
+)
+
+// score compares two texts.
+type score struct{ precision, recall, fmeasure float64 }
+
+// f1 returns the score for a text and a reference with the numbers of parts, of which common parts are in both.
+func f1(common, text, reference int) score {
+	if common == 0 {
+		return score{}
+	}
+	p, r := float64(common)/float64(text), float64(common)/float64(reference)
+	return score{p, r, 2 * p * r / (p + r)}
+}
+
+// rouge compares like rouge-score.
+type rouge struct {
+	stem  bool
+	parts [4]struct {
+		asked bool
+		best  score // for the last example
+	}
+	words                    []string
+	symbols, against         []uint32
+	lines, linesAgainst      [][]uint32
+	lineSymbols, lineAgainst []uint32
+	vocabulary               vocabulary
+	ngrams                   ngrams
+	common                   *subsequences
+	counts, countsAgainst    []int // by symbol
+	marked                   []bool
+}
+
+// Indices of parts.
+const (
+	ofWords = iota
+	ofPairs
+	ofSubsequences
+	ofLines
+)
+
+// part returns a function that returns the value of a measure for the last example.
+func (r *rouge) part(name, value string) func() float64 {
+	part := &r.parts[map[string]int{"ROUGE1": ofWords, "ROUGE2": ofPairs, "ROUGEL": ofSubsequences, "ROUGELsum": ofLines}[name]]
+	part.asked = true
+	switch value {
+	case "precision":
+		return func() float64 { return part.best.precision }
+	case "recall":
+		return func() float64 { return part.best.recall }
+	}
+	return func() float64 { return part.best.fmeasure }
+}
+
+func (*rouge) perByte() int { return 8 }
+
+func (r *rouge) compare(counter *steps.Counter, references []string, text string) {
+	if counter.Add(r.perByte()*len(text)) != nil {
+		return
+	}
+	r.words = rougeWords(r.words[:0], text, r.stem)
+	r.symbols = r.vocabulary.of(r.words, r.symbols)
+	r.ngrams.reset(r.symbols, 1+ofPairs)
+	r.common.reset(len(r.vocabulary) + 1)
+	if r.parts[ofLines].asked {
+		r.lines, r.lineSymbols = r.linesOf(text, r.lines[:0], r.lineSymbols[:0])
+	}
+	for i, reference := range references {
+		if counter.Add(r.perByte()*len(reference)) != nil || r.common.counter.Err() != nil {
+			return
+		}
+		r.words = rougeWords(r.words[:0], reference, r.stem)
+		r.against = r.vocabulary.find(r.words, r.against[:0])
+		matched := r.ngrams.match(r.against)
+		for part := range r.parts {
+			var s score
+			switch {
+			case !r.parts[part].asked:
+				continue
+			case part == ofSubsequences:
+				s = f1(r.common.length(r.against, r.symbols), len(r.symbols), len(r.against))
+			case part == ofLines:
+				r.linesAgainst, r.lineAgainst = r.linesOf(reference, r.linesAgainst[:0], r.lineAgainst[:0])
+				s = f1(r.hits(), len(r.lineSymbols), len(r.lineAgainst))
+			default:
+				s = f1(matched[part], len(r.symbols)-part, len(r.against)-part)
+			}
+			if best := &r.parts[part].best; i == 0 || s.fmeasure > best.fmeasure {
+				*best = s
+			}
+		}
+	}
+}
+
+// linesOf appends the symbols of each line that has words to lines, and the symbols of all lines to symbols.
+func (r *rouge) linesOf(text string, lines [][]uint32, symbols []uint32) (list [][]uint32, all []uint32) {
+	for line := range strings.SplitSeq(text, "\n") {
+		r.words = rougeWords(r.words[:0], line, r.stem)
+		start := len(symbols)
+		symbols = r.vocabulary.find(r.words, symbols)
+		if len(symbols) > start {
+			lines = append(lines, symbols[start:])
+		}
+	}
+	return lines, symbols
+}
+
+// hits returns the number of words that the lines of the reference have in common with the lines of the text. For each line of the
+// reference, it unites the longest common subsequences with all lines of the text. A word counts at most as often as in the text and in the
+// reference.
+func (r *rouge) hits() (n int) {
+	r.counts = r.count(r.counts, r.lineSymbols)
+	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
+	for _, line := range r.linesAgainst {
+		if r.common.counter.Err() != nil {
+			break
+		}
+		r.marked = append(r.marked[:0], make([]bool, len(line))...)
+		for _, other := range r.lines {
+			r.common.mark(line, other, r.marked)
+		}
+		for i, symbol := range line {
+			if r.marked[i] && r.counts[symbol] > 0 && r.countsAgainst[symbol] > 0 {
+				r.counts[symbol]--
+				r.countsAgainst[symbol]--
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (r *rouge) count(counts []int, symbols []uint32) []int {
+	counts = append(counts[:0], make([]int, len(r.vocabulary)+1)...)
+	for _, symbol := range symbols {
+		counts[symbol]++
+	}
+	return counts
+}
+
+// rougeWords appends the words of a text as rouge-score defines them: letters a to z and digits, in lower case.
+func rougeWords(list []string, text string, stemmed bool) []string {
+	const kelvin = '\u212a' // its lower case is k
+	kept := make([]byte, 0, len(text))
+	for _, r := range text {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+			kept = append(kept, byte(r))
+		case 'A' <= r && r <= 'Z':
+			kept = append(kept, byte(r)+'a'-'A')
+		case r == kelvin:
+			kept = append(kept, 'k')
+		case r == dottedI:
+			kept = append(kept, "i "...)
+		default:
+			kept = append(kept, ' ')
+		}
+	}
+	first := len(list)
+	list = append(list, strings.Fields(string(kept))...)
+	if stemmed {
+		for i, word := range list[first:] {
+			list[first+i] = stem(word)
+		}
+	}
+	return list
+}

@@ -1,0 +1,121 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"assay/shared/storage/store"
+)
+
+// Scores says when the scores of runs on a dataset are shown.
+type Scores string
+
+// The values of Scores.
+const (
+	ScoresLive       Scores = "live"
+	ScoresAfterClose Scores = "afterClose"
+)
+
+// DatasetSubmissions is the window and the quota of a dataset, within those of its task.
+type DatasetSubmissions struct {
+	OpensAt  *Instant `json:"opensAt,omitempty" doc:"in place of the task's: nothing can be submitted to the dataset before"`
+	ClosesAt *Instant `json:"closesAt,omitempty" doc:"in place of the task's: nothing can be submitted to the dataset from then on"`
+	PerDay   int      `json:"perDay" required:"false" minimum:"0" maximum:"100" doc:"runs on the dataset that a team may have in a sliding 24 hours, of those that the task allows; 0: no limit of its own"`
+	Total    int      `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs on the dataset that a team may have in all, of those that the task allows; 0: no limit of its own"`
+}
+
+// Window returns when runs on the dataset can be submitted. Each instant is the dataset's own or, without one, the task's.
+func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) { return d.window(&t.Submissions) }
+
+func (d *DatasetDraft) window(task *SubmissionRules) (opens, closes *Instant) {
+	return cmp.Or(d.Submissions.OpensAt, task.OpensAt), cmp.Or(d.Submissions.ClosesAt, task.ClosesAt)
+}
+
+// Extension is a later close that an exception grants to a team, for one dataset of a task or, without an ID, for all its datasets.
+type Extension struct {
+	DatasetID string  `json:"datasetId,omitempty"`
+	ClosesAt  Instant `json:"closesAt"`
+}
+
+// extend returns the later of closes and the extension's close, if the extension is for the dataset. Otherwise it returns closes. A nil
+// closes means that the window never closes, and stays nil.
+func (e Extension) extend(closes *Instant, datasetID string) *Instant {
+	if closes != nil && (e.DatasetID == "" || e.DatasetID == datasetID) && e.ClosesAt.After(closes.Time) {
+		return &e.ClosesAt
+	}
+	return closes
+}
+
+// Embargo names the datasets of a task whose scores only organizers see until the last team's window closes. A task has an Embargo once
+// a dataset asks for one or an exception grants a later close.
+//
+// Every transaction that moves a close updates the Embargo. Its pending work then copies the result to runs and evaluations, which
+// moves them between the partitions of lists. Reads do not depend on these copies: they compare the stored closes with the time
+// (visibility.Viewer.ApplyEmbargo).
+type Embargo struct {
+	Meta                            // ID is the ID of the task
+	Extensions map[string]Extension `json:",omitempty"` // by the ID of the exception
+	// Datasets lists the datasets whose scores are shown after the last close, and those whose rule has changed since the last pass of
+	// the pending work.
+	Datasets    []string     `json:",omitempty"`
+	PendingWork *PendingWork `json:",omitempty"`
+}
+
+// EmbargoKey returns the key of a task's Embargo.
+func EmbargoKey(taskID string) store.Key { return keyOf(KindTask, taskID, "EMBARGO") }
+
+// Key implements Record.
+func (e *Embargo) Key() store.Key { return EmbargoKey(e.ID) }
+
+// Indexes implements Record.
+func (e *Embargo) Indexes() [store.NumIndexes]store.Key {
+	return indexes{}.pending(e.PendingWork, e.ID)
+}
+
+// Release is when callers other than organizers see the scores of a dataset. The zero Release means now.
+type Release struct {
+	At      Instant
+	Unknown bool // no close is known
+}
+
+// Withholds reports whether scores are withheld at now.
+func (r Release) Withholds(now time.Time) bool { return r.Unknown || now.Before(r.At.Time) }
+
+// Release returns the release of the dataset's scores. The Embargo is nil if the task has none.
+func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
+	if d.Scores != ScoresAfterClose {
+		return Release{}
+	}
+	_, closes := d.Window(t)
+	if e != nil {
+		for _, x := range e.Extensions {
+			closes = x.extend(closes, d.ID)
+		}
+	}
+	if closes == nil {
+		return Release{Unknown: true}
+	}
+	return Release{At: *closes}
+}
+
+// Embargo sets whether scores are withheld at now in the access attributes of the dataset's run or evaluation.
+func (d *DatasetItem) Embargo(a *AccessAttributes, r Release, now time.Time) {
+	a.AfterClose, a.Embargoed = d.Scores == ScoresAfterClose, r.Withholds(now)
+}
+
+// Drop removes the extensions of the exceptions, and reports whether it removed any.
+func (e *Embargo) Drop(gone ...Exception) bool {
+	before := len(e.Extensions)
+	for _, x := range gone {
+		delete(e.Extensions, x.ID)
+	}
+	return len(e.Extensions) < before
+}
+
+// Add adds a dataset whose scores are shown after the last close.
+func (e *Embargo) Add(datasetID string) {
+	if !slices.Contains(e.Datasets, datasetID) {
+		e.Datasets = append(e.Datasets, datasetID)
+	}
+}

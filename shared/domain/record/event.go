@@ -1,0 +1,228 @@
+package record
+
+import (
+	"strings"
+	"time"
+
+	"assay/shared/domain/access"
+	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+)
+
+// EventKind is a kind of event.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventRegistrationPending   EventKind = "registration.pending"
+	EventRegistrationDecided   EventKind = "registration.decided"
+	EventInvitationCreated     EventKind = "invitation.created"
+	EventRunFailed             EventKind = "run.failed"
+	EventRunCompleted          EventKind = "run.completed"
+	EventReviewPublished       EventKind = "review.published"
+	EventTruthChanged          EventKind = "truth.changed"
+	EventWindowClosing         EventKind = "window.closing"
+	EventAnnouncementPublished EventKind = "announcement.published"
+	EventWorkersMissing        EventKind = "workers.missing"
+	EventTokenExpiring         EventKind = "token.expiring" //nolint:gosec // no credentials
+	EventWebhookDisabled       EventKind = "webhook.disabled"
+)
+
+// kind describes a kind of event.
+type kind struct {
+	EventKind
+	to     Recipients
+	notice string // in words: who is notified, and of what
+}
+
+// kinds holds all kinds in the order of the documentation.
+var kinds = []kind{
+	{EventRegistrationPending, ToOrganizers, "the organizers, that a team waits for their decision"},
+	{EventRegistrationDecided, ToTeam, "the team, of what the organizers decided"},
+	{EventInvitationCreated, ToAddress, "the owner of the address, of the invitation"},
+	{EventRunFailed, ToTeam, "the team, that its run failed"},
+	{EventRunCompleted, ToTeam, "the team, that its run completed"},
+	{EventReviewPublished, ToTeam, "the team, that its results are published"},
+	{EventTruthChanged, ToRegistrants, "the teams that take part, that runs are evaluated again"},
+	{EventWindowClosing, ToRegistrants, "the teams that take part, two days before the window closes"},
+	{EventAnnouncementPublished, ToRegistrants, "the teams that take part, of the announcement"},
+	{EventWorkersMissing, ToOrganizers, "the organizers, that no worker serves a run"},
+	{EventTokenExpiring, ToUsers, "the owner of the token, before it expires"},
+	{EventWebhookDisabled, ToOrganizers, "the organizers, that a webhook was switched off"},
+}
+
+// EventKinds lists all kinds in the order of the documentation.
+var EventKinds = lists.Map(kinds, func(k kind) EventKind { return k.EventKind })
+
+// Notice says in words who is notified of an event of the kind, and of what.
+func (k EventKind) Notice() string { return k.about().notice }
+
+// To returns the recipients of events of the kind.
+func (k EventKind) To() Recipients { return k.about().to }
+
+func (k EventKind) about() kind {
+	for _, known := range kinds {
+		if known.EventKind == k {
+			return known
+		}
+	}
+	return kind{}
+}
+
+// Recipients are the people who are notified of an event.
+type Recipients string
+
+// The recipients of events.
+const (
+	ToTeam        Recipients = "team"        // the members of the registration, or the owner of a record without one
+	ToOrganizers  Recipients = "organizers"  // the members of the organizer
+	ToRegistrants Recipients = "registrants" // the members of all registrations of the task that were accepted
+	ToUsers       Recipients = "users"       // the users that the event names
+	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner may have no account
+)
+
+// Event is an entry of the outbox: people and webhooks are notified of it. The transaction of a change creates the event, so that no
+// event is lost or wrong. The notifier delivers the event from NotBefore on. The event names only its subject. The contents of
+// notifications are read at delivery, so that each recipient sees only what that recipient may see then.
+type Event struct {
+	Meta
+	Kind           EventKind `json:"kind"`
+	OrganizerID    string    `json:"organizerId,omitempty"`
+	TaskID         string    `json:"taskId,omitempty"`
+	RegistrationID string    `json:"registrationId,omitempty"` // the team that the event concerns
+	UserIDs        []string  `json:"userIds,omitempty"`        // recipients for ToUsers, and for ToTeam without a registration
+	RunID          string    `json:"runId,omitempty"`          // for EventWorkersMissing: a run that waits
+	// Secret is the secret of an invitation to an e-mail address. The event has it until delivery, then the Mailbox until the e-mail is
+	// sent.
+	Secret    string  `json:"secret,omitempty"`
+	Subject   string  `json:"subject"` // path of the resource that the event is about
+	NotBefore Instant `json:"notBefore"`
+	// Cursor is the last recipient that the fan-out has reached.
+	Cursor string `json:"cursor,omitempty"`
+	// Delivered reports whether the event was delivered or given up.
+	Delivered bool `json:"delivered,omitempty"`
+}
+
+// NewEvent returns an event at now in the scope, about the subject, which is a path such as /v1/runs/<id>.
+func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *Event {
+	e := &Event{Meta: NewMeta(now), Kind: kind, OrganizerID: of.OrganizerID, TaskID: of.TaskID, RegistrationID: of.RegistrationID,
+		Subject: subject, NotBefore: At(now)}
+	if kind.To() == ToTeam && of.RegistrationID == "" && of.OwnerID != "" {
+		e.UserIDs = []string{of.OwnerID}
+	}
+	return e
+}
+
+// Delays of notifications. Registrants are notified WindowNotice before a window closes, and users TokenNotice before an access token
+// expires. Organizers are notified when a run has waited WorkersNotice without a worker being seen, and then once a day.
+const (
+	WindowNotice  = 2 * Day
+	TokenNotice   = 7 * Day
+	WorkersNotice = time.Hour
+)
+
+// NextWorkersNotice returns when to check next for missing workers, for a run that has waited since the instant.
+func NextWorkersNotice(since, now time.Time) time.Time {
+	first := since.Add(WorkersNotice)
+	if now.Before(first) {
+		return first
+	}
+	return first.Add(now.Sub(first).Truncate(Day) + Day)
+}
+
+// ClosingEvent returns the event for the close of the task's window. It returns nil if the window does not close after now. Each
+// closing time has one event. Any change of the task creates a missing event, because an event that falls due while the window does not
+// close, for example while the task is in the trash, is deleted.
+func (t *TaskItem) ClosingEvent(now time.Time) *Event {
+	if t == nil {
+		return nil
+	}
+	return closingEvent(now, t.Scope(), t.ID, "/v1/tasks/"+t.ID, t.Submissions.ClosesAt)
+}
+
+// ClosingEvent returns the event for the close of the dataset's own window.
+func (d *DatasetItem) ClosingEvent(now time.Time) *Event {
+	if d.Deleting() {
+		return nil
+	}
+	return closingEvent(now, d.Scope(), d.ID, "/v1/datasets/"+d.ID, d.Submissions.ClosesAt)
+}
+
+func closingEvent(now time.Time, of access.Scope, id, subject string, closesAt *Instant) *Event {
+	if closesAt == nil || !closesAt.After(now) {
+		return nil
+	}
+	e := NewEvent(now, EventWindowClosing, of, subject)
+	e.ID = id + "-" + closesAt.sortable()
+	if at := closesAt.Add(-WindowNotice); at.After(now) {
+		e.NotBefore = At(at)
+	}
+	return e
+}
+
+// ExpiringEvent returns the event for the expiry of the access token.
+func (t *AccessTokenItem) ExpiringEvent(now time.Time) *Event {
+	e := NewEvent(now, EventTokenExpiring, access.Scope{}, "/v1/user/tokens/"+t.ID)
+	e.ID, e.UserIDs = t.ID, []string{t.UserID}
+	return e
+}
+
+// End marks the event as delivered or given up.
+func (e *Event) End() { e.Delivered, e.Secret = true, "" }
+
+// eventRetention is how long a delivered event is kept. Until then an event with the same ID is not delivered again. Events of
+// EventWorkersMissing have the day in their ID, so they are kept for less time.
+const (
+	eventRetention        = 30 * Day
+	workersEventRetention = 2 * Day
+)
+
+const eventSort = "EVENT"
+
+// EventKey returns the key of the event.
+func EventKey(id string) store.Key { return store.Key{Partition: "EVENT#" + id, Sort: eventSort} }
+
+// IsEvent reports whether the key belongs to an event.
+func IsEvent(k store.Key) bool { return k.Sort == eventSort }
+
+// Key implements Record.
+func (e *Event) Key() store.Key { return EventKey(e.ID) }
+
+// Expiry returns when the store deletes the record, and the zero Time while the event is not delivered.
+func (e *Event) Expiry() time.Time {
+	if !e.Delivered {
+		return time.Time{}
+	}
+	if e.Kind == EventWorkersMissing {
+		return e.UpdatedAt.Add(workersEventRetention)
+	}
+	return e.UpdatedAt.Add(eventRetention)
+}
+
+// Indexes implements Record.
+func (e *Event) Indexes() [store.NumIndexes]store.Key {
+	x := indexes{}
+	if e.RunID != "" {
+		x = x.todo(e.OrganizerID, e.RunID)
+	}
+	if e.Delivered {
+		return x
+	}
+	return x.outbox(e.NotBefore, e.OrganizerID+"#"+e.ID)
+}
+
+// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition. It returns "" for other records.
+func EventOrganizer(sort string) string {
+	parts := strings.Split(sort, "#")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1]
+}
+
+// OutboxPartition is the partition of ByWork with the notifier's work except deliveries, by the time from which it is due.
+const OutboxPartition = "OUTBOX"
+
+func (x indexes) outbox(at Instant, rest string) indexes {
+	return x.with(ByWork, OutboxPartition, due(at, rest))
+}

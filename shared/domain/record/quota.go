@@ -1,0 +1,218 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// MaxDatasetPerDay is the greatest daily quota of a dataset, as MaxPerDay is of a task.
+const MaxDatasetPerDay = 100
+
+// Used is a team's usage of one quota.
+type Used struct {
+	Total  int      // runs that count
+	Recent []string // IDs of counted runs made within the last Day, oldest first; an ID contains the time at which it was made
+}
+
+// limits are the limits of one quota. A perDay or total of 0 does not limit. name names the owner of the quota in problems. keep is the
+// greatest number of runs that Used.Recent holds.
+type limits struct {
+	name                string
+	perDay, total, keep int
+}
+
+func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
+
+// expire removes runs that are at least a Day old at now from Recent.
+func (u *Used) expire(now time.Time) {
+	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
+}
+
+// refuse returns a problem if the limits do not allow n more runs.
+func (u *Used) refuse(l limits, n int, now time.Time) error {
+	u.expire(now)
+	if l.total > 0 && u.Total+n > l.total {
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask the "+
+			"organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+	}
+	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
+		if n > l.perDay {
+			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
+				"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
+		}
+		free := madeAt(u.Recent[len(u.Recent)+n-l.perDay-1]).Add(Day)
+		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
+			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free).sortable()).After(free.Sub(now))
+	}
+	return nil
+}
+
+// count counts the runs, and keeps the newest keep runs in Recent.
+func (u *Used) count(keep int, runIDs ...string) {
+	u.Total += len(runIDs)
+	u.Recent = append(u.Recent, runIDs...)
+	if drop := len(u.Recent) - keep; drop > 0 {
+		u.Recent = slices.Delete(u.Recent, 0, drop)
+	}
+}
+
+func (u *Used) refund(runID string) {
+	u.Total = max(0, u.Total-1)
+	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return id == runID })
+}
+
+func (u *Used) recharge(runID string, now time.Time) {
+	u.Total++
+	if madeAt(runID).After(now.Add(-Day)) {
+		u.Recent = append(u.Recent, runID)
+		slices.Sort(u.Recent)
+	}
+}
+
+// atLeast raises the usage to at least that of other.
+func (u *Used) atLeast(other *Used) {
+	u.Total = max(u.Total, other.Total)
+	u.Recent = latest(u.Recent, other.Recent, strings.Compare)
+}
+
+// latest compares two lists, each oldest first, position by position from the end, and takes the later element of each pair. For any
+// age, the result has at least as many younger elements as each list. The result is as long as the longer list.
+func latest[T any](a, b []T, compare func(T, T) int) []T {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	all, more := slices.Clone(a), len(a)-len(b)
+	for i, other := range b {
+		if compare(other, all[more+i]) > 0 {
+			all[more+i] = other
+		}
+	}
+	return all
+}
+
+// left returns what remains under the limits.
+func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
+	u.expire(now)
+	if l.perDay > 0 {
+		q.PerDay, q.RemainingToday = &l.perDay, new(max(0, l.perDay-len(u.Recent)))
+		if len(u.Recent) > 0 {
+			q.ResetsAt = new(At(madeAt(u.Recent[0]).Add(Day)))
+		}
+	}
+	if l.total > 0 {
+		q.Total, q.Remaining = &l.total, new(max(0, l.total-u.Total))
+	}
+	return q.atMost(q)
+}
+
+// atMost lowers what remains to what other allows.
+func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
+	for _, left := range []*int{other.RemainingToday, other.Remaining} {
+		if left != nil && q.RemainingToday != nil {
+			q.RemainingToday = new(min(*q.RemainingToday, *left))
+		}
+	}
+	if other.Remaining != nil && q.Remaining != nil {
+		q.Remaining = new(min(*q.Remaining, *other.Remaining))
+	}
+	return q
+}
+
+// ofTask returns the task's limits for the team, including its exceptions.
+func (a *Allowance) ofTask(t *TaskItem) limits {
+	return a.extended("", limits{
+		name:   "the task",
+		perDay: t.Submissions.PerDay,
+		total:  t.Submissions.Total,
+		keep:   MaxPerDay,
+	})
+}
+
+// ofDataset returns the dataset's own limits for the team, including its exceptions.
+func (a *Allowance) ofDataset(d *DatasetItem) limits {
+	return a.extended(d.ID, limits{
+		name:   "the dataset \"" + d.Name + "\"",
+		perDay: d.Submissions.PerDay,
+		total:  d.Submissions.Total,
+		keep:   MaxDatasetPerDay,
+	})
+}
+
+// extended adds the exceptions for the dataset to the limits; an empty ID means those for the task. Exceptions add to limits that
+// exist, and create none.
+func (a *Allowance) extended(datasetID string, l limits) limits {
+	perDay, total := l.perDay > 0, l.total > 0
+	for _, e := range a.Exceptions {
+		if e.DatasetID == datasetID && perDay {
+			l.perDay = min(l.perDay+e.PerDay, l.keep)
+		}
+		if e.DatasetID == datasetID && total {
+			l.total += e.Total
+		}
+	}
+	return l
+}
+
+// used returns the usage of the dataset's quota.
+func (a *Allowance) used(datasetID string) *Used {
+	if a.Datasets == nil {
+		a.Datasets = map[string]*Used{}
+	}
+	if a.Datasets[datasetID] == nil {
+		a.Datasets[datasetID] = new(Used)
+	}
+	return a.Datasets[datasetID]
+}
+
+// Charge counts one new run on each dataset of the task. If a quota does not allow the runs, Charge returns a problem and counts
+// nothing.
+func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
+	if err := a.refuse(a.ofTask(t), len(runIDs), now); err != nil {
+		return err
+	}
+	for _, d := range sets {
+		if err := a.used(d.ID).refuse(a.ofDataset(d), 1, now); err != nil {
+			return err
+		}
+	}
+	a.count(MaxPerDay, runIDs...)
+	for i, d := range sets {
+		a.used(d.ID).count(MaxDatasetPerDay, runIDs[i])
+	}
+	return nil
+}
+
+// Refund reverses Charge for a run that failed or was cancelled.
+func (a *Allowance) Refund(datasetID, runID string) {
+	a.refund(runID)
+	a.used(datasetID).refund(runID)
+	a.Waiting = slices.DeleteFunc(a.Waiting, func(id string) bool { return id == runID })
+}
+
+// Recharge counts a refunded run that is evaluated after all. It never refuses, because an organizer caused the evaluation, not the
+// team.
+func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
+	a.recharge(runID, now)
+	a.used(datasetID).recharge(runID, now)
+}
+
+// Quota returns what remains of the task's quota, and of the quotas of the datasets that have their own.
+func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota {
+	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}
+	for _, d := range sets {
+		if d.TaskID == t.ID && d.Submissions.PerDay+d.Submissions.Total > 0 {
+			q.Datasets = append(q.Datasets, DatasetQuota{d.ID, a.used(d.ID).left(a.ofDataset(d), now).atMost(q.QuotaLeft)})
+		}
+	}
+	return q
+}
+
+// UsedDatasets returns the IDs of the datasets for which the allowance records usage of their own quota. The usage can be 0.
+func (a *Allowance) UsedDatasets() []string { return slices.Sorted(maps.Keys(a.Datasets)) }

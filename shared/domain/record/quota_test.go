@@ -1,0 +1,256 @@
+package record_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/problem"
+	"assay/shared/testing/nightlytest"
+
+	"github.com/oklog/ulid/v2"
+	"pgregory.net/rapid"
+)
+
+// quotaModel counts a team's usage of the quotas of a task and its datasets in the simplest way.
+type quotaModel struct {
+	task       *record.TaskItem
+	sets       []*record.DatasetItem
+	exceptions []record.Exception
+	runs       []modelRun // runs that count
+}
+
+type modelRun struct {
+	id, datasetID string
+	at            time.Time
+}
+
+// used returns the runs of the last Day, and all runs, of a dataset or, without one, of the task.
+func (m *quotaModel) used(datasetID string, now time.Time) (today, all int) {
+	for _, r := range m.runs {
+		if datasetID != "" && r.datasetID != datasetID {
+			continue
+		}
+		all++
+		if r.at.After(now.Add(-record.Day)) {
+			today++
+		}
+	}
+	return today, all
+}
+
+// room returns how many more runs are allowed, or a large number without a limit.
+func (m *quotaModel) room(datasetID string, perDay, total int, now time.Time) int {
+	today, all := m.used(datasetID, now)
+	left := 1_000_000
+	for _, e := range m.exceptions {
+		if e.DatasetID != datasetID {
+			continue
+		}
+		if perDay > 0 {
+			perDay += e.PerDay
+		}
+		if total > 0 {
+			total += e.Total
+		}
+	}
+	if perDay > 0 {
+		left = min(left, perDay-today)
+	}
+	if total > 0 {
+		left = min(left, total-all)
+	}
+	return left
+}
+
+func drawQuota(t *rapid.T) *quotaModel {
+	m := &quotaModel{task: new(record.TaskItem)}
+	m.task.ID = "task"
+	m.task.Submissions.PerDay = rapid.IntRange(0, 5).Draw(t, "perDay")
+	m.task.Submissions.Total = rapid.IntRange(0, 12).Draw(t, "total")
+	for _, id := range []string{"one", "two"} {
+		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}}
+		d.TaskID = "task"
+		d.Submissions.PerDay = rapid.IntRange(0, 3).Draw(t, "perDay of "+id)
+		d.Submissions.Total = rapid.IntRange(0, 7).Draw(t,
+			"total of "+id)
+		m.sets = append(m.sets, d)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "exceptions") {
+		e := record.Exception{ExceptionDraft: record.ExceptionDraft{DatasetID: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "of")}}
+		e.PerDay = rapid.IntRange(0, 2).Draw(t, "more a day")
+		e.Total = rapid.IntRange(0, 2).Draw(t, "more in all")
+		m.exceptions = append(m.exceptions, e)
+	}
+	return m
+}
+
+// TestAllowance_CountsTheRunsOfADay compares quotas of a task and its datasets with quotaModel, through charges, refunds, recharges,
+// exceptions and time.
+func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
+		m := drawQuota(t)
+		a := record.Allowance{Exceptions: m.exceptions}
+		var refunded []modelRun
+		now := noon
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 10*3600).Draw(t, "seconds")) * time.Second)
+			if len(m.runs) > 0 && rapid.IntRange(0, 3).Draw(t, "refund") == 0 {
+				i := rapid.IntRange(0, len(m.runs)-1).Draw(t, "which")
+				a.Refund(m.runs[i].datasetID, m.runs[i].id)
+				refunded = append(refunded, m.runs[i])
+				m.runs = slices.Delete(m.runs, i, i+1)
+				continue
+			}
+			if len(refunded) > 0 && rapid.Bool().Draw(t, "recharge") {
+				a.Recharge(refunded[0].datasetID, refunded[0].id, now)
+				m.runs, refunded = append(m.runs, refunded[0]), refunded[1:]
+				continue
+			}
+			sets := m.sets[:rapid.IntRange(1, 2).Draw(t, "datasets")]
+			var ids []string
+			fits := m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now) >= len(sets)
+			for _, d := range sets {
+				ids = append(ids, record.NewID(now))
+				fits = fits && m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now) >= 1
+			}
+			err := a.Charge(m.task, sets, ids, now)
+			if (err == nil) != fits {
+				t.Fatalf("%d more than %+v under %+v, %+v: %v", len(ids), m.runs, m.task.Submissions, m.sets, err)
+			}
+			if p, ok := errors.AsType[*problem.Error](err); problem.QuotaToday.Is(err) && (!ok || p.RetryAfter <= 0) {
+				t.Fatalf("%v does not say when to try again", err)
+			}
+			if err != nil {
+				continue
+			}
+			for i, d := range sets {
+				m.runs = append(m.runs, modelRun{ids[i], d.ID, now})
+			}
+			m.checkQuota(t, a.Quota(m.task, m.sets, now), now)
+		}
+	})
+}
+
+func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
+	left := func(of record.QuotaLeft) int {
+		left := 1_000_000
+		if of.PerDay != nil {
+			left = min(left, *of.RemainingToday)
+		}
+		if of.Total != nil {
+			left = min(left, *of.Remaining)
+		}
+		return left
+	}
+	if want := max(0, m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now)); left(q.QuotaLeft) != want {
+		t.Fatalf("%d are left of the task's quota, not %d", left(q.QuotaLeft), want)
+	}
+	shown := map[string]int{}
+	for _, d := range q.Datasets {
+		shown[d.DatasetID] = left(d.QuotaLeft)
+	}
+	for _, of := range append([]record.QuotaLeft{q.QuotaLeft}, lists.Map(q.Datasets, func(d record.DatasetQuota) record.QuotaLeft {
+		return d.QuotaLeft
+	})...) {
+		if of.RemainingToday != nil && *of.RemainingToday != left(of) ||
+			of.Remaining != nil && q.Remaining != nil && *of.Remaining > *q.Remaining {
+			t.Fatalf("%+v can be submitted, where the task leaves %+v", of, q.QuotaLeft)
+		}
+	}
+	ofTask := left(q.QuotaLeft)
+	for _, d := range m.sets {
+		limited := d.Submissions.PerDay+d.Submissions.Total > 0
+		got, ok := shown[d.ID]
+		want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now))
+		if d.Submissions.PerDay > 0 { // RemainingToday is also limited by the task
+			want = min(want, ofTask)
+		} else if q.Remaining != nil {
+			want = min(want, *q.Remaining)
+		}
+		if ok != limited || limited && got != want {
+			t.Fatalf("%d are left of the quota of %s, not %d", got, d.ID, want)
+		}
+	}
+}
+
+// TestAllowance_MarksAtMostSoManyFinalRuns marks, unmarks and deletes runs at random.
+func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
+		d := &record.DatasetItem{}
+		d.FinalRuns = rapid.IntRange(0, 3).Draw(t, "finalRuns")
+		var a record.Allowance
+		marked := map[string]bool{}
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			run := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "run")
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0:
+				if err := a.Mark(d, run, false); err != nil {
+					t.Fatal(err)
+				}
+				delete(marked, run)
+			case 1:
+				a.Keep(d.ID)
+				a.Drop(d.ID, run)
+				delete(marked, run)
+			default:
+				before := len(marked)
+				if marked[run] {
+					continue // a run is marked only once
+				}
+				if err := a.Mark(d, run, true); (err == nil) != (before < d.FinalRuns) {
+					t.Fatalf("with %d of %d marked: %v", before, d.FinalRuns, err)
+				} else if err == nil {
+					marked[run] = true
+				}
+			}
+			if len(a.Final[d.ID]) != len(marked) {
+				t.Fatalf("%v are marked, not %v", a.Final, marked)
+			}
+		}
+	})
+}
+
+// TestAllowance_CarriesOverTheLaterOfBoth checks CarryOver: at every later instant, the usage is at least the team's and at least the
+// user's own.
+func TestAllowance_CarriesOverTheLaterOfBoth(t *testing.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
+		draw := func(name string) (a record.Allowance) {
+			for _, hours := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.IntRange(0, 47), 0, 5).Draw(t, name))) {
+				at := noon.Add(time.Duration(hours) * time.Hour)
+				a.Recent = append(a.Recent, record.NewID(at))
+				a.TruthFailures = append(a.TruthFailures, record.At(at))
+			}
+			a.Total = len(a.Recent)
+			return a
+		}
+		ofTeam, ofUser := draw("team"), draw("user")
+		both := ofTeam
+		both.CarryOver(&ofUser)
+		if ids := slices.Clone(both.Recent); !slices.IsSorted(ids) || len(slices.Compact(ids)) != len(both.Recent) {
+			t.Fatalf("%v", both.Recent)
+		}
+		now := noon.Add(48*time.Hour + time.Duration(rapid.IntRange(0, 24).Draw(t, "later"))*time.Hour)
+		today := func(a record.Allowance) (runs, failures int) {
+			after := now.Add(-record.Day)
+			for i, id := range a.Recent {
+				if ulid.Time(ulid.MustParse(id).Time()).After(after) {
+					runs++
+				}
+				if a.TruthFailures[i].After(after) {
+					failures++
+				}
+			}
+			return runs, failures
+		}
+		runs, failures := today(both)
+		for _, a := range []record.Allowance{ofTeam, ofUser} {
+			if r, f := today(a); runs < r || failures < f {
+				t.Fatalf("%d runs and %d failures count, where %d and %d were", runs, failures, r, f)
+			}
+		}
+	})
+}

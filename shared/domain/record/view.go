@@ -1,0 +1,284 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"assay/shared/computation/measure"
+	"assay/shared/domain/access"
+	"assay/shared/language/lists"
+)
+
+// AccessAttributes are copied from the task, the submission, the registration and the review to every record below the task, so that
+// one read decides who may see a record. When one of the sources changes, package propagation updates the copies.
+type AccessAttributes struct {
+	OrganizerID string `json:"organizerId"`
+	// RegistrationID identifies the team. Baselines without a registration have none.
+	RegistrationID string `json:"registrationId,omitempty"`
+
+	PrivateTask bool   `json:"privateTask,omitempty"`
+	Public      bool   `json:"public,omitempty"`    // the submission is public
+	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
+	Alias       string `json:"alias,omitempty"`
+	Published   bool   `json:"published,omitempty"`  // the review is published
+	Blinded     bool   `json:"blinded,omitempty"`    // the review blinds the run
+	AfterClose  bool   `json:"afterClose,omitempty"` // the dataset shows scores only after the last close (see Embargo)
+	Embargoed   bool   `json:"embargoed,omitempty"`  // AfterClose is set, and the last close was in the future when this was written
+	Baseline    bool   `json:"baseline,omitempty"`   // the submission is a baseline
+	Title       string `json:"title,omitempty"`      // of the submission
+	PaperURL    string `json:"paperUrl,omitempty"`   // of the submission
+	Affiliation string `json:"affiliation,omitempty"`
+}
+
+// scope returns the scope of a user's record in the task.
+func (s AccessAttributes) scope(taskID, userID string, a access.Audience) access.Scope {
+	return access.Scope{OrganizerID: s.OrganizerID, TaskID: taskID, RegistrationID: s.RegistrationID, OwnerID: userID, Audience: a}
+}
+
+// taskAudience returns the widest audience that a record of the task can have.
+func (s AccessAttributes) taskAudience() access.Audience {
+	if s.PrivateTask {
+		return access.Registrants
+	}
+	return access.Everyone
+}
+
+// submissionAudience returns the audience of a submission and its runs.
+func (s AccessAttributes) submissionAudience() access.Audience {
+	if s.Public {
+		return s.taskAudience()
+	}
+	return access.Owners
+}
+
+// Unregistered reports whether the record belongs to a baseline submitted without a registration. Such a submission must stay a
+// baseline, because no quota of the task counts it.
+func (s AccessAttributes) Unregistered() bool { return s.Baseline && s.RegistrationID == "" }
+
+// ShowsResults reports whether the review shows results to callers other than the owner and the organizers.
+func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Conceals() }
+
+// Conceals reports whether only organizers see anything of the run that depends on the ground truth (qrels, labels). Not even the owner
+// sees it.
+func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Embargoed }
+
+// evaluationAudience returns the audience of an evaluation. The review decides it, not the submission.
+func (s AccessAttributes) evaluationAudience() access.Audience {
+	switch {
+	case s.ShowsResults():
+		return s.taskAudience()
+	case s.Conceals():
+		return access.Organizers
+	default:
+		return access.Owners
+	}
+}
+
+// canSeeIdentity reports whether a caller with the roles may learn which user and team use an alias.
+func canSeeIdentity(roles access.Role) bool {
+	return roles&(access.Owner|access.Organizer|access.Admin) != 0
+}
+
+// hides reports whether a caller with the roles must not see what the team wrote about itself and its entries. Title, paper, label and
+// run tag can identify an anonymous team as its name does.
+func (s AccessAttributes) hides(roles access.Role) bool { return s.Anonymous && !canSeeIdentity(roles) }
+
+// hidesEntry reports whether a caller with the roles, who sees the evaluation, must not see what the team wrote about the submission
+// and the run. This holds for anonymous teams, and for private submissions, whose evaluations can still be published.
+func (s AccessAttributes) hidesEntry(roles access.Role) bool {
+	return s.hides(roles) || !s.Public && !canSeeIdentity(roles)
+}
+
+// shownAs returns the user and the team that a caller with the roles sees.
+func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (string, string) {
+	if s.hides(roles) {
+		return "", s.Alias
+	}
+	return userID, team
+}
+
+// ReadsFiles reports whether a caller with the roles, who sees the run, may read its files. The owner and the organizers may, and
+// everyone else may once the review shows the results.
+func (r *RunItem) ReadsFiles(roles access.Role) bool {
+	return canSeeIdentity(roles) || r.Access.ShowsResults()
+}
+
+// ReadsValues reports whether a caller with the roles may read the run's evaluations. The run need not have any.
+func (r *RunItem) ReadsValues(roles access.Role) bool {
+	return access.Sees(roles, r.Access.evaluationAudience())
+}
+
+// ReadsTruth reports whether a caller with the roles, who sees the dataset, may read the files of one of its ground truths. If the
+// ground truth is public, callers who may read the inputs may read the files that the dataset names now. They may not read other files,
+// because the ground truth in use may be an earlier one that is hidden.
+func (d *DatasetItem) ReadsTruth(roles access.Role, files []File) bool {
+	return d.ManagesTruth(roles) ||
+		d.TruthsPublic && d.ReadsInputs(roles) && !slices.ContainsFunc(files, func(f File) bool { return !d.hasTruth(f) })
+}
+
+// ReadsInputs reports whether a caller with the roles, who sees the dataset, may read its inputs.
+func (d *DatasetItem) ReadsInputs(roles access.Role) bool {
+	return d.InputsFor != InputsForRegistrants || d.ManagesTruth(roles) || roles&access.Registrant != 0
+}
+
+// ManagesTruth reports whether a caller with the roles may read every ground truth of the dataset and its diagnostics.
+func (d *DatasetItem) ManagesTruth(roles access.Role) bool {
+	return roles&(access.Organizer|access.Admin|access.Worker) != 0
+}
+
+// For returns the dataset that a caller with the roles sees, without links.
+func (d *DatasetItem) For(roles access.Role) Dataset {
+	v := d.Dataset
+	v.BoardVersion = d.Board().TruthVersion
+	if v.Inputs == nil || !d.ReadsInputs(roles) {
+		v.Inputs = []File{}
+	}
+	if !d.ReadsTruth(roles, d.Truths) {
+		v.Truths = nil
+	}
+	if !d.ManagesTruth(roles) {
+		v.Diagnostics = nil
+	}
+	if len(v.Diagnostics) > 0 {
+		v.Diagnostics = Disclosed(v.Diagnostics)
+	}
+	if v.Reevaluation == nil || v.Reevaluation.Progress == nil {
+		return v
+	}
+	progress := v.Reevaluation.Progress
+	if roles&(access.Organizer|access.Admin) == 0 {
+		progress = &d.PublishedProgress // others must not learn how many runs exist
+	}
+	switch {
+	case v.BoardVersion == d.TruthVersion && progress.Waiting == 0:
+		v.Reevaluation = nil // only lists wait for the remaining work
+	case progress.Runs == 0:
+		v.Reevaluation = &Reevaluation{StartedAt: v.Reevaluation.StartedAt}
+	default:
+		v.Reevaluation = &Reevaluation{v.Reevaluation.StartedAt, progress}
+	}
+	return v
+}
+
+// For returns the submission that a caller with the roles sees.
+func (s *SubmissionItem) For(roles access.Role) Submission {
+	v := s.Submission
+	if s.Access.hides(roles) {
+		v.Title = ""
+		v.Description = ""
+		v.PaperURL = ""
+		v.Image = ""
+		v.URL = ""
+		v.Ref = ""
+		v.Command = ""
+	}
+	if roles&access.Owner == 0 {
+		v.Notes = ""
+	}
+	v.UserID, v.Team = s.Access.shownAs(roles, s.UserID, s.Team)
+	v.User = personFor(roles, s.UserID, s.Access, s.TaskID)
+	return v
+}
+
+// For returns the run that a caller with the roles sees, without links to its files. It names the evaluation only to callers who may
+// see the evaluation. Diagnostics are visible to the owner and the organizers, and to everyone once the review shows the results.
+// Diagnostics that reveal something about the ground truth are visible to organizers, and to the owner unless the run is blinded. For
+// decides this at each read, because the review can change after the diagnostics were stored.
+func (r *RunItem) For(roles access.Role) Run {
+	v := r.Run
+	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
+		v.Files = []File{} // the same name or digest elsewhere would identify the team
+	}
+	v.Title = r.Access.Title
+	if r.Access.hidesEntry(roles) {
+		v.Title = ""
+		v.Label = ""
+		v.RunTag = ""
+	}
+	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
+	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
+	if !r.ReadsValues(roles) {
+		v.EvaluationID = ""
+		switch {
+		case r.State == Completed && r.Access.Embargoed:
+			v.Notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
+				"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
+		case r.State == Completed:
+			v.Notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
+				"published it as well."
+		}
+	}
+	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
+	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {
+		v.Diagnostics = []measure.Diagnostic{}
+	} else {
+		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && !blind)
+		if blind && r.State == Completed && r.NextTruthFailure != nil {
+			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
+				Severity: measure.Warning,
+				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
+					"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.",
+					MaxTruthFailures, r.NextTruthFailure.sortable())})
+		}
+	}
+	if !r.ReadsLog(ExecutionLog, roles) {
+		v.LogTail, v.ExecutionLog = "", nil
+	}
+	if !r.ReadsLog(EvaluationLog, roles) {
+		v.EvaluationLogTail, v.EvaluationLog = "", nil
+	}
+	return v
+}
+
+// visibleDiagnostics returns all diagnostics, or only those that reveal nothing about the ground truth. For a failed run it always
+// returns an error.
+func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
+	visible := r.Diagnostics
+	if !all {
+		visible = measure.SafeDiagnostics(visible)
+	}
+	visible = Disclosed(visible)
+	if r.State == Failed && !measure.HasErrors(visible) {
+		visible = append(visible, undisclosed)
+	}
+	return visible
+}
+
+// Disclosed returns the diagnostics in the form of answers: without SafeWhileBlinded.
+func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
+	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
+		d.SafeWhileBlinded = false
+		return d
+	})
+}
+
+var undisclosed = measure.Diagnostic{Severity: measure.Error,
+	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids, tokens and labels in its files with " +
+		"those in the inputs of the dataset and in its description, or ask the organizers, who can see the reason. " +
+		"At most " + strconv.Itoa(MaxTruthFailures) +
+		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
+
+// For returns the evaluation that a caller with the roles sees.
+func (e *EvaluationItem) For(roles access.Role) Evaluation {
+	v := e.Evaluation
+	if !e.Access.hides(roles) {
+		v.Affiliation = e.Access.Affiliation
+	}
+	v.Digests = e.Digests.shownTo(roles)
+	if e.Access.hidesEntry(roles) {
+		v.Label = ""
+		v.RunTag = ""
+		v.Digests.Run = "" // the same digest elsewhere would identify the team
+	} else {
+		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
+	}
+	v.Audience = audienceNames[e.Scope().Audience]
+	if e.Access.Anonymous && canSeeIdentity(roles) {
+		v.Alias = e.Access.Alias
+	}
+	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
+	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
+	v.columns = e.Columns
+	return v
+}

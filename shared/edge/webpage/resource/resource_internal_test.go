@@ -1,0 +1,65 @@
+package resource
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"assay/shared/edge/api"
+)
+
+// Texts from users link only to http and https URLs. Addresses of the service lead nowhere else.
+func TestAddress_LeadsToKnownPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"/v1/tasks/1": "/v1/tasks/1", "https://example.org/": "https://example.org/", "//example.org": "", "javascript:alert(1)": "",
+		"data:text/html,x": "",
+	} {
+		v := value{name: "url", text: text, literal: true}
+		if got := v.address(&value{}); got != want {
+			t.Errorf("%s leads to %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Only the shown part of a large document is kept in memory.
+func TestParse_KeepsTheFirstEntries(t *testing.T) {
+	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`
+	v, err := parse(json.NewDecoder(strings.NewReader(text)), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := v.find("perTopic"); len(all.entries) > 2*maxEntries || all.count != 10_000 || len(all.members()) != maxEntries {
+		t.Errorf("%d entries of %d, %d of them shown", len(all.entries), all.count, len(all.members()))
+	}
+	body, _, err := Render(t.Context(), api.JSONDocument{Title: "Return an evaluation", Path: "/v1/evaluations/1", JSON: []byte(text)})
+	if err != nil || !strings.Contains(string(body), "9800 more are in the JSON.") {
+		t.Errorf("%v: %s", err, body)
+	}
+}
+
+// A page shows each member once, including those of nested objects, and explains its literals.
+func TestRender_ShowsEachMember(t *testing.T) {
+	for _, c := range []struct{ path, text, want string }{
+		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
+		{"/v1/runs", "{\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
+		{"/v1/runs/1", `{"job":{"links":{"docs":"/docs"}}}`, "/docs"},
+		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`,
+			"Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},
+		{"/v1/registrations/1", `{"quota":{"remainingToday":0}}`, "<bdi>0</bdi>"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2","name":"Olivia"}}]}`, "Actor: Olivia"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2"}}]}`, "Actor: 2"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created"}]}`, "<h2><bdi>task.created</bdi></h2>"},
+		{"/v1/runs", `{"data":[{"id":"1","team":"Heron","label":"BM25"}]}`, "<bdi>BM25</bdi></a></h2>"},
+		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2","runTag":"bm25"}]}`, "Run tag: bm25"},
+		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2"}]}`, `<a href="/v1/datasets/2">Dataset 2</a>`},
+		{"/v1/evaluations/1", `{"measures":{"nDCG@10":1},"primaryMeasure":"AP"}`, "<dt>nDCG@10</dt>"},
+		{"/v1/evaluations/1", `{"perTopic":{"mtDoc":{"AP":1}}}`, "<dt>mtDoc</dt><dd><dl class=\"members\"><dt>AP</dt>"},
+		{"/v1/tools/topics", `{"errors":[{"pointer":"","detail":"is none"}]}`, "<bdi>the body as a whole</bdi>"},
+	} {
+		body, _, err := Render(t.Context(), api.JSONDocument{Title: "Title", Path: c.path, JSON: []byte(c.text)})
+		_, main, _ := strings.Cut(string(body), "<main")
+		if err != nil || !strings.Contains(main, c.want) || strings.Count(main, "A fault") > 1 {
+			t.Errorf("%s lacks %s: %v %s", c.text, c.want, err, main)
+		}
+	}
+}

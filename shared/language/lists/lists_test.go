@@ -1,0 +1,25 @@
+package lists_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"assay/shared/language/lists"
+)
+
+func TestMap(t *testing.T) {
+	if got := lists.Map([]int{3, 1, 2}, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "2"}) {
+		t.Error(got)
+	}
+	if got := lists.Map(nil, strconv.Itoa); got == nil || len(got) != 0 {
+		t.Errorf("%#v, want an empty list", got)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	all := []int{3, 1, 2, 1}
+	if got := lists.Without(all, 1, 5); !slices.Equal(got, []int{3, 2}) || !slices.Equal(all, []int{3, 1, 2, 1}) {
+		t.Error(got, all)
+	}
+}

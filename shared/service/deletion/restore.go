@@ -1,0 +1,172 @@
+package deletion
+
+import (
+	"context"
+	"strings"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/team"
+	"assay/shared/storage/store"
+)
+
+// Restore adds to tx that a user restores the resource of the entry. If its parent is missing, the error is a Conflict that says what to
+// restore first. A restored resource takes what changed meanwhile: name and anonymity of its team, visibility of its task, ground truth.
+//
+// If tx has no room for the whole resource, or the resource still moves to the trash, Restore only makes restoring pending. Therefore the
+// caller calls Continue with the key of the entry after the commit.
+func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) error {
+	return d.restore(ctx, &batch{Tx: new(records.Tx), entry: entry}, tx, by)
+}
+
+// RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission.
+// Once restoring is pending, it continues whatever becomes of the registration.
+func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) error {
+	b := &batch{Tx: new(records.Tx), entry: entry}
+	if !entry.PendingWork.Is(record.RestoreTrash) {
+		if err := d.checkTeam(ctx, b); err != nil {
+			return err
+		}
+	}
+	return d.restore(ctx, b, tx, by)
+}
+
+// restore adds to tx that the resource is restored by b, or that restoring is pending.
+func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by string) error {
+	whole, err := d.restoreWhole(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case whole:
+		tx.Append(b.Delete(b.entry).Create(d.restored(b.entry, by)))
+	case !b.entry.PendingWork.Is(record.RestoreTrash):
+		b.entry.RestoredBy = by
+		b.entry.PendingWork = record.NewPendingWork(record.RestoreTrash, d.Now().Add(record.RequestTime))
+		tx.Replace(b.entry)
+	}
+	return nil
+}
+
+// restoreWhole adds to b that the resource comes back, and reports whether b has room for all of it and nothing still moves to the trash.
+func (d Deleter) restoreWhole(ctx context.Context, b *batch) (whole bool, err error) {
+	if b.entry.Kind == record.TaskInTrash {
+		_, _, err := d.taskOf(ctx, b.entry)
+		return false, err
+	}
+	rest, err := d.restoreListed(ctx, b)
+	if err != nil || b.entry.PendingWork.Is(record.MoveToTrash) || !b.fits(rest...) {
+		return false, err
+	}
+	return true, b.each(rest, (*batch).back)
+}
+
+// restoreListed adds to b that the resource comes back as lists show it, and returns the items that must come back no later.
+func (d Deleter) restoreListed(ctx context.Context, b *batch) (rest []store.Item, err error) {
+	if b.entry.Kind == record.DatasetInTrash {
+		return nil, d.restoreDataset(ctx, b)
+	}
+	return d.restoreRuns(ctx, b)
+}
+
+// resumeRestore does what is pending of restoring. If the resource cannot come back any more, the items that have come back move to the
+// trash again.
+func (d Deleter) resumeRestore(ctx context.Context, entry *record.DeletionItem) error {
+	var err error
+	switch {
+	case entry.Over():
+		return d.sweepRestored(ctx, entry)
+	case entry.Kind == record.TaskInTrash:
+		err = d.restoreTask(ctx, entry)
+	default:
+		err = d.restoreRest(ctx, entry)
+	}
+	if problem.Conflict.Is(err) {
+		return d.schedule(ctx, entry, record.MoveToTrash, d.Now(), "")
+	}
+	return err
+}
+
+// restoreRest brings a resource back: what lists show in the last transaction, and the rest before it.
+func (d Deleter) restoreRest(ctx context.Context, entry *record.DeletionItem) error {
+	b := &batch{Tx: new(records.Tx), entry: entry}
+	rest, err := d.restoreListed(ctx, b)
+	if err != nil {
+		return err
+	}
+	if err := d.moveAll(ctx, entry, rest, (*batch).back); err != nil {
+		return err
+	}
+	return b.Delete(entry).Create(d.restored(entry, entry.RestoredBy)).Commit(ctx, d.Store)
+}
+
+// restored is the audit entry for a restored resource.
+func (d Deleter) restored(entry *record.DeletionItem, by string) *record.AuditEntry {
+	return record.NewAudit(d.Now(), entry.Scope(), by, record.Restored, entry.Subject, nil, nil)
+}
+
+// checkTeam refuses that the team restores runs which it could not submit, or by which it would choose its final runs after the close. It
+// requires in b that the registration and the task do not change.
+func (d Deleter) checkTeam(ctx context.Context, b *batch) error {
+	if b.entry.RegistrationID == "" {
+		return problem.Forbidden.New("This is a baseline without a registration, which only organizers of the task can restore.")
+	}
+	task, err := d.task(ctx, b, b.entry.TaskID)
+	if err != nil {
+		return err
+	}
+	r, err := d.registration(ctx, b, b.entry.TaskID, b.entry.RegistrationID)
+	if err != nil {
+		return err
+	}
+	if err := team.CheckAccepted(r.State); err != nil {
+		return err
+	}
+	if err := r.CheckTerms(task); err != nil {
+		return err
+	}
+	runs, err := d.deletedRuns(ctx, b.entry)
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	return team.CheckFinalChoice(ctx, d.Store, runs, d.Now())
+}
+
+// task returns the task, and requires in b that it does not change.
+func (d Deleter) task(ctx context.Context, b *batch, id string) (*record.TaskItem, error) {
+	task, err := records.Get[record.TaskItem](ctx, d.Store, store.Strong, record.TaskKey(id))
+	if err != nil {
+		return nil, err
+	}
+	if task == nil {
+		return nil, d.missing(ctx, "task", record.TaskKey(id))
+	}
+	b.require(task)
+	return task, nil
+}
+
+// registration returns the registration, and requires in b that it does not change.
+func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) (*record.RegistrationItem, error) {
+	r, err := records.Require[record.RegistrationItem](ctx, d.Store, store.Strong, record.RegistrationKey(taskID, id),
+		conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
+	if err == nil {
+		b.require(r)
+	}
+	return r, err
+}
+
+// errPurged is the answer when the deletion of a user has purged the resource.
+var errPurged = conflict("What was deleted is not there any more, because a user was deleted whose it was.")
+
+// missing says what to restore first.
+func (d Deleter) missing(ctx context.Context, what string, key store.Key) error {
+	items, err := d.Store.Get(ctx, store.Strong, record.TrashKey(key))
+	if err != nil {
+		return records.Failed(err)
+	}
+	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
+	if !deleted {
+		return conflict("The %s that this belongs to is not there any more, so this cannot be restored.", what)
+	}
+	return conflict("The %s that this belongs to was deleted too: restore it first (DELETE /v1/deletions/%s).", what, id)
+}

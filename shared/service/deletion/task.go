@@ -1,0 +1,88 @@
+package deletion
+
+import (
+	"context"
+	"strings"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+)
+
+var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: DELETE with the " +
+	"parameters with=submissions and name, which is the name of the task.")
+
+// DeleteTask adds to tx that a user moves the task to the trash with everything in it. A task with submissions stays unless
+// withSubmissions is true: then the error is a Conflict. The caller calls Continue with the key of the entry after the commit. Contents
+// that other requests add meanwhile go with the task.
+func (d Deleter) DeleteTask(ctx context.Context, tx *records.Tx, t *record.TaskItem, by string,
+	withSubmissions bool) (*record.DeletionItem, error) {
+	if !withSubmissions {
+		counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
+		submissions := records.Of(record.KindTask, t.ID, record.KindSubmission)
+		if err := d.checkUnused(ctx, t.ID, counts, submissions, errTaskUsed); err != nil {
+			return nil, err
+		}
+	}
+	path := "/v1/tasks/" + t.ID
+	entry := record.NewDeletion(d.Now(), record.TaskInTrash, t.ID, path, t.Name, t.Scope(), by, false)
+	entry.PendingWork = record.NewPendingWork(record.MoveToTrash, d.Now().Add(record.RequestTime))
+	tx.Create(entry).Create(record.NewAudit(d.Now(), t.Scope(), by, record.TaskDeleted, path, t.Audited(), nil))
+	if err := records.CountTasks(ctx, d.Store, tx, d.Now(), t.OrganizerID, -1); err != nil {
+		return nil, err
+	}
+	return entry, (&batch{Tx: tx, entry: entry}).record(t, (*batch).out)
+}
+
+// moveTask moves the contents of a deleted task to the trash. Registrations go first, with their grants: submissions require an unchanged
+// grant, so that no more are made.
+func (d Deleter) moveTask(ctx context.Context, entry *record.DeletionItem) error {
+	return records.EachInTask(ctx, d.Store, entry.ResourceID, func(items []store.Item) error {
+		return d.moveAll(ctx, entry, items, func(b *batch, it store.Item) error {
+			if strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
+				r, err := records.Decode[record.RegistrationItem](it)
+				if err != nil {
+					return err
+				}
+				b.DeleteKeys(r.GrantKeys()...)
+			}
+			return b.out(it)
+		})
+	})
+}
+
+// checkUnused returns the error used if an allowance of the task counts a dependent of the deleted resource, or if one of the lists has
+// an entry.
+func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, lists []records.Source,
+	used error) error {
+	err := d.eachInTask(ctx, taskID, func(it store.Item) error {
+		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
+			return nil
+		}
+		a, err := records.Decode[record.Allowance](it)
+		if err == nil && counts(a) {
+			return used
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, source := range lists {
+		found, err := d.Store.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
+		if err != nil {
+			return records.Failed(err)
+		}
+		if len(found) > 0 {
+			return used
+		}
+	}
+	return nil
+}
+
+// eachInTask calls do with every item of the partition of a task. It reads strongly consistent, so that it finds every earlier write.
+func (d Deleter) eachInTask(ctx context.Context, taskID string, do func(store.Item) error) error {
+	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
+	return records.EachItem(ctx, d.Store, q, do)
+}

@@ -1,0 +1,162 @@
+package deletion_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/storage/store/storetest"
+)
+
+func TestTrash_RestoresWhatWasDeleted(t *testing.T) {
+	forEachStore(t, func(t *testing.T, s store.Store) {
+		for _, kind := range kinds {
+			t.Run(string(kind), func(t *testing.T) {
+				f := newFixture(t, s, kind)
+				before := f.contents()
+				f.must(f.delete(t.Context(), s))
+				f.evaluator(2 * record.RequestTime)
+				if trashed, entries := deleted(f.contents()); trashed < 2 || entries != 1 {
+					t.Fatalf("%d items and %d entries", trashed, entries)
+				}
+				f.must(f.restore(t.Context(), s))
+				f.evaluator(time.Minute)
+				f.same(before, f.contents())
+			})
+		}
+	})
+}
+
+// What the index of the trash lacks while a task is restored comes back once the lag of the store has passed, and so at once in a store
+// that does not lag.
+func TestTrash_RestoresWhatTheIndexLacked(t *testing.T) {
+	for _, lag := range []time.Duration{0, 5 * time.Second} {
+		t.Run(lag.String(), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
+			s := &storetest.Lagging{Store: f.Store, Delay: lag, Now: func() time.Time { return f.now }}
+			before := f.contents()
+			f.must(f.delete(t.Context(), s))
+			f.must(f.restore(t.Context(), s))
+			if trashed, _ := deleted(f.contents()); (trashed > 0) != (lag > 0) {
+				t.Fatalf("%d items are still in the trash", trashed)
+			}
+			f.now = f.now.Add(lag)
+			f.must(f.deleter(s).Continue(t.Context(), f.entry.Key()))
+			f.same(before, f.contents())
+		})
+	}
+}
+
+func TestTrash_IsPurged(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+			f.must(f.delete(t.Context(), f.Store))
+			f.evaluator(record.TrashTime - time.Hour)
+			if trashed, _ := deleted(f.contents()); trashed == 0 {
+				t.Fatal("purged too early")
+			}
+			f.evaluator(4 * time.Hour)
+			if trashed, entries := deleted(f.contents()); trashed > 0 || entries > 0 {
+				t.Fatalf("%d items and %d entries are left", trashed, entries)
+			}
+			f.must(f.restore(t.Context(), f.Store))
+		})
+	}
+}
+
+// A process that dies while it deletes or restores leaves work that the evaluator ends: all is deleted, or all is there.
+func TestTrash_IsResumed(t *testing.T) {
+	for _, kind := range kinds {
+		if kind == record.DatasetInTrash { // one transaction each
+			continue
+		}
+		t.Run(string(kind), func(t *testing.T) {
+			for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
+				storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+					f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+					before := f.contents()
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					dying := die(f.Store, n, cancel)
+					if err := f.delete(ctx, dying); err == nil {
+						_ = f.restore(ctx, dying)
+					}
+					f.evaluator(4 * record.RequestTime)
+					if _, entries := deleted(f.contents()); entries == 1 {
+						f.must(f.restore(t.Context(), f.Store))
+						f.evaluator(time.Minute)
+					}
+					f.same(before, f.contents())
+					if t.Failed() {
+						t.Fatalf("stopped at call %d", n)
+					}
+					return dying
+				})
+			}
+		})
+	}
+}
+
+// Several restore at the same time, while the evaluator goes on with the deletion.
+func TestTrash_IsRestoredOnce(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			for range 5 {
+				f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+				before := f.contents()
+				f.must(f.delete(t.Context(), f.Store))
+				var all sync.WaitGroup
+				for range 3 {
+					all.Go(func() { _ = f.restore(t.Context(), f.Store) })
+				}
+				all.Go(func() { _ = f.deleter(f.Store).Continue(t.Context(), f.entry.Key()) })
+				all.Wait()
+				f.evaluator(4 * record.RequestTime)
+				f.same(before, f.contents())
+			}
+		})
+	}
+}
+
+// What the evaluator moves while a run with many evaluations is restored does not stay in the trash.
+func TestTrash_IsRestoredWhileItMoves(t *testing.T) {
+	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+		f.addEvaluations()
+		before := f.contents()
+		f.must(f.begin(t.Context(), f.Store))
+		hooked := storetest.BeforeCall(f.Store, n, func() {
+			f.now = f.now.Add(2 * record.RequestTime)
+			_ = f.deleter(unfinished{f.Store, f.entry.Key()}).Continue(t.Context(), f.entry.Key())
+		})
+		_ = f.restore(t.Context(), hooked)
+		f.evaluator(4 * record.RequestTime)
+		if _, entries := deleted(f.contents()); entries == 1 {
+			f.must(f.restore(t.Context(), f.Store))
+			f.evaluator(time.Minute)
+		}
+		f.same(before, f.contents())
+		return hooked
+	})
+}
+
+// unfinished refuses to change the record of the key.
+type unfinished struct {
+	store.Store
+	key store.Key
+}
+
+func (s unfinished) Write(ctx context.Context, writes ...store.Write) error {
+	for _, w := range writes {
+		if w.Item.Key == s.key && w.Op != store.OpCheck {
+			return context.Canceled
+		}
+	}
+	return s.Store.Write(ctx, writes...)
+}

@@ -1,0 +1,366 @@
+package evaluation_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/evaluation"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
+	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/nightlytest"
+
+	"pgregory.net/rapid"
+)
+
+// fixture is a dataset in a store, with the second version of its ground truth.
+type fixture struct {
+	*recordtest.Builder
+	t       rapid.TB
+	dataset *recordtest.Dataset
+	entries []*record.EvaluationItem
+	names   map[string]string // names of evaluations, by ID
+	suffix  string            // of users' names, so that fixtures share no users
+}
+
+func newFixture(t rapid.TB, s store.Store, private bool) *fixture {
+	f := &fixture{Builder: recordtest.New(t, s), t: t, names: map[string]string{}, suffix: record.NewID(time.Now())}
+	task := f.Task(recordtest.OwnedBy(f.Organizer("organizer"+f.suffix)), func(task *record.TaskItem) {
+		if private {
+			recordtest.Private(task)
+		}
+	})
+	task.Register("registrant" + f.suffix)
+	f.dataset = task.Dataset(func(d *record.DatasetItem) {
+		d.TruthVersion = 2
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP",
+			LowerIsBetter: []string{"cost"}}
+	})
+	return f
+}
+
+// user returns a caller of this fixture.
+func (f *fixture) user(name string) access.Caller {
+	if name == "" {
+		return access.Caller{}
+	}
+	return access.Caller{ID: recordtest.UserID(name + f.suffix), Name: name, Admin: name == "admin", Worker: name == "worker"}
+}
+
+// entry is a run with its values against the two versions of the ground truth; nil if it was not evaluated against a version.
+type entry struct {
+	name, user string
+	values     [2]map[string]*float64
+	record.AccessAttributes
+	wasBlinded bool // against the older version
+}
+
+func (f *fixture) enter(e entry) {
+	f.t.Helper()
+	e.OrganizerID = f.dataset.OrganizerID
+	e.PrivateTask = f.dataset.PrivateTask
+	e.Baseline = e.user == "organizer"
+	run := f.dataset.Run(e.user+f.suffix, recordtest.Queued).RunItem
+	for i, values := range e.values {
+		if values == nil {
+			continue
+		}
+		v := &record.EvaluationItem{Access: e.AccessAttributes, Unlisted: i == 0 && e.values[1] != nil}
+		v.Access.Blinded = v.Access.Blinded || i == 0 && e.wasBlinded
+		v.Meta = record.NewMeta(time.Now())
+		v.RunID = run.ID
+		v.SubmissionID = run.SubmissionID
+		v.TaskID = run.TaskID
+		v.DatasetID = run.DatasetID
+		v.UserID = run.UserID
+		v.TruthVersion = int64(i + 1)
+		v.PrimaryMeasure = "AP"
+		v.Measures = values
+		v.Team = e.user
+		if v.Baseline = e.Baseline; v.Baseline {
+			v.Team = record.BaselineTeam
+		} else {
+			v.Access.Alias = record.NewAlias(v.UserID)
+		}
+		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
+		f.names[v.ID] = e.name
+		f.entries = append(f.entries, v)
+		f.Put(v)
+	}
+	f.Replace(run)
+}
+
+// query holds the parameters of reading a board.
+type query struct {
+	user, measure string
+	best, count   bool
+	version       int64
+	atOnce        int
+}
+
+func place(rank int, name string, runs int) string {
+	if runs == 0 {
+		return fmt.Sprint(rank, name)
+	}
+	return fmt.Sprint(rank, name, "/", runs)
+}
+
+// read returns the ranks and names of the board's entries.
+func (f *fixture) read(s store.Store, a query) string {
+	f.t.Helper()
+	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: s, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
+		TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
+	entries, err := b.Entries(context.Background(), a.measure, a.best)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var list []string
+	for e, err := range entries {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		item, err := e.Item()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		list = append(list, place(e.Rank, f.names[item.ID], e.Runs))
+	}
+	return strings.Join(list, " ")
+}
+
+// expected computes the result of read from all entries, by the rules of package access.
+func (f *fixture) expected(a query) string {
+	grants := access.Grants{}
+	switch a.user {
+	case "organizer":
+		grants.Memberships = []access.Membership{{OrganizerID: f.dataset.OrganizerID}}
+	case "registrant":
+		grants.Registrations = []access.Registration{{TaskID: f.dataset.TaskID, Accepted: true}}
+	}
+	measure := cmp.Or(a.measure, "AP")
+	var seen []*record.EvaluationItem
+	for _, e := range f.entries {
+		if e.TruthVersion == a.version && access.Sees(access.Roles(f.user(a.user), grants, e.Scope()), e.Scope().Audience) {
+			seen = append(seen, e)
+		}
+	}
+	value := func(e *record.EvaluationItem) float64 {
+		switch v := e.Measures[measure]; {
+		case v == nil:
+			return -1e9
+		case measure == "cost":
+			return -*v
+		default:
+			return *v
+		}
+	}
+	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
+		return cmp.Or(cmp.Compare(value(y), value(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
+	})
+	teams := map[string]int{}
+	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
+		teams[team(e)]++
+		return a.best && teams[team(e)] > 1
+	})
+	var list []string
+	for _, e := range seen {
+		better := 0
+		for _, other := range seen {
+			if value(other) > value(e) {
+				better++
+			}
+		}
+		runs := 0
+		if a.best && a.count {
+			runs = teams[team(e)]
+		}
+		list = append(list, place(better+1, f.names[e.ID], runs))
+	}
+	return strings.Join(list, " ")
+}
+
+// Which run of a team is the last one depends on the caller and on the caller's present roles.
+func TestLeaderboard_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	task := b.Task()
+	team := task.Register("ada")
+	d := task.Dataset(recordtest.Measures("AP"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	published := d.Run("ada", recordtest.Published).ID
+	hidden := d.Run("ada").ID
+	read := func(user string) string {
+		t.Helper()
+		viewer := &visibility.Viewer{Store: b.Store, Caller: access.Caller{ID: recordtest.UserID(user), Name: user}}
+		board := evaluation.Leaderboard{Viewer: viewer, Dataset: d.DatasetItem, TruthVersion: d.TruthVersion, AtOnce: 10, Final: true}
+		entries, err := board.Entries(t.Context(), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range entries {
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, err := e.Item()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return item.RunID
+		}
+		return ""
+	}
+	for range 2 {
+		if got := read("ada"); got != hidden {
+			t.Errorf("the team sees %s, want %s", got, hidden)
+		}
+		if got := read("fay"); got != published {
+			t.Errorf("another user sees %s, want %s", got, published)
+		}
+	}
+	grant := team.Grant(recordtest.UserID("fay"), false, time.Now())
+	b.Put(grant)
+	if got := read("fay"); got != hidden {
+		t.Errorf("a new member sees %s, want %s", got, hidden)
+	}
+	b.Commit(new(records.Tx).Delete(grant))
+	if got := read("fay"); got != published {
+		t.Errorf("who was a member sees %s, want %s", got, published)
+	}
+}
+
+// change changes a review, or the values of one of the entries.
+func (f *fixture) change(t *rapid.T) {
+	if len(f.entries) == 0 {
+		return
+	}
+	changed := f.entries[rapid.IntRange(0, len(f.entries)-1).Draw(t, "changed")]
+	kind := rapid.IntRange(0, 2).Draw(t, "change")
+	published := !changed.Access.Published
+	blinded := !changed.Access.Blinded
+	for _, e := range f.entries {
+		switch {
+		case e.RunID != changed.RunID:
+			continue
+		case kind == 0:
+			e.Access.Published = published
+		case kind == 1:
+			e.Access.Blinded = blinded
+		case e == changed:
+			e.Measures = values(e.Measures["cost"], e.Measures["AP"])
+		}
+		f.Replace(e)
+	}
+}
+
+// team returns the team of the entry. Each baseline of the organizers is its own team.
+func team(e *record.EvaluationItem) string {
+	if e.Baseline {
+		return e.SubmissionID
+	}
+	return e.UserID
+}
+
+func values(ap, cost *float64) map[string]*float64 {
+	return map[string]*float64{"AP": ap, "cost": cost}
+}
+
+var (
+	shown   = record.AccessAttributes{Published: true}
+	hidden  = record.AccessAttributes{}
+	blinded = record.AccessAttributes{Published: true, Blinded: true}
+)
+
+// ada's runs are x and y, and bob's is z. v has no value. u and s are not published. w is blinded, and s was. b and c are baselines of
+// the organizers.
+func TestLeaderboard_Examples(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), false)
+	for _, e := range []entry{
+		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown, false},
+		{"y", "ada", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.7), new(20.))}, shown, false},
+		{"z", "bob", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.5), new(10.))}, shown, false},
+		{"u", "cid", [2]map[string]*float64{values(new(.8), new(1.)), values(new(.6), new(5.))}, hidden, false},
+		{"v", "dan", [2]map[string]*float64{nil, values(nil, new(10.))}, shown, false},
+		{"w", "eve", [2]map[string]*float64{nil, values(new(.9), new(1.))}, blinded, false},
+		{"s", "fay", [2]map[string]*float64{values(new(.2), nil), values(new(.55), nil)}, hidden, true},
+		{"b", "organizer", [2]map[string]*float64{nil, values(new(.1), new(40.))}, shown, false},
+		{"c", "organizer", [2]map[string]*float64{nil, values(new(.2), new(50.))}, shown, false},
+	} {
+		f.enter(e)
+	}
+	for _, tt := range []struct {
+		query
+		want string
+	}{
+		{query{version: 2}, "1y 2x 2z 4c 5b 6v"},
+		{query{version: 2, best: true}, "1y 2z 3c 4b 5v"},
+		{query{version: 2, best: true, count: true}, "1y/2 2z/1 3c/1 4b/1 5v/1"},
+		{query{version: 2, measure: "cost"}, "1z 1v 3y 4x 5b 6c"},
+		{query{version: 2, measure: "cost", best: true}, "1z 1v 3y 4b 5c"},
+		{query{version: 1}, "1y 1z 3x"},
+		{query{version: 2, user: "cid"}, "1y 2u 3x 3z 5c 6b 7v"},
+		{query{version: 1, user: "cid"}, "1y 1z 3u 4x"},
+		{query{version: 2, user: "fay"}, "1y 2s 3x 3z 5c 6b 7v"},
+		{query{version: 1, user: "fay"}, "1y 1z 3x"},
+		{query{version: 2, user: "eve"}, "1y 2x 2z 4c 5b 6v"},
+		{query{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7c 8b 9v"},
+		{query{version: 1, user: "organizer", best: true}, "1y 1z 3u 4s"},
+	} {
+		for tt.atOnce = range 4 {
+			tt.atOnce++ // fewer than the entries, so that several reads are needed
+			for _, s := range []store.Store{f.Store, storetest.Unknowing{Store: f.Store}} {
+				if got := f.read(s, tt.query); got != tt.want {
+					t.Errorf("%T, %+v: %s, want %s", s, tt.query, got, tt.want)
+				}
+			}
+		}
+	}
+}
+
+func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
+	s := recordtest.OpenStore(t, embedded.Options{})
+	nightlytest.Check(t, func(t *rapid.T) {
+		f := newFixture(t, s, rapid.Bool().Draw(t, "private"))
+		anyValue := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
+		users := []string{"ada", "bob", "registrant", "organizer"}
+		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {
+			e := entry{name: fmt.Sprint("-", i), user: rapid.SampledFrom(users).Draw(t, "user")}
+			e.Published = rapid.Bool().Draw(t, "published")
+			e.Blinded = rapid.IntRange(0, 3).Draw(t, "blinded") == 0
+			e.Public = rapid.Bool().Draw(t, "public")
+			e.Anonymous = rapid.Bool().Draw(t, "anonymous")
+			against := rapid.IntRange(1, 3).Draw(t, "versions")
+			for v := range e.values {
+				if against>>v&1 == 1 {
+					e.values[v] = values(anyValue.Draw(t, "AP"), anyValue.Draw(t, "cost"))
+				}
+			}
+			f.enter(e)
+		}
+		var queries []query
+		for _, user := range append(users, "", "unrelated", "worker", "admin") {
+			queries = append(queries, query{
+				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"),
+				count:   rapid.Bool().Draw(t, "count"),
+				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.SampledFrom([]int{1, 2, 3, 4, 1000}).Draw(t, "at once"),
+			})
+		}
+		for range 3 { // boards are cached until something changes
+			for _, a := range queries {
+				for _, s := range []store.Store{s, storetest.Unknowing{Store: s}} {
+					if got, want := f.read(s, a), f.expected(a); got != want {
+						t.Errorf("%T, %+v: %s, want %s", s, a, got, want)
+					}
+				}
+			}
+			f.change(t)
+		}
+	})
+}

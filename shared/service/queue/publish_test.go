@@ -1,0 +1,56 @@
+package queue_test
+
+import (
+	"testing"
+
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/queue"
+)
+
+func TestCompleteEvaluation_PublishesWhereTheDatasetSaysSo(t *testing.T) {
+	reviewed := func(r *recordtest.Run) { r.Review.ReviewerID = recordtest.UserID("olga") }
+	for name, c := range map[string]struct {
+		publish   record.Publish
+		option    recordtest.RunOption
+		published bool
+	}{
+		"on completion":                {record.PublishOnCompletion, recordtest.Queued, true},
+		"on review":                    {record.PublishOnReview, recordtest.Queued, false},
+		"by default":                   {"", recordtest.Queued, false},
+		"what was reviewed before":     {record.PublishOnCompletion, reviewed, false},
+		"what is blinded stays hidden": {record.PublishOnCompletion, recordtest.Blinded, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.dataset.Publish = c.publish
+			f.Replace(f.dataset.DatasetItem)
+			id := f.add(c.option).ID
+			complete := func() (*record.RunItem, *record.ReviewItem, *record.EvaluationItem) {
+				run, err := f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(f.lease()), f.outcome(f.truth))
+				f.must(err)
+				return run, recordtest.Get[record.ReviewItem](t, f.Store, record.ReviewKey(id)), evaluationOf(f, run.EvaluationID)
+			}
+			before := recordtest.Get[record.ReviewItem](t, f.Store, record.ReviewKey(id))
+			run, review, e := complete()
+			if review.Published != c.published || run.Access.Published != c.published || e.Access != run.Access ||
+				run.Access.Blinded != before.Blinded || review.Blinded != before.Blinded || review.ReviewerID != before.ReviewerID {
+				t.Fatalf("the review is %+v, the run has %+v, the evaluation %+v", review.Review, run.Access, e.Access)
+			}
+			if !review.Published {
+				return
+			}
+			review.Published = false
+			run.Access.Published = false
+			e.Access.Published = false // like an organizer who withdraws it
+			f.Replace(review)
+			f.Replace(run)
+			f.Replace(e)
+			f.changeTruth()
+			f.reevaluate(id)
+			if run, review, _ := complete(); review.Published || run.Access.Published {
+				t.Error("another completion publishes again")
+			}
+		})
+	}
+}

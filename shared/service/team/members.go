@@ -1,0 +1,157 @@
+// Package team changes who is in a team. Several families do so, each in a transaction of its own.
+package team
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
+	"assay/shared/service/propagation"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+)
+
+// maxEver is how many users have been members of one team at most: their lists are read when the team changes its name.
+const maxEver = 4 * record.MaxTeam
+
+// Registered is the answer to a user who is about to be in a second team of a task.
+var Registered error = problem.Conflict.New("The user is registered for this task already, and a user is in one team of a task. `registrations` " +
+	"of GET /v1/user names it: leave it first, or withdraw it.")
+
+// Change is a change of who is in a team, as one transaction makes it. The registration and the task are as they were read: another
+// change of either conflicts, or is propagated to the new member.
+type Change struct {
+	Store   store.Store
+	Tx      *records.Tx
+	Now     time.Time
+	ActorID string // who makes it
+}
+
+// Path is where the registration is served.
+func Path(r *record.RegistrationItem) string {
+	return "/v1/tasks/" + r.TaskID + "/registrations/" + r.ID
+}
+
+// Join adds to the transaction that the user becomes a member of the team, with a grant and an audit entry. That the user agreed, and
+// can have one more registration, is the caller's to know. The team is registered already, so its members can change until the task takes
+// no more submissions of it.
+func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.RegistrationItem, userID string) error {
+	ever := len(r.FormerIDs) + len(r.Members)
+	switch {
+	case r.State == record.Rejected:
+		return problem.Conflict.New("The organizers rejected the registration of this team, so nobody can join it. Ask them about it.")
+	case slices.Contains(r.Members, userID):
+		return Registered
+	case len(r.Members) >= record.MaxTeam || ever >= maxEver:
+		return problem.Conflict.New("A team has at most %d members, and at most %d who were members at any time. Ask its owner to remove "+
+			"somebody, or take part with a team of your own.", record.MaxTeam, maxEver)
+	}
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
+	if err != nil {
+		return err
+	}
+	_, closes := used.Window(t, new(record.DatasetItem))
+	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closes, c.Now); err != nil {
+		return err
+	}
+	if err := c.expect(ctx, r.TaskID, userID); err != nil { // leaving another team changes it
+		return err
+	}
+	of := r.Scope()
+	of.OwnerID = userID
+	had, err := allowance.CarriedOver(ctx, c.Store, store.Strong, of)
+	switch {
+	case err != nil:
+		return err
+	case had != nil && had.Rejected:
+		return rejected
+	}
+	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in a former team
+		own := allowance.OfTeam(c.Tx, used, r.TaskID, r.ID, c.Now)
+		if had != nil {
+			own.CarryOver(had)
+		}
+		c.Tx.Save(own, c.Now)
+	}
+	joined := *r
+	joined.Members = append(slices.Clone(r.Members), userID)
+	c.Tx.Check(t) // the grant has the task's visibility
+	c.Tx.Create(joined.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
+	c.save(&joined, nil, []string{userID})
+	return nil
+}
+
+// expect adds to the transaction that the allowance of a user or a registration is then as it is now. What is read after it counts.
+func (c Change) expect(ctx context.Context, taskID, id string) error {
+	key := record.AllowanceKey(taskID, id)
+	a, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, key)
+	if a == nil {
+		c.Tx.CheckAbsent(key)
+	} else {
+		c.Tx.Check(a)
+	}
+	return err
+}
+
+// Leave adds to the transaction that a member leaves the team, or is removed. What the team has used of the quota counts for the user in
+// another team too.
+func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID string) error {
+	switch {
+	case len(r.Members) == 1:
+		return problem.Conflict.New("This is the last member of the team: withdraw its registration instead (DELETE %s).", Path(r))
+	case userID == r.UserID:
+		return problem.Conflict.New("This is the owner of the team: hand it over to another member first (PATCH %s with userId).", Path(r))
+	}
+	if err := c.expect(ctx, r.TaskID, r.ID); err != nil { // submissions change it
+		return err
+	}
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
+	if err != nil {
+		return err
+	}
+	if used != nil {
+		if err := allowance.CarryOver(ctx, c.Store, c.Tx, used, []string{userID}, c.Now); err != nil {
+			return err
+		}
+	}
+	left := *r
+	left.Leave(userID)
+	if userID != c.ActorID {
+		left.InvitationEpoch++
+	}
+	c.Tx.DeleteKeys(record.RegisteredKey(userID, r.TaskID))
+	c.save(&left, []string{userID}, nil)
+	return nil
+}
+
+// Withdraw adds to the transaction that the registration is deleted with the grants of all members. Nothing that was submitted under it
+// may be left. What was used of the quota stays known, so that registering again gives nothing back.
+func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error {
+	c.Tx.Delete(r).DeleteKeys(r.GrantKeys()...).DeleteKeys(r.ReservedNames()...)
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
+	switch {
+	case err != nil:
+		return err
+	case used == nil:
+		c.Tx.CheckAbsent(record.AllowanceKey(r.TaskID, r.ID))
+	case used.Submissions > 0:
+		return problem.Conflict.New("There are submissions under this registration. Delete them first.")
+	case used.ID == r.ID:
+		c.Tx.Delete(used)
+		if err := propagation.DropExtensions(ctx, c.Store, c.Tx, r.TaskID, c.Now, used.Exceptions...); err != nil {
+			return err
+		}
+		return allowance.CarryOver(ctx, c.Store, c.Tx, used, r.Members, c.Now)
+	default:
+		c.Tx.Check(used)
+	}
+	return nil
+}
+
+func (c Change) save(r *record.RegistrationItem, left, joined []string) {
+	entry := record.NewAudit(c.Now, r.Scope(), c.ActorID, record.MembersChanged, Path(r), left, joined, slices.Concat(left, joined)...)
+	c.Tx.Save(r, c.Now).Create(entry)
+}

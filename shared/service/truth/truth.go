@@ -1,0 +1,262 @@
+// Package truth checks and activates the ground truth (qrels, labels) of a dataset before runs are evaluated with it. The request that
+// stores the files does this at once. If files are uploaded later, the evaluator does it once all have arrived.
+package truth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"time"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
+	"assay/shared/language/lists"
+	"assay/shared/language/panics"
+	"assay/shared/service/records"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+)
+
+// Settings returns a dataset's settings for the built-in evaluators.
+func Settings(format record.RunFormat, e record.Evaluator) scoring.Settings {
+	return scoring.Settings{
+		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
+	}
+}
+
+// Canonical replaces the measures' names of a built-in evaluator with the names that results use.
+func Canonical(e *record.Evaluator) error {
+	if e.Kind == record.EvaluatorWorker {
+		return nil
+	}
+	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
+	for i, name := range names {
+		if name == "" { // an omitted primary measure
+			continue
+		}
+		m, err := measure.Parse(measure.Kind(e.Kind), name)
+		if err != nil {
+			return err
+		}
+		names[i] = m.String()
+	}
+	last := len(e.Measures)
+	e.Measures, e.PrimaryMeasure = names[:last], names[last]
+	return nil
+}
+
+// Checked is the result of Check.
+type Checked struct {
+	Shape       measure.Shape
+	Diagnostics []measure.Diagnostic // if one is an error, the ground truth cannot be used
+}
+
+// Check reads the ground truth of a dataset. open opens its files. For an organizer's own evaluator the result is empty, because only
+// the evaluator knows which files it accepts.
+func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (checked Checked, err error) {
+	if d.Evaluator.Kind == record.EvaluatorWorker {
+		return checked, nil
+	}
+	read, diagnostics, err := scoring.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(d, open))
+	checked.Diagnostics = diagnostics
+	if read != nil {
+		checked.Shape = read.Shape()
+		checked.Diagnostics = append(checked.Diagnostics, read.Cost()...)
+	}
+	return checked, err
+}
+
+// Memory returns about how much memory Check takes. It counts the text of the files up to most bytes. If there is more text, it returns
+// more than most.
+func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error), most int64) (int64, error) {
+	if d.Evaluator.Kind == record.EvaluatorWorker {
+		return 0, nil
+	}
+	text, err := scoring.CountText(ctx, filesOf(d, open), most)
+	return Settings(d.RunFormat, d.Evaluator).MemoryOfTruth(text), err
+}
+
+func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []scoring.File {
+	return lists.Map(d.Truths, func(f record.File) scoring.File {
+		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+	})
+}
+
+// Activate adds to a change of a dataset that runs are evaluated with its ground truth files from now on. All files must be stored and
+// checked. old is the previous ground truth, or nil. Leaderboards show the evaluations against old until the runs have been evaluated
+// again. Organizers see the warnings of the check.
+func Activate(tx *records.Tx, d *record.DatasetItem, old *record.TruthVersion, checked Checked, now time.Time) {
+	if old != nil && d.BoardTruth == nil {
+		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
+	}
+	d.TruthVersion++
+	d.TruthShape = checked.Shape
+	d.Diagnostics = checked.Diagnostics
+	truth := &record.TruthVersion{
+		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
+		Pool: d.Pool,
+	}
+	// Also for the first ground truth, because earlier runs have failed without one.
+	d.PendingWork = record.NewPendingWork(record.Reevaluate, now)
+	if old == nil {
+		d.Show(truth)
+		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
+		return
+	}
+	tx.Create(record.NewEvent(now, record.EventTruthChanged, d.Scope(), "/v1/datasets/"+d.ID))
+	truth.Meta, truth.Held = old.Meta, true
+	d.Reevaluation = &record.Reevaluation{StartedAt: record.At(now)}
+	d.PublishedProgress = record.Progress{}
+	tx.Save(truth, now)
+}
+
+// Acceptor accepts ground truths whose files were uploaded.
+type Acceptor struct {
+	Store   store.Store
+	Objects blob.Store
+	Now     func() time.Time
+}
+
+const (
+	// maxBegun is how many times an acceptance may begin without ending.
+	maxBegun = 3
+	// littleMemory is the memory, in bytes, up to which checking a ground truth surely does not end a process.
+	littleMemory = 8 << 20
+)
+
+// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they have errors, the dataset
+// keeps its ground truth and gets the diagnostics. A panic of the evaluator becomes a diagnostic and the returned error, because the
+// acceptance would otherwise be tried forever. Files that take much memory get the same diagnostic, without an error, if the process
+// has died in each of several attempts.
+func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
+	d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
+	if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
+		return err
+	}
+	var memory int64
+	err = panics.Catch(func() (err error) {
+		memory, err = Memory(ctx, &d.DatasetDraft, a.filesOf(ctx, d), littleMemory)
+		return err
+	})
+	_, panicked := errors.AsType[*panics.Error](err) // accept will meet the same panic and report it
+	if err != nil && !panicked {
+		return err
+	}
+	if memory <= littleMemory {
+		return a.accept(ctx, datasetID)
+	}
+	pending, err := a.begin(ctx, datasetID)
+	if err != nil || !pending {
+		return err
+	}
+	if err = a.accept(ctx, datasetID); err != nil {
+		return errors.Join(err, a.giveBack(context.WithoutCancel(ctx), datasetID))
+	}
+	return nil
+}
+
+// filesOf returns a function that opens the stored ground truth files of the dataset.
+func (a Acceptor) filesOf(ctx context.Context, d *record.DatasetItem) func(record.File) (io.ReadCloser, error) {
+	return func(f record.File) (io.ReadCloser, error) {
+		return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+	}
+}
+
+// begin counts an attempt, and reports whether to make it. It ends an acceptance that has begun too many times.
+func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, err error) {
+	err = records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
+		pending = d.PendingWork.Is(record.AcceptTruth)
+		if !pending {
+			return nil
+		}
+		d.PendingWork.Begun++
+		if d.PendingWork.Begun > maxBegun {
+			pending = false
+			old, err := records.Get[record.TruthVersion](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
+			if err != nil {
+				return err
+			}
+			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			d.Resume(old, a.Now())
+		}
+		tx.Save(d, a.Now())
+		return nil
+	})
+	return pending, err
+}
+
+// giveBack stops counting an attempt that ended with an error.
+func (a Acceptor) giveBack(ctx context.Context, datasetID string) error {
+	return records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
+		if d.PendingWork.Is(record.AcceptTruth) && d.PendingWork.Begun > 0 {
+			d.PendingWork.Begun--
+			tx.Save(d, a.Now())
+		}
+		return nil
+	})
+}
+
+// accept makes one attempt of Accept. It starts again if the files or their settings change meanwhile.
+func (a Acceptor) accept(ctx context.Context, datasetID string) error {
+	for {
+		d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
+			return err
+		}
+		var checked Checked
+		err = panics.Catch(func() (err error) {
+			checked, err = Check(ctx, &d.DatasetDraft, a.filesOf(ctx, d))
+			return err
+		})
+		panicked, ok := errors.AsType[*panics.Error](err)
+		if ok {
+			checked.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+		} else if err != nil {
+			return err
+		}
+		ended, err := a.end(ctx, d, checked)
+		if err == nil && !ended {
+			continue
+		}
+		if err == nil && ok {
+			return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, panicked)
+		}
+		return err
+	}
+}
+
+// end activates the checked ground truth of the dataset, or stores its errors. It returns false if the dataset has other files or
+// settings now.
+func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Checked) (ended bool, err error) {
+	err = records.Change(ctx, a.Store, was.Key(), func(d *record.DatasetItem, tx *records.Tx) error {
+		ended = !d.PendingWork.Is(record.AcceptTruth) || sameTruth(d, was)
+		if !ended || !d.PendingWork.Is(record.AcceptTruth) {
+			return nil
+		}
+		old, err := records.Get[record.TruthVersion](ctx, a.Store, store.Strong, record.TruthKey(d.ID))
+		if err != nil {
+			return err
+		}
+		if measure.HasErrors(checked.Diagnostics) {
+			d.Diagnostics = checked.Diagnostics
+			d.Resume(old, a.Now())
+		} else {
+			Activate(tx, d, old, checked, a.Now())
+		}
+		tx.Save(d, a.Now())
+		return nil
+	})
+	return ended, err
+}
+
+// sameTruth reports whether the datasets have the same ground truth files, and the same settings for reading them.
+func sameTruth(d, other *record.DatasetItem) bool {
+	return reflect.DeepEqual(d.Truths, other.Truths) && d.RunFormat == other.RunFormat && reflect.DeepEqual(d.Evaluator, other.Evaluator)
+}
+
+const unreadable = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +
+	"once it is fixed, store the files again. Until then runs are evaluated with the truth that was there before."

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"assay/shared/storage/diskfull"
+	"assay/shared/storage/store"
+
+	"go.etcd.io/bbolt"
+)
+
+// Write implements store.Store. If the context ends before the commit begins, the write is withdrawn and nothing is written. Once the
+// commit has begun, Write waits for the result, which takes the time of a sync.
+func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
+	if err := store.ValidateWrite(ctx, writes); err != nil {
+		return err
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	r := newRequest(writes)
+	if err := s.send(ctx, r); err != nil {
+		return err
+	}
+	store.Count(ctx, 0)
+	<-r.done
+	return r.err
+}
+
+// send waits until a commit takes the request. Close waits for all callers of send.
+func (s *Store) send(ctx context.Context, r *request) error {
+	s.sending.RLock()
+	defer s.sending.RUnlock()
+	if s.closed {
+		return s.closedError()
+	}
+	select {
+	case s.requests <- r:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("store: not written: %w", ctx.Err())
+	}
+}
+
+// newRequest encodes the writes here, so that the committing goroutine has less work.
+func newRequest(writes []store.Write) *request {
+	r := &request{changes: make([]change, len(writes)), done: make(chan struct{})}
+	for i := range writes {
+		r.changes[i] = newChange(&writes[i])
+		r.size += len(r.changes[i].key) + len(r.changes[i].value)
+	}
+	return r
+}
+
+// errUnchanged rolls back a commit that would change nothing, and so saves its syncs.
+var errUnchanged = errors.New("nothing to commit")
+
+func (s *Store) commitLoop() {
+	defer close(s.committed)
+	for first := range s.requests {
+		batch := s.collect(first)
+		written := s.commit(batch)
+		for _, r := range batch {
+			close(r.done)
+		}
+		if s.onChange != nil && len(written) > 0 {
+			s.onChange(written)
+		}
+	}
+}
+
+// commit applies each request separately in one transaction, and sets the results. It returns the new images.
+func (s *Store) commit(batch []*request) []store.Item {
+	var written []store.Item
+	var touched touched
+	if s.onChange != nil {
+		n := 0
+		for _, r := range batch {
+			n += len(r.changes)
+		}
+		written = make([]store.Item, 0, n)
+	}
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		t := tables{tx: tx, now: s.now(), revisions: s.revisions}
+		defer func() { touched = t.touched }()
+		for _, r := range batch {
+			before, err := t.checkConditions(r.changes)
+			r.err = err
+			if err != nil {
+				continue
+			}
+			for i := range r.changes {
+				changed, err := t.apply(&r.changes[i], &before[i])
+				if err != nil {
+					return err
+				}
+				if changed && s.onChange != nil {
+					written = append(written, r.changes[i].image())
+				}
+			}
+		}
+		if !t.dirty {
+			return errUnchanged
+		}
+		return t.purge()
+	})
+	touched.change() // also after an error: it may have occurred after the commit
+	if err != nil && !errors.Is(err, errUnchanged) {
+		for _, full := range diskfull.Errors {
+			if strings.Contains(err.Error(), full.Error()) { // bbolt includes some errors only as text
+				err = errors.Join(err, full)
+			}
+		}
+		for _, r := range batch {
+			r.err = fmt.Errorf("%w: write %s: %w", store.ErrUnavailable, s.path, err)
+		}
+		return nil
+	}
+	return written
+}
+
+// maxCommitBytes limits the size of a commit, and so its duration and memory.
+const maxCommitBytes = 16 << 20
+
+// request is a Write that waits for its commit.
+type request struct {
+	changes []change
+	size    int
+	done    chan struct{} // closed when err is set
+	err     error
+}
+
+// collect returns first and the requests that wait, in the order of their arrival, up to the size of one commit. It yields to the
+// writers that the last commit released, so that their next writes join this commit. Otherwise the writers would split into two halves
+// that wait for each other's syncs.
+func (s *Store) collect(first *request) []*request {
+	batch, size := []*request{first}, first.size
+	for yielded := false; size <= maxCommitBytes-store.MaxWriteBytes; {
+		select {
+		case r, open := <-s.requests:
+			if !open {
+				return batch
+			}
+			batch = append(batch, r)
+			size += r.size
+			yielded = false
+		default:
+			if yielded {
+				return batch
+			}
+			runtime.Gosched()
+			yielded = true
+		}
+	}
+	return batch
+}

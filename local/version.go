@@ -15,7 +15,7 @@ import (
 	"assay/shared/service/files"
 )
 
-// parseAndPrintVersion prints which build this is, and the form of the records that it reads and writes.
+// parseAndPrintVersion prints the version and the commit of the build, and the schema and the digest of its records.
 func parseAndPrintVersion(_ context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
 	f := flag.NewFlagSet("assay-server version", flag.ContinueOnError)
 	f.SetOutput(out)

@@ -236,7 +236,7 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
-    const linked = alone?.inputs?.some(f => f.url);
+  const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">
       <h3>

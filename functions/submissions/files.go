@@ -76,7 +76,8 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 const maxInlineText = 64 << 20
 
 // validate checks one file in a compute slot of the caller. Previews create nothing, so they use the same slots as tools.
-func validate(ctx context.Context, c *api.Call, inUse *record.TruthVersion, name string, content []byte) (found []measure.Diagnostic, err error) {
+func validate(ctx context.Context, c *api.Call, inUse *record.TruthVersion, name string, content []byte) (
+	found []measure.Diagnostic, err error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	file := scoring.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	var size lines.Size

@@ -5,8 +5,9 @@
 // to the run or a second has passed. The streams of a run share what they read, the run in watchedRuns and lines in logPages. Otherwise
 // 200 streams would read the same item 200 times a second, and their memory would grow with the logs.
 //
-// The server shares its rules and stores with the HTTP API: shared/service/queue has the transitions of runs, and shared/service/visibility and
-// shared/service/runview decide what a caller sees. call.go has the role that each method requires, and problems.go converts errors.
+// The server shares its rules and stores with the HTTP API: shared/service/queue has the transitions of runs, and
+// shared/service/visibility and shared/service/runview decide what a caller sees. call.go has the role that each method requires, and
+// problems.go converts errors.
 package server
 
 import (

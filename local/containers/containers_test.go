@@ -103,7 +103,8 @@ func disrupt(t *testing.T, folder string, services map[string]service, front *ba
 	login func(string, ...string) string) {
 	random, behind := storetest.Random(t), newBalancer(t)
 	replacer := strings.NewReplacer(addresses...)
-	processes := startService(t, folder, services["assay-grpc"], behind, replacer) // It starts before the table, the bucket and the issuer exist.
+	// It starts before the table, the bucket and the issuer exist.
+	processes := startService(t, folder, services["assay-grpc"], behind, replacer)
 	processes = append(processes, startService(t, folder, services["assay-server"], front, replacer)...)
 	c := &client{t: t, url: "http://" + front.addr, login: login, http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{}}}
 	if c.login == nil {

@@ -3,8 +3,9 @@
 //
 // # Ties
 //
-// A ranking is a strict order: documents of equal score are in the order of their ids, as package assay/shared/computation/measure/retrieval
-// defines. RankBiasedOverlap and Tau use this order. Only TauB looks at the scores, and counts documents of equal score as tied.
+// A ranking is a strict order: documents of equal score are in the order of their ids, as package
+// assay/shared/computation/measure/retrieval defines. RankBiasedOverlap and Tau use this order. Only TauB looks at the scores, and counts
+// documents of equal score as tied.
 package comparison
 
 import (

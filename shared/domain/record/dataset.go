@@ -293,8 +293,8 @@ func (e *Evaluator) Measure(name string) string {
 	return ""
 }
 
-// TruthVersion is the ground truth (qrels, labels) of a dataset, with the settings that runs are evaluated with. It changes only as a whole,
-// and each change makes a new version.
+// TruthVersion is the ground truth (qrels, labels) of a dataset, with the settings that runs are evaluated with. It changes only as a
+// whole, and each change makes a new version.
 type TruthVersion struct {
 	Meta      // ID is the dataset's
 	TaskID    string

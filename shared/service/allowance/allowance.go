@@ -1,7 +1,7 @@
 // Package allowance reads and changes what teams have used of the quota of a task (record.Allowance).
 //
-// The allowance of a team is stored under the id of its registration. That of a user is stored under the id of the user. It counts the user's
-// baselines, and what the user has used in former teams, so that a change of teams does not reset the quota.
+// The allowance of a team is stored under the id of its registration. That of a user is stored under the id of the user. It counts the
+// user's baselines, and what the user has used in former teams, so that a change of teams does not reset the quota.
 package allowance
 
 import (
@@ -41,8 +41,8 @@ func OfSubmitted(ctx context.Context, s store.Store, c store.Consistency, of Sub
 	return Of(ctx, s, c, scope)
 }
 
-// CarriedOver returns what the owner in the scope has used in former teams of the task, also before the owner was deleted and signed in again.
-// The result is nil for nothing.
+// CarriedOver returns what the owner in the scope has used in former teams of the task, also before the owner was deleted and signed in
+// again. The result is nil for nothing.
 func CarriedOver(ctx context.Context, s store.Store, c store.Consistency, of access.Scope) (*record.Allowance, error) {
 	ids := []string{of.OwnerID, record.DeletedUser(of.TaskID, of.OwnerID)}
 	all, err := records.GetAll[record.Allowance](ctx, s, c, lists.Map(ids, func(id string) store.Key {

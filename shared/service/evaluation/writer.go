@@ -47,8 +47,8 @@ func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record
 // Fail fails a leased run that was compared with the ground truth (qrels, labels), for the reasons. If the queue returns
 // queue.ErrTruthFailures, the run completes without values instead, and only organizers read the reasons. Until the run is unblinded,
 // its owner cannot distinguish it from an evaluated run.
-func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.TruthVersion, reasons []measure.Diagnostic,
-	version string) (*record.RunItem, error) {
+func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.TruthVersion,
+	reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
 	failed, err := w.Queue.FailAgainst(ctx, lease, truth, reasons)
 	if !errors.Is(err, queue.ErrTruthFailures) {
 		return failed, err

@@ -106,7 +106,8 @@ func (q Queue) Fail(ctx context.Context, l LeaseRef, reasons []measure.Diagnosti
 // dataset has none, which is the reason. If the ground truth has changed, FailAgainst returns ErrTruthChanged, because the reasons may
 // no longer apply. If a blinded run fails only for reasons that the ground truth reveals, the failure is counted. Beyond the allowed
 // number, FailAgainst returns ErrTruthFailures.
-func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.TruthVersion, reasons []measure.Diagnostic) (*record.RunItem, error) {
+func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.TruthVersion, reasons []measure.Diagnostic) (
+	*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		refund := t.refund
 		if truth == nil {

@@ -12,8 +12,9 @@ import (
 	"assay/shared/storage/store"
 )
 
-// LeaveDeleted removes a user who is being deleted from the team. The replacement stands for the user among the former members. It adds to tx
-// that the user carries over what the team has used, and whether it was rejected. The result is what the team has used; nil for nothing.
+// LeaveDeleted removes a user who is being deleted from the team. The replacement stands for the user among the former members. It adds
+// to tx that the user carries over what the team has used, and whether it was rejected. The result is what the team has used; nil for
+// nothing.
 func LeaveDeleted(ctx context.Context, s store.Store, tx *records.Tx, r *record.RegistrationItem, userID, replacement string,
 	now time.Time) (used *record.Allowance, err error) {
 	if used, err = allowance.Of(ctx, s, store.Strong, r.Scope()); err != nil {

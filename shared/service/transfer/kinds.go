@@ -51,7 +51,8 @@ var kinds = []kind{
 	{"AUDIT", "", kept, empty[record.AuditEntry]},
 	{"DATASET", "DATASET", kept, empty[record.DatasetItem]},
 	{"DATASET", "TRUTH", kept, empty[record.TruthVersion]},
-	{"DATASET", "SECRET", kept, empty[record.TruthSecret]}, // so that digests of ground truths stay equal; the folder has the ground truth itself
+	// The secret is kept, so that digests of ground truths stay equal. The folder has the ground truth itself.
+	{"DATASET", "SECRET", kept, empty[record.TruthSecret]},
 	{"SUBMISSION", "SUBMISSION", kept, empty[record.SubmissionItem]},
 	{"RUN", "RUN", kept, empty[record.RunItem]}, // with its place in the queue, and its lease, which will expire
 	{"RUN", "REVIEW", kept, empty[record.ReviewItem]},

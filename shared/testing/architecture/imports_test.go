@@ -175,7 +175,8 @@ var rules = []rule{
 		except: []string{
 			"assay/functions/*/lambda", "assay/grpc", "assay/infra", "assay/local",
 			"assay/shared/edge/gateway", "assay/shared/edge/gateway/schedule", // serve functions, which have no other table than DynamoDB's
-			"assay/shared/edge/api/servertest", "assay/shared/domain/record/recordtest", "assay/shared/storage/blob/*/...", "assay/shared/storage/store/*/...",
+			"assay/shared/edge/api/servertest", "assay/shared/domain/record/recordtest", "assay/shared/storage/blob/*/...",
+			"assay/shared/storage/store/*/...",
 		},
 		forbidden: []string{"assay/shared/storage/blob/*/...", "assay/shared/storage/store/*/..."},
 		allowed:   []string{"assay/shared/storage/blob/blobtest", "assay/shared/storage/store/storetest"},
@@ -192,7 +193,8 @@ var rules = []rule{
 	{
 		except: []string{
 			"assay/grpc/...", "assay/local", "assay/shared/storage/blob/s3/...",
-			"assay/shared/edge/awsconfig", "assay/shared/edge/gateway/lambdatest", "assay/shared/edge/gateway/schedule", "assay/shared/edge/mail/ses",
+			"assay/shared/edge/awsconfig", "assay/shared/edge/gateway/lambdatest", "assay/shared/edge/gateway/schedule",
+			"assay/shared/edge/mail/ses",
 			"assay/shared/storage/store/dynamo/...",
 		},
 		forbidden: []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},

@@ -98,7 +98,9 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 	}
 }
 
-func (t *Gold) withMeasures(asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Gold) int) *measure.Reference {
+func (t *Gold) withMeasures(
+	asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Gold) int,
+) *measure.Reference {
 	return &measure.Reference{
 		Steps: func(asked []measure.Measure) int {
 			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth in memory

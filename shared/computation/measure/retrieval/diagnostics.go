@@ -31,8 +31,8 @@ func (q *Qrels) Known() *KnownTopics {
 // KnownOf returns the topics and documents in the inputs of a dataset. documents is nil if the documents are unknown. There may be no
 // topics.
 func KnownOf(topics []string, documents func(id []byte) bool) *KnownTopics {
-	k := &KnownTopics{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
-		index: map[string]int32{}}}
+	names := slices.Compact(slices.Sorted(slices.Values(topics)))
+	k := &KnownTopics{origin: measure.OfInputs, documents: documents, topics: Qrels{names: names, index: map[string]int32{}}}
 	for i, name := range k.topics.names {
 		k.topics.index[name] = int32(i)
 	}

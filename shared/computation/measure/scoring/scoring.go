@@ -1,4 +1,4 @@
-// Package evaluator evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
+// Package scoring evaluates runs with the built-in evaluators. It chooses the evaluator by its kind, checks that measures and format
 // fit the kind, and opens files one after another. A new kind needs a declaration in measure.Evaluators and an entry in computations.
 package scoring
 
@@ -27,8 +27,8 @@ type Settings struct {
 // File is a file to read. Its content may be packed with gzip.
 type File = corpus.File
 
-// Evaluator is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be evaluated
-// against it at the same time.
+// Evaluator is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be
+// evaluated against it at the same time.
 type Evaluator struct {
 	of       *measure.Reference
 	settings Settings
@@ -107,7 +107,9 @@ func ValidateRun(ctx context.Context, s Settings, files []File, known ...*KnownI
 }
 
 // withKnown adds the diagnostics of comparing with each known part, without duplicates.
-func withKnown(all []measure.Diagnostic, known []*KnownIDs, compare func(*KnownIDs) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
+func withKnown(
+	all []measure.Diagnostic, known []*KnownIDs, compare func(*KnownIDs) ([]measure.Diagnostic, error),
+) ([]measure.Diagnostic, error) {
 	for _, k := range known {
 		if k == nil {
 			continue

@@ -267,7 +267,7 @@ soak: $(versitygw) ## serve a mixed load at 70 % of capacity for SOAK=20m while 
 
 # It floods for minutes, and judges by time too: the full form needs Linux. make test-attack sends every attack once.
 .PHONY: attack
-attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
+attack: ## attack the program under limits of memory and disk for seven minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
 	ASSAY_ATTACK=full $(GO) test -tags attack -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench

@@ -136,7 +136,8 @@ const replacedTime = record.AbandonedAfter + record.Day
 //	another user stays the payer       that user gets the removed bytes back; the caller pays only the given charge
 func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, charge record.Charge) error {
 	before, after := old.ObjectKeys(), changed.ObjectKeys()
-	if charge.Leaving = replacedBytes(old, after); charge.Leaving > 0 {
+	charge.Leaving = replacedBytes(old, after)
+	if charge.Leaving > 0 {
 		charge.Until = record.At(c.Now().Add(replacedTime))
 	}
 	if slices.ContainsFunc(after, func(key string) bool { return !slices.Contains(before, key) }) {

@@ -69,7 +69,8 @@ func (r *watchedRun) readPage(ctx context.Context, caller compute.Caller, run *r
 			return nil, err
 		}
 		lines = append(lines, line)
-		if bytes += lineBytes(line); bytes >= maxPageBytes {
+		bytes += lineBytes(line)
+		if bytes >= maxPageBytes {
 			break
 		}
 	}

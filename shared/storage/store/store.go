@@ -127,7 +127,8 @@ func (q *Query) IsLastPage(items []Item) bool {
 func (q *Query) Truncate(items []Item) []Item {
 	bytes := 0
 	for i := range items {
-		if bytes += len(items[i].Data); q.MaxBytes > 0 && bytes >= q.MaxBytes {
+		bytes += len(items[i].Data)
+		if q.MaxBytes > 0 && bytes >= q.MaxBytes {
 			return items[:i+1]
 		}
 	}

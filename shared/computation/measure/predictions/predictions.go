@@ -188,7 +188,8 @@ func (t *Gold) add(f *file, e example) bool {
 
 // code returns the code of a label. ok is false if there are too many labels.
 func (t *Gold) code(f *file, line int, label []byte) (code int32, ok bool) {
-	if code = t.labels.find(label); code >= 0 {
+	code = t.labels.find(label)
+	if code >= 0 {
 		return code, true
 	}
 	if len(t.labels.names) >= t.limits.labels {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -60,8 +61,11 @@ func TestList_PagesHaveALimitInBytes(t *testing.T) {
 		t.Errorf("as CSV a page has %d bytes, want at most %d; Link %q", len(a.Body), most, a.Header.Get("Link"))
 	}
 	handler := s.handler()
-	n := allocated(func() { exchange(t, handler, "alice", http.MethodGet, "/v1/notes?limit=200", nil) })
-	// Reading and rendering all notes takes 28 MiB, and a page 12. The race detector adds half, because pools drop buffers under it.
+	n := math.MaxInt
+	for range 3 { // The garbage collector empties pools, and under the race detector they drop buffers at random.
+		n = min(n, allocated(func() { exchange(t, handler, "alice", http.MethodGet, "/v1/notes?limit=200", nil) }))
+	}
+	// Reading and rendering all notes takes 28 MiB, and a page 12. The race detector adds half.
 	if most := 22 * page.MaxBytes; n > most {
 		t.Errorf("a page allocates %d bytes, want at most %d", n, most)
 	}

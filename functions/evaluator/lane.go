@@ -16,10 +16,12 @@ import (
 type lane struct {
 	subqueue record.Subqueue
 	budget   int64 // steps of an evaluation
-	*turns
+	order    *queue.FairOrder
+	wakeUp   *wait.Signal
+	light    bool // only runs of submitters who used little
 }
 
-// turns is what a worker keeps of a lane.
+// turns is the state of a lane.
 type turns struct {
 	order  queue.FairOrder
 	wakeUp wait.Signal
@@ -37,10 +39,20 @@ var errOverBudget = errors.New("the evaluation has used up its budget")
 const slowBudget = 4 * scoring.MaxSteps
 
 func (w *Worker) fastLane() lane {
-	return lane{record.BuiltinSubqueue(), cmp.Or(w.budget, stepBudget), &w.fast}
+	return lane{subqueue: record.BuiltinSubqueue(), budget: cmp.Or(w.budget, stepBudget), order: &w.fast.order, wakeUp: &w.fast.wakeUp}
 }
 
-func (w *Worker) slowLane() lane { return lane{record.SlowSubqueue(), slowBudget, &w.slow} }
+// lightPlace is the place of the fast lane that is kept for submitters who used little. A busy process may take seconds for the budgets of
+// the evaluations in the other places, and their runs must not wait for that.
+func (w *Worker) lightPlace() lane {
+	l := w.fastLane()
+	l.light, l.wakeUp = true, &w.lightWakeUp
+	return l
+}
+
+func (w *Worker) slowLane() lane {
+	return lane{subqueue: record.SlowSubqueue(), budget: slowBudget, order: &w.slow.order, wakeUp: &w.slow.wakeUp}
+}
 
 func (l lane) isSlow() bool { return l.subqueue == record.SlowSubqueue() }
 

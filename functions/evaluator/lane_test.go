@@ -92,14 +92,19 @@ func (f *fixture) withHeavyFiles() *heavyFiles {
 	return h
 }
 
-// addHeavy makes a run of the payer whose evaluation is heavy.
+// addHeavy makes a run of the payer whose evaluation takes more steps than the budget of the fast lane.
 func (f *fixture) addHeavy(h *heavyFiles, payer, task string) *record.RunItem {
 	f.t.Helper()
-	content := recordtest.Content("run.txt", ranked)
-	waits := recordtest.InState(record.AwaitingUpload)
-	r := f.runs.Run(payer, content, waits, paidBy(payer), ofTask(task)).RunItem
+	return f.addCounted(h, 1_000_000_000, payer, paidBy(payer), ofTask(task))
+}
+
+// addCounted makes a run of the user whose evaluation takes the steps.
+func (f *fixture) addCounted(h *heavyFiles, steps int, user string, options ...recordtest.RunOption) *record.RunItem {
+	f.t.Helper()
+	waits := []recordtest.RunOption{recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload)}
+	r := f.runs.Run(user, append(waits, options...)...).RunItem
 	h.mu.Lock()
-	h.steps[r.ID] = 1_000_000_000
+	h.steps[r.ID] = steps
 	h.mu.Unlock()
 	f.must(queue.Enqueue(r, f.truth, f.Now()))
 	f.records.Replace(r)
@@ -149,6 +154,33 @@ func TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget(t *testing.T) {
 	if h.most != 1 {
 		t.Errorf("%d heavy evaluations were in memory at once", h.most)
 	}
+}
+
+// TestLanes_KeepAPlaceForLightRuns has two users who used much. Their next runs are within the budget and occupy the fast lane for as long
+// as the test lets them, as on a busy machine. A run of a third user in the same task is evaluated meanwhile, and no more runs of the two.
+func TestLanes_KeepAPlaceForLightRuns(t *testing.T) {
+	f := newFixture(t)
+	h := f.withHeavyFiles()
+	add := func(user string, steps int) *record.RunItem {
+		return f.addCounted(h, steps, user, paidBy("organizer"), ofTask("task"))
+	}
+	f.start()
+	for _, user := range []string{"ann", "ben"} {
+		r := add(user, 1_000_000_000)
+		waittest.Until(t, "the run is in the slow lane", func() bool { return f.run(r.ID).Queue == record.QueueSlow })
+	}
+	for _, user := range []string{"ann", "ben"} {
+		f.until(add(user, 1_000_000).ID, record.Evaluating)
+	}
+	another := add("ann", 1_000_000)
+	for range 3 {
+		f.until(f.add(ranked, paidBy("organizer"), ofTask("task")).ID, record.Completed)
+	}
+	if r := f.run(another.ID); r.State != record.Queued {
+		t.Errorf("a further run of a user who used much is %s", r.State)
+	}
+	close(h.goOn)
+	f.until(another.ID, record.Completed)
 }
 
 // multilabel makes a dataset one of several labels of many examples, by many measures.

@@ -20,8 +20,8 @@
 //
 // Processes serve payers in turns, by the steps of evaluations that they used lately, and within them submitters, tasks and teams (see
 // queue.FairOrder). An evaluation has a budget of steps, about half a second of work. Beyond it, the run is given back and evaluated
-// again, in the slow lane, which evaluates one run at a time, in the same order. So many heavy runs of one payer delay a light run of
-// another one by at most the budget, and at most as many evaluations as there are places are in memory.
+// again, in the slow lane, which evaluates one run at a time, in the same order. The binary keeps one place of the fast lane for submitters
+// who used little, so that they do not wait for the budgets of others. At most as many evaluations as there are places are in memory.
 //
 // A process that the stream calls for a certain run first evaluates those whose turn comes before, and then others that wait. The table
 // counts how many runs of a payer are evaluated by all such processes. A run of a payer that has its share waits for one of them to be done
@@ -52,7 +52,7 @@ import (
 )
 
 const (
-	concurrency   = 2                // runs evaluated at once beside the slow lane; one evaluation uses several cores for part of its time
+	concurrency   = 2                // places of the fast lane besides the light place; an evaluation uses several cores for part of its time
 	leaseTime     = time.Minute      // after which a run of a dead worker is queued again
 	pollInterval  = time.Second      // of the queue and of due work, without a notification
 	shutdownGrace = 10 * time.Second // to release the runs of a worker that stops
@@ -74,8 +74,10 @@ type Worker struct {
 
 	budget     int64 // of tests, in place of stepBudget; 0: none
 	fast, slow turns
-	truths     cache[*scoring.Evaluator] // nil: it is invalid
-	inputs     cache[*scoring.KnownIDs]  // nil: without ids
+
+	lightWakeUp wait.Signal
+	truths      cache[*scoring.Evaluator] // nil: it is invalid
+	inputs      cache[*scoring.KnownIDs]  // nil: without ids
 
 	runDue, datasetDue, workDue wait.Signal // pending work of runs, of datasets, and of other records
 	payers                      payerTurns  // of the pending work of datasets
@@ -90,6 +92,7 @@ func (w *Worker) Run(ctx context.Context) {
 	for range concurrency {
 		all.Go(func() { w.work(ctx, w.fastLane()) })
 	}
+	all.Go(func() { w.work(ctx, w.lightPlace()) })
 	all.Go(func() { w.work(ctx, w.slowLane()) })
 	for _, c := range w.periodicJobs() {
 		all.Go(func() {
@@ -128,7 +131,11 @@ func (w *Worker) RecordWaiting(ctx context.Context) error { return w.queue().Rec
 
 // lease leases the next run of the lane.
 func (w *Worker) lease(ctx context.Context, l lane) (*record.RunItem, error) {
-	return w.queue().Lease(ctx, l.subqueue, &l.order, w.holder(), leaseTime)
+	lease := w.queue().Lease
+	if l.light {
+		lease = w.queue().LeaseLight
+	}
+	return lease(ctx, l.subqueue, l.order, w.holder(), leaseTime)
 }
 
 func (w *Worker) writer() *evaluation.Writer {
@@ -146,7 +153,7 @@ const lingerTime = time.Minute
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) (time.Time, error) {
 	l := w.fastLane()
 	for ctx.Err() == nil {
-		other, err := w.queue().LeaseBefore(ctx, &l.order, run, w.holder(), leaseTime)
+		other, err := w.queue().LeaseBefore(ctx, l.order, run, w.holder(), leaseTime)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -155,7 +162,7 @@ func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) (time.Time, 
 		}
 		w.evaluate(ctx, l, other)
 	}
-	leased, err := w.queue().LeaseRun(ctx, &l.order, run.ID, w.holder(), leaseTime)
+	leased, err := w.queue().LeaseRun(ctx, l.order, run.ID, w.holder(), leaseTime)
 	switch {
 	case errors.Is(err, queue.ErrNoPlace):
 		return w.Now().Add(leaseTime), nil
@@ -236,6 +243,7 @@ func (w *Worker) Changed(items []store.Item) {
 		switch entry := it.Entry(record.ByWork); entry.Partition {
 		case record.QueuePartition(record.QueueBuiltin):
 			w.fast.wakeUp.Send()
+			w.lightWakeUp.Send()
 		case record.QueuePartition(record.QueueSlow):
 			w.slow.wakeUp.Send()
 		case record.DuePartition:

@@ -20,6 +20,9 @@ const (
 	// mostUsed is the greatest use that counts, about a second of work. Otherwise somebody with much use would wait until others have
 	// as much. Somebody with little use in a task would wait because of the task's other participants.
 	mostUsed = 200_000_000
+	// lightUse is the use of a submitter, over all payers, from which on LeaseLight leases no more of the submitter's runs. It is about half a
+	// second of work.
+	lightUse = 50_000_000
 	// maxRemembered limits the names whose use a FairOrder remembers, and the turns that it knows to wait. It forgets the names with
 	// the least use. It forgets all turns at once, because searches find them again.
 	maxRemembered = 10_000
@@ -62,7 +65,7 @@ func (u use) compare(v use, now time.Time) int {
 	return cmp.Or(cmp.Compare(u.lately(now), v.lately(now)), cmp.Compare(u.order, v.order))
 }
 
-// Charge adds the steps of an evaluation to the use of all levels of the turn.
+// Charge adds the steps of an evaluation to the use of all levels of the turn, and to the use of the submitter over all payers.
 func (o *FairOrder) Charge(t record.Turn, steps int64, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +77,8 @@ func (o *FairOrder) charge(t record.Turn, steps int64, now time.Time) {
 		o.used = map[string]use{}
 	}
 	o.served++
-	for _, name := range t.Levels() {
+	levels := t.Levels()
+	for _, name := range append(levels[:], everywhere(t)) {
 		o.used[name] = use{min(o.used[name].lately(now)+float64(steps), mostUsed), now, o.served}
 	}
 	if len(o.used) > maxRemembered {
@@ -88,6 +92,14 @@ func (o *FairOrder) forget(now time.Time) {
 	for _, name := range names[:len(names)-maxRemembered/2] {
 		delete(o.used, name)
 	}
+}
+
+// everywhere returns the name of the turn's submitter over all payers. It differs from the names of all levels.
+func everywhere(t record.Turn) string { return "#" + t.Submitter }
+
+// isLight reports whether the turn's submitter has little use over all payers.
+func (o *FairOrder) isLight(t record.Turn, now time.Time) bool {
+	return o.used[everywhere(t)].lately(now) < lightUse
 }
 
 // unused reports whether no use of the name counts any more.

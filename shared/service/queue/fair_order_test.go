@@ -250,6 +250,57 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	}
 }
 
+// TestLeaseLight_FindsLightRunsAmongHeavyOnes has 100 payers, one of them with 100 turns, and only submitters with much use. Their runs are
+// not leased, nor is one of the submitters' runs for a new payer. Runs of submitters without use are leased after a few searches with few
+// reads each.
+func TestLeaseLight_FindsLightRunsAmongHeavyOnes(t *testing.T) {
+	const most = 10 * 8 // reads of a search: of payers, of turns of each of these, and of turns of the chosen payer
+	f := newFixture(t)
+	var order queue.FairOrder
+	add := func(of string, steps int64) *record.RunItem {
+		r := f.add(turn(of))
+		order.Charge(r.Turn(), steps, f.now)
+		return r
+	}
+	f.Batch(func() {
+		for i := range 100 {
+			add(fmt.Sprintf("p%02d heavy%d 1 x", i, i%40), 60_000_000)
+		}
+		for i := range 100 {
+			add(fmt.Sprintf("p50 heavy%02d 1 x", i), 60_000_000)
+		}
+	})
+	lease := func() *record.RunItem {
+		var u store.Usage
+		r, err := f.queue().LeaseLight(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime)
+		f.must(err)
+		if n := u.Calls.Load(); n > most {
+			t.Fatalf("a search reads %d times, want at most %d", n, most)
+		}
+		return r
+	}
+	for range 200 {
+		if r := lease(); r != nil {
+			t.Fatalf("the run of %v is leased, whose submitter used much", r.Turn())
+		}
+	}
+	for _, light := range []string{"new light 1 x", "p50 light 1 x", "p99 zoe 2 y"} {
+		want := f.add(turn(light))
+		f.add(turn("elsewhere heavy3 1 x"))
+		for n := 1; ; n++ {
+			if r := lease(); r != nil {
+				if r.ID != want.ID {
+					t.Errorf("leased the run of %v, want that of %s", r.Turn(), light)
+				}
+				break
+			}
+			if n > 2*100/8 {
+				t.Fatalf("the run of %s is not leased in %d searches", light, n)
+			}
+		}
+	}
+}
+
 // TestFairOrder_ForgetsThoseThatUsedLeast has more payers than an order remembers. It must remember the payer with the most use.
 func TestFairOrder_ForgetsThoseThatUsedLeast(t *testing.T) {
 	f := newFixture(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"assay/shared/domain/record"
@@ -26,30 +27,32 @@ const (
 // The first of several runs costs one small read, and each later run at most 2 * looks + 1. An empty queue costs two reads of an empty
 // page, or one if it was empty before.
 func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (*record.RunItem, error) {
-	return q.search(ctx, sub, o, nil, lease, d)
+	s := q.newSearch(ctx, sub, o, lease, d)
+	return s.leaseNext()
+}
+
+// LeaseLight is like Lease, but only for runs of submitters with little use over all payers: less than about half a second of work. A
+// search looks at a few payers and turns, and the next search continues there. So it may return nil although such a run waits.
+func (q Queue) LeaseLight(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (
+	*record.RunItem, error) {
+	s := q.newSearch(ctx, sub, o, lease, d)
+	s.light = true
+	return s.leaseNext()
 }
 
 // LeaseBefore is like Lease, for a built-in evaluator that is about to evaluate run. It returns nil if no run is known to wait whose
 // turn comes before run's.
 func (q Queue) LeaseBefore(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
 	d time.Duration) (*record.RunItem, error) {
-	return q.search(ctx, record.BuiltinSubqueue(), o, run, lease, d)
+	turn := run.Turn()
+	s := q.newSearch(ctx, record.BuiltinSubqueue(), o, lease, d)
+	s.before = &turn
+	return s.leaseNext()
 }
 
-func (q Queue) search(ctx context.Context, sub record.Subqueue, o *FairOrder, before *record.RunItem, lease record.Lease,
-	d time.Duration) (*record.RunItem, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	s := search{Queue: q, ctx: ctx, now: q.Now(), subqueue: sub, order: o, lease: lease, duration: d,
+func (q Queue) newSearch(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) *search {
+	return &search{Queue: q, ctx: ctx, now: q.Now(), subqueue: sub, order: o, lease: lease, duration: d,
 		found: map[record.Turn]found{}, payers: map[string]bool{}, skipped: map[record.Turn]bool{}, full: map[string]bool{}}
-	if before != nil {
-		turn := before.Turn()
-		if o.unused(turn.Payer, s.now) {
-			return nil, nil
-		}
-		s.before = &turn
-	}
-	return s.leaseNext()
 }
 
 // search is one search of a subqueue for a run to lease.
@@ -60,6 +63,7 @@ type search struct {
 	subqueue   record.Subqueue
 	order      *FairOrder
 	before     *record.Turn // the leased turn must come before this one, unless nil
+	light      bool         // only submitters with little use
 	lease      record.Lease
 	duration   time.Duration
 	found      map[record.Turn]found // turns that were read
@@ -76,10 +80,18 @@ type found struct {
 	onlyTurn, onlyPayer bool
 }
 
-// leaseNext leases a run of the first turn in the order that has one.
+// leaseNext leases a run of the first turn in the order that has one. It returns nil if there is none.
 func (s *search) leaseNext() (*record.RunItem, error) {
+	s.order.mu.Lock()
+	defer s.order.mu.Unlock()
+	if s.before != nil && s.order.unused(s.before.Payer, s.now) {
+		return nil, nil
+	}
 	for {
 		all, err := s.findPayers()
+		if err == nil && s.light {
+			err = s.findLight()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -105,6 +117,8 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 			}
 		}
 		switch {
+		case s.light:
+			return nil, nil // a search for all light runs would read all heavy ones
 		case all && s.before == nil:
 			return nil, s.unreadable
 		case all:
@@ -114,7 +128,9 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 }
 
 // may reports whether this search may lease a run of the turn.
-func (s *search) may(t record.Turn) bool { return !s.skipped[t] && !s.full[t.Payer] }
+func (s *search) may(t record.Turn) bool {
+	return !s.skipped[t] && !s.full[t.Payer] && (!s.light || s.order.isLight(t, s.now))
+}
 
 // findPayers looks for waiting payers until it finds one without use. It reports whether this search has looked at all payers.
 func (s *search) findPayers() (all bool, err error) {
@@ -126,6 +142,22 @@ func (s *search) findPayers() (all bool, err error) {
 		},
 		func(t record.Turn) bool { return s.order.unused(t.Payer, s.now) })
 	return all || len(s.payers) == before, err // without a new payer, the search has come around
+}
+
+// findLight looks for other turns of the payers whose turns, as far as they are known, are of submitters with much use.
+func (s *search) findLight() error {
+	if _, found := s.order.first(s.now, s.may); found {
+		return nil
+	}
+	for turn, f := range maps.Clone(s.found) {
+		if f.onlyPayer {
+			continue
+		}
+		if err := s.findTurnsOf(turn); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findTurns looks for turns of the chosen turn's payer, and returns the first in the order. It returns chosen at once if the payer has

@@ -48,8 +48,8 @@ var scenarios = []scenario{
 	{name: "connections", send: idleConnections},
 	{name: "gRPC messages", send: grpcMessages},
 	{name: "gRPC streams", send: grpcStreams},
-	{name: "big runs of one team", send: bigRuns, fullOnly: true},
 	{name: "heavy records in lists", send: heavyLists},
+	{name: "big runs of one team", send: bigRuns, fullOnly: true}, // reads the lists of the scenario before it
 	{name: "slow readers", send: slowReaders},
 	{name: "slow readers with one login", send: slowReadersOfUser},
 	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, maxAnswer: problemBytes},

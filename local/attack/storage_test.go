@@ -23,7 +23,7 @@ import (
 
 // heavyLists fills a list with records of the largest size, and requests the list from many callers.
 func heavyLists(ctx context.Context, s *server, res *results) {
-	made, readers := pick(s.profile, 40, 210), pick(s.profile, 4, 30)
+	made := pick(s.profile, 40, 210)
 	body := encode(object{"name": "Heavy", "description": repeat(`"`, 60<<10)})
 	write := scenario{allow: append([]int{http.StatusForbidden}, accepted...), maxAnswer: problemBytes}
 	for n := range made {
@@ -32,13 +32,19 @@ func heavyLists(ctx context.Context, s *server, res *results) {
 		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.attacker, h.Get("Location"), `"Heavy"`) }
 		res.exchange(ctx, s, &write, q)
 	}
+	s.readLists(ctx, res)
+}
+
+// readLists requests the list of organizers, which heavyLists fills, from many callers.
+func (s *server) readLists(ctx context.Context, res *results) {
+	readers := pick(s.profile, 4, 30)
 	read := scenario{allow: []int{200, 429, 503}, maxAnswer: pageBytes, senders: readers}
-	var lists []request
+	var requests []request
 	for n := range readers {
-		lists = append(lists, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2],
+		requests = append(requests, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2],
 			path: "/v1/organizers?limit=200"})
 	}
-	s.flood(ctx, &read, lists, res)
+	s.flood(ctx, &read, requests, res)
 }
 
 // writeFlood creates and changes resources that every user may create.
@@ -200,18 +206,23 @@ func (s *server) recover(ctx context.Context, res *results) {
 const (
 	bigRunCount = 40
 	bigRunLines = 300_000 // 54 MiB unpacked
-	minWaiting  = 4       // With fewer waiting runs, the scenario would show nothing.
+	minWaiting  = 4       // with fewer waiting runs, the scenario would show nothing
 )
 
 // bigRuns uploads runs of one team that take long to evaluate, and then submits as another team to another task. The run of the other team
-// must be evaluated before most of the runs that were queued before.
+// must be evaluated before most of the runs that were queued before. While these runs are evaluated, many callers read heavy lists, so that
+// the processor is busy while the little user waits for scores.
 func bigRuns(ctx context.Context, s *server, res *results) {
+	if _, err := s.make(s.attacker, s.task+"/registrations", object{"team": s.attacker.name}, nil); err != nil {
+		res.fault("the team of the big runs: %v", err)
+		return
+	}
 	content := bigRun(bigRunLines)
 	var uploads sync.WaitGroup
 	for range 4 {
 		uploads.Go(func() {
 			for range bigRunCount / 4 {
-				s.upload(ctx, res, s.participant, s.task, s.dataset, content)
+				s.upload(ctx, res, s.attacker, s.task, s.dataset, content)
 			}
 		})
 	}
@@ -226,6 +237,9 @@ func bigRuns(ctx context.Context, s *server, res *results) {
 	}
 	if before < minWaiting || after < before/2 {
 		res.fault("%d runs waited before that of another team, and %d when it was evaluated", before, after)
+	}
+	for range 3 {
+		s.readLists(ctx, res)
 	}
 }
 

@@ -197,9 +197,14 @@ func (m *apiMachine) restore(t *rapid.T) {
 	if e == nil {
 		return
 	}
-	status := http.StatusNotFound
-	if organizes(user) || e.byTeam && e.owned(user) {
+	var status int
+	switch {
+	case organizes(user), e.byTeam && e.owned(user) && m.accepted(user):
 		status = http.StatusNoContent
+	case e.byTeam && e.owned(user): // a team restores only while it may submit
+		status = http.StatusForbidden
+	default:
+		status = http.StatusNotFound
 	}
 	if m.ask("restore", status, nil, user, http.MethodDelete, e.deletion, nil) {
 		e.deletion = ""

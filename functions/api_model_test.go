@@ -42,7 +42,7 @@ type apiEntry struct {
 	evaluation         string
 	published, blinded bool
 	deletion           string // path of its entry in the trash, if it is there
-	byTeam             bool   // the team deleted it, and so may restore it
+	byTeam             bool   // the team deleted it, and may restore it while its registration is accepted
 }
 
 func organizes(caller string) bool { return caller == "olga" || caller == "eddy" || caller == "root" }

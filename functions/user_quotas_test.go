@@ -66,16 +66,16 @@ func TestUserQuota_ReplacesTheDefaults(t *testing.T) {
 func TestUserQuota_IsPatchedByAdministratorsAlone(t *testing.T) {
 	p := newCharged(t)
 	olga := pathOfUser("olga")
-	quota := map[string]any{"quota": map[string]any{"storedBytes": 5}}
+	patch := map[string]any{"quota": map[string]any{"storedBytes": 5}}
 	for user, want := range map[string]int{"": http.StatusUnauthorized, "olga": http.StatusForbidden, "robot": http.StatusForbidden} {
-		p.Want(want, nil, user, http.MethodPatch, olga, quota)
-		p.Want(want, nil, user, http.MethodPatch, pathOfUser("nobody"), quota)
+		p.Want(want, nil, user, http.MethodPatch, olga, patch)
+		p.Want(want, nil, user, http.MethodPatch, pathOfUser("nobody"), patch)
 	}
 	p.change("root", "/v1/user", map[string]any{})
 	var token struct{ Secret string }
 	p.Want(http.StatusCreated, &token, "root", http.MethodPost, tokensPath, map[string]any{"name": "t", "scopes": []string{"organize"}})
-	p.Want(http.StatusForbidden, nil, token.Secret, http.MethodPatch, olga, quota)
-	p.Want(http.StatusNotFound, nil, "root", http.MethodPatch, pathOfUser("nobody"), quota)
+	p.Want(http.StatusForbidden, nil, token.Secret, http.MethodPatch, olga, patch)
+	p.Want(http.StatusNotFound, nil, "root", http.MethodPatch, pathOfUser("nobody"), patch)
 
 	const jsonPatch = "application/json-patch+json"
 	var u users.Profile
@@ -84,7 +84,7 @@ func TestUserQuota_IsPatchedByAdministratorsAlone(t *testing.T) {
 		Resource users.Profile
 		Effects  []any
 	}
-	p.Want(http.StatusOK, &preview, "root", http.MethodPatch, olga+"?preview=true", quota)
+	p.Want(http.StatusOK, &preview, "root", http.MethodPatch, olga+"?preview=true", patch)
 	if preview.Resource.Limits.StoredBytes != 5 || len(preview.Effects) > 0 {
 		t.Errorf("%+v", preview)
 	}
@@ -94,8 +94,8 @@ func TestUserQuota_IsPatchedByAdministratorsAlone(t *testing.T) {
 	if u.Limits.StoredBytes != 5 || changed.Header.Get("ETag") == tag {
 		t.Errorf("the tag %s after %s", tag, changed.Body)
 	}
-	p.Want(http.StatusPreconditionFailed, nil, "root", http.MethodPatch, olga, quota, "If-Match", tag)
-	same := p.Want(http.StatusOK, nil, "root", http.MethodPatch, olga, quota, "If-Match", changed.Header.Get("ETag"))
+	p.Want(http.StatusPreconditionFailed, nil, "root", http.MethodPatch, olga, patch, "If-Match", tag)
+	same := p.Want(http.StatusOK, nil, "root", http.MethodPatch, olga, patch, "If-Match", changed.Header.Get("ETag"))
 	if same.Header.Get("ETag") != changed.Header.Get("ETag") {
 		t.Error("a patch that changes nothing made another version")
 	}
@@ -239,8 +239,8 @@ func raceUserQuota(t *testing.T, s *servertest.Server, user string) {
 	t.Helper()
 	s.Want(http.StatusOK, nil, user, http.MethodPatch, "/v1/user", map[string]any{})
 	set := func(n int64) servertest.Answer {
-		quota := map[string]any{"perDay": map[string]any{record.MadeOrganizers: n}}
-		return s.Do("root", http.MethodPatch, pathOfUser(user), map[string]any{"quota": quota})
+		limits := map[string]any{"perDay": map[string]any{record.MadeOrganizers: n}}
+		return s.Do("root", http.MethodPatch, pathOfUser(user), map[string]any{"quota": limits})
 	}
 	if a := set(2); a.Status != http.StatusOK {
 		t.Fatalf("%s", a.Body)

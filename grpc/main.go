@@ -106,11 +106,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if getenv(containerVariable) != "" {
 		cloudWatch = metrics.CloudWatch(log, c.table, time.Now)
 	}
-	record := func(m *metrics.Metric, value float64, labels ...string) {
+	recordMetric := func(m *metrics.Metric, value float64, labels ...string) {
 		exporter.Record(m, value, labels...)
 		cloudWatch.Record(m, value, labels...)
 	}
-	s = server.New(server.Env{Metrics: record, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
+	s = server.New(server.Env{Metrics: recordMetric, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
 		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(c.rates(), "")).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	if cloudWatch != nil {

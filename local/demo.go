@@ -130,11 +130,11 @@ func (c *demoClient) file(name string) map[string]any {
 	return map[string]any{"name": name, "mediaType": "application/gzip", "content": base64.StdEncoding.EncodeToString(content)}
 }
 
-func (c *demoClient) post(user, path string, body any) (location string) {
-	return c.send(user, http.MethodPost, path, body, nil)
+func (c *demoClient) post(user, target string, body any) (location string) {
+	return c.send(user, http.MethodPost, target, body, nil)
 }
 
-func (c *demoClient) send(user, method, path string, body, v any) (location string) {
+func (c *demoClient) send(user, method, target string, body, v any) (location string) {
 	if c.err != nil {
 		return ""
 	}
@@ -143,7 +143,7 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 		return ""
 	}
 	var r *http.Request
-	if r, c.err = http.NewRequestWithContext(c.ctx, method, path, bytes.NewReader(encoded)); c.err != nil {
+	if r, c.err = http.NewRequestWithContext(c.ctx, method, target, bytes.NewReader(encoded)); c.err != nil {
 		return ""
 	}
 	r.Header.Set("Authorization", "Bearer "+user)
@@ -154,7 +154,7 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
 	if w.Code >= http.StatusBadRequest {
-		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.Code, w.Body)
+		c.err = fmt.Errorf("%s %s: status %d: %s", method, target, w.Code, w.Body)
 		return ""
 	}
 	if v != nil {

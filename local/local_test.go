@@ -219,8 +219,8 @@ func TestServer_SaysWhichAddressesCount(t *testing.T) {
 
 func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 	s := start(t, "-demo=false")
-	for path, want := range map[string]string{"/dev/token": "", "/v1/tasks": "*", "/files/x": "*"} {
-		r := request(t, http.MethodOptions, s.url+path, nil)
+	for target, want := range map[string]string{"/dev/token": "", "/v1/tasks": "*", "/files/x": "*"} {
+		r := request(t, http.MethodOptions, s.url+target, nil)
 		r.Header.Set("Origin", "https://elsewhere.example")
 		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
 		resp, err := http.DefaultClient.Do(r)
@@ -229,7 +229,7 @@ func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 		if got := resp.Header.Get("Access-Control-Allow-Origin"); got != want {
-			t.Errorf("%s: Access-Control-Allow-Origin %q, want %q", path, got, want)
+			t.Errorf("%s: Access-Control-Allow-Origin %q, want %q", target, got, want)
 		}
 	}
 }
@@ -290,11 +290,11 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 func TestParents_AreNeverMissing(t *testing.T) {
 	s := start(t)
 	admin := s.token(t, "root", "admins")
-	status := func(token, path string) int { return s.send(t, token, http.MethodGet, path, nil).status }
-	first := func(path string) (resource map[string]any) {
+	status := func(token, target string) int { return s.send(t, token, http.MethodGet, target, nil).status }
+	first := func(target string) (resource map[string]any) {
 		t.Helper()
 		var p struct{ Data []map[string]any }
-		s.get(t, admin, path, &p)
+		s.get(t, admin, target, &p)
 		return p.Data[0]
 	}
 	ids := map[string]string{"{$}": "", "{tool}": "evaluator"}

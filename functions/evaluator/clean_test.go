@@ -59,7 +59,7 @@ func (o *orderedFiles) List(ctx context.Context, prefix, after string, before ti
 // TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded: a bucket may have more files than a call of Lambda can look at.
 func TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded(t *testing.T) {
 	f := newFixture(t)
-	files := &orderedFiles{Store: f.Files}
+	ordered := &orderedFiles{Store: f.Files}
 	nobody := record.NewID(f.Now())
 	const n = 7 * store.MaxKeys / 2
 	for i := range n {
@@ -67,11 +67,11 @@ func TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded(t *testing.T) {
 	}
 	keep := f.add(ranked).ObjectKeys()[0]
 	f.wait(49 * time.Hour)
-	f.Files = files
+	f.Files = ordered
 	after, calls := "", 0
 	for ; calls == 0 || after != ""; calls++ {
 		ctx, end := context.WithCancel(f.ctx)
-		files.end, files.atMost = end, 2*store.MaxKeys // of what is left: each call deletes what it saw
+		ordered.end, ordered.atMost = end, 2*store.MaxKeys // of what is left: each call deletes what it saw
 		done, err := f.DeleteAbandonedFiles(ctx, after)
 		if done != "" && !errors.Is(err, context.Canceled) || done == "" && err != nil || done != "" && done <= after {
 			t.Fatalf("call %d went on after %q to %q: %v", calls, after, done, err)
@@ -79,13 +79,13 @@ func TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded(t *testing.T) {
 		after = done
 		end()
 	}
-	if calls < 2 || files.listed > n+calls*store.MaxKeys {
-		t.Errorf("%d files were listed %d times in %d calls: it did not go on, but began again", n, files.listed, calls)
+	if calls < 2 || ordered.listed > n+calls*store.MaxKeys {
+		t.Errorf("%d files were listed %d times in %d calls: it did not go on, but began again", n, ordered.listed, calls)
 	}
 	if _, err := f.Files.Stat(f.ctx, keep); err != nil {
 		t.Error(err)
 	}
-	for key, err := range files.Store.List(f.ctx, string(record.HolderRuns)+"/"+nobody+"/", "", f.Now()) {
+	for key, err := range ordered.Store.List(f.ctx, string(record.HolderRuns)+"/"+nobody+"/", "", f.Now()) {
 		t.Fatalf("%s is left, %v", key, err)
 	}
 }

@@ -138,23 +138,23 @@ func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx contex
 
 // attempt evaluates the run against the current truth, and writes the result.
 func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h queue.LeaseRef) error {
-	truth, err := records.Get[record.TruthVersion](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
+	current, err := records.Get[record.TruthVersion](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
 		return err
-	case truth == nil:
+	case current == nil:
 		return w.withoutTruth(ctx, run, h)
-	case queue.EvaluationQueue(truth) != record.QueueBuiltin:
+	case queue.EvaluationQueue(current) != record.QueueBuiltin:
 		_, err = w.queue().Release(ctx, h)
 		return err
 	}
-	against, err := w.truths.get(ctx, l, truth.ID, strconv.FormatInt(truth.Number, 10),
-		func(ctx context.Context) (*scoring.Evaluator, int64, error) { return w.readTruth(ctx, truth) })
+	against, err := w.truths.get(ctx, l, current.ID, strconv.FormatInt(current.Number, 10),
+		func(ctx context.Context) (*scoring.Evaluator, int64, error) { return w.readTruth(ctx, current) })
 	if err != nil {
 		return err
 	}
 	if against == nil {
-		return w.fail(ctx, h, truth,
+		return w.fail(ctx, h, current,
 			"The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated automatically.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
@@ -166,7 +166,7 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 	result, diagnostics := evaluated.Result, evaluated.Diagnostics
 	// Blinded runs are validated in any case, so that the duration reveals nothing either.
 	if len(diagnostics) > 0 || run.Access.Conceals() {
-		known, err := w.known(ctx, l, run, truth, against)
+		known, err := w.known(ctx, l, run, current, against)
 		if err != nil {
 			return err
 		}
@@ -176,14 +176,14 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 		}
 		diagnostics = measure.WithoutTruth(public, diagnostics)
 	}
-	version := scoring.Version(measure.Kind(truth.Evaluator.Kind))
+	version := scoring.Version(measure.Kind(current.Evaluator.Kind))
 	if measure.HasErrors(diagnostics) {
-		_, err = w.writer().Fail(ctx, h, run, truth, diagnostics, version)
+		_, err = w.writer().Fail(ctx, h, run, current, diagnostics, version)
 		return err
 	}
 	result.Warnings = diagnostics
-	result.RunTag = evaluation.RunTag(truth.RunFormat, bytes.NewReader(start()))
-	_, err = w.writer().Complete(ctx, h, run, truth, result, version)
+	result.RunTag = evaluation.RunTag(current.RunFormat, bytes.NewReader(start()))
+	_, err = w.writer().Complete(ctx, h, run, current, result, version)
 	return err
 }
 
@@ -201,8 +201,8 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 		"truth, the run is evaluated automatically.")
 }
 
-func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.TruthVersion, why string) error {
-	_, err := w.queue().FailAgainst(ctx, h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
+func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, current *record.TruthVersion, why string) error {
+	_, err := w.queue().FailAgainst(ctx, h, current, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
 	return err
 }
 
@@ -258,24 +258,24 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.TruthVersion) (*sc
 
 // known returns what participants know of a run's dataset: what its organizers declare public of the truth and, for a blinded run,
 // its inputs.
-func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, truth *record.TruthVersion,
+func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current *record.TruthVersion,
 	against *scoring.Evaluator) ([]*scoring.KnownIDs, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || d == nil {
 		return nil, err
 	}
 	var list []*scoring.KnownIDs
-	if evaluation.Digest(d.Truths) == evaluation.Digest(truth.Files) {
+	if evaluation.Digest(d.Truths) == evaluation.Digest(current.Files) {
 		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
 	}
-	kind := measure.Kind(truth.Evaluator.Kind)
+	kind := measure.Kind(current.Evaluator.Kind)
 	files := d.ComparedInputs(kind)
 	if !run.Access.Conceals() || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, l, d.ID, evaluation.Digest(files)+truth.RunFormat.Kind+truth.RunFormat.IDField,
+	inputs, err := w.inputs.get(ctx, l, d.ID, evaluation.Digest(files)+current.RunFormat.Kind+current.RunFormat.IDField,
 		func(ctx context.Context) (*scoring.KnownIDs, int64, error) {
-			k, err := scoring.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
+			k, err := scoring.ReadInputs(ctx, measure.Format(current.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()
 			return k, size, err
 		})

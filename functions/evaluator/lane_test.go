@@ -99,12 +99,12 @@ func (f *fixture) addHeavy(h *heavyFiles, payer, task string) *record.RunItem {
 }
 
 // addCounted makes a run of the user whose evaluation takes the steps.
-func (f *fixture) addCounted(h *heavyFiles, steps int, user string, options ...recordtest.RunOption) *record.RunItem {
+func (f *fixture) addCounted(h *heavyFiles, cost int, user string, options ...recordtest.RunOption) *record.RunItem {
 	f.t.Helper()
 	waits := []recordtest.RunOption{recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload)}
 	r := f.runs.Run(user, append(waits, options...)...).RunItem
 	h.mu.Lock()
-	h.steps[r.ID] = steps
+	h.steps[r.ID] = cost
 	h.mu.Unlock()
 	f.must(queue.Enqueue(r, f.truth, f.Now()))
 	f.records.Replace(r)
@@ -161,8 +161,8 @@ func TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget(t *testing.T) {
 func TestLanes_KeepAPlaceForLightRuns(t *testing.T) {
 	f := newFixture(t)
 	h := f.withHeavyFiles()
-	add := func(user string, steps int) *record.RunItem {
-		return f.addCounted(h, steps, user, paidBy("organizer"), ofTask("task"))
+	add := func(user string, cost int) *record.RunItem {
+		return f.addCounted(h, cost, user, paidBy("organizer"), ofTask("task"))
 	}
 	f.start()
 	for _, user := range []string{"ann", "ben"} {

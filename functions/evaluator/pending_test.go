@@ -306,7 +306,7 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
 	f := newFixture(t)
 	owner := map[string]string{} // by dataset
-	store := func(user string) {
+	storeTruth := func(user string) {
 		d := f.records.Task().Dataset().DatasetItem
 		owner[d.ID], d.Payer = user, user
 		d.Truths = []record.File{f.records.File(record.HolderTruths, d.ID, "qrels.txt", "q1 0 d1 1\n")}
@@ -323,16 +323,16 @@ func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
 		order = append(order, user+" counted")
 		switch len(order) {
 		case 1:
-			store("late")
+			storeTruth("late")
 			time.Sleep(2 * time.Second)
 		case 3:
-			store("later")
+			storeTruth("later")
 			time.Sleep(2 * time.Second)
 		}
 	}}
 	const truths = 12 // more than a pass holds
 	for range truths {
-		store("first")
+		storeTruth("first")
 	}
 	f.must(f.RunDue(f.ctx))
 	want := append([]string{"first", "late", "first", "later"}, slices.Repeat([]string{"first"}, truths-2)...)

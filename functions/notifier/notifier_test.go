@@ -41,17 +41,17 @@ func onBothStores(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Run("DynamoDB", func(t *testing.T) { test(t, newFixtureOf(t, dynamotest.Open(t, dynamotest.Start(t)))) })
 }
 
-func newFixtureOf(t *testing.T, store store.Store) *fixture {
+func newFixtureOf(t *testing.T, s store.Store) *fixture {
 	f := &fixture{t: t, smtp: mailtest.New(t), now: record.At(time.Now()).Time}
 	now := func() time.Time { return f.now }
-	f.Builder = recordtest.New(t, store)
+	f.Builder = recordtest.New(t, s)
 	f.Builder.Now = now
 	send, err := mail.SMTP(f.smtp.URL, "Assay <assay@lab.example>")
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	f.Worker = &notifier.Worker{Store: store, Now: now, Log: log, Mail: send, URL: "https://assay.example"}
+	f.Worker = &notifier.Worker{Store: s, Now: now, Log: log, Mail: send, URL: "https://assay.example"}
 	return f
 }
 

@@ -113,7 +113,7 @@ type hasPage interface {
 }
 
 // hasChart is an output with a chart.
-type hasChart interface{ chart() chart.Chart }
+type hasChart interface{ chart() chart.Chart } //nolint:revive // a method hides no package
 
 // hasFile is an output that is a file.
 type hasFile interface{ file() *FileResult }

@@ -77,10 +77,10 @@ func (j *journal) size() int {
 }
 
 // acknowledged records a resource that the server has acknowledged.
-func (j *journal) acknowledged(u *user, path, want string) {
+func (j *journal) acknowledged(u *user, target, want string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.entries = append(j.entries, entry{u, path, want})
+	j.entries = append(j.entries, entry{u, target, want})
 }
 
 // write changes a number and submits a file. The journal ignores refusals.
@@ -193,11 +193,11 @@ func (s *server) watch() *watcher {
 	return w
 }
 
-func (w *watcher) get(s *server, path string) {
+func (w *watcher) get(s *server, target string) {
 	ctx, cancel := context.WithTimeout(context.Background(), watchTimeout)
 	defer cancel()
 	began := time.Now()
-	status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: path}, io.Discard)
+	status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: target}, io.Discard)
 	if err != nil {
 		status = 0
 	}

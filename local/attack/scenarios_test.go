@@ -60,8 +60,8 @@ var scenarios = []scenario{
 }
 
 // post returns a POST of a JSON body, from a user or an anonymous caller.
-func post(u *user, path string, body []byte) request {
-	return request{from: u, method: http.MethodPost, path: path, media: jsonMedia, body: body}
+func post(u *user, target string, body []byte) request {
+	return request{from: u, method: http.MethodPost, path: target, media: jsonMedia, body: body}
 }
 
 // jsonToTools sends hostile JSON to tools, from anonymous callers with different addresses.
@@ -89,8 +89,8 @@ func codedBodies(s *server) (out []request) {
 	}
 	bodies = append(bodies, []byte(repeat(string(bomb("x", 0)), maxBody)), bomb("{", 1<<10)[:20])
 	for _, body := range bodies {
-		for _, path := range []string{"/v1/tools/evaluator", "/v1/organizers"} {
-			q := post(s.attacker, path, body)
+		for _, target := range []string{"/v1/tools/evaluator", "/v1/organizers"} {
+			q := post(s.attacker, target, body)
 			q.header = map[string]string{"Content-Encoding": "gzip"}
 			out = append(out, q)
 		}
@@ -100,9 +100,10 @@ func codedBodies(s *server) (out []request) {
 
 // codedAnswers requests the longest answers, compressed.
 func codedAnswers(s *server) (out []request) {
+	targets := []string{"/openapi.json", "/openapi.yaml", "/docs", "/v1/organizers?limit=200", s.task + "/evaluations?limit=200"}
 	for range 20 {
-		for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs", "/v1/organizers?limit=200", s.task + "/evaluations?limit=200"} {
-			out = append(out, request{method: http.MethodGet, path: path, header: map[string]string{"Accept-Encoding": "gzip"}})
+		for _, target := range targets {
+			out = append(out, request{method: http.MethodGet, path: target, header: map[string]string{"Accept-Encoding": "gzip"}})
 		}
 	}
 	return out

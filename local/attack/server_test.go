@@ -115,10 +115,10 @@ func (s *server) waitFor(t *testing.T, u *user, run string) (state string) {
 }
 
 // make creates a resource as a user, and returns its path. It decodes the answer unless into is nil.
-func (s *server) make(u *user, path string, body, into any) (made string, err error) {
-	status, header, answer, err := s.call(u, http.MethodPost, path, body)
+func (s *server) make(u *user, target string, body, into any) (made string, err error) {
+	status, header, answer, err := s.call(u, http.MethodPost, target, body)
 	if err == nil && status != http.StatusCreated {
-		err = fmt.Errorf("POST %s: status %d: %.300s", path, status, answer)
+		err = fmt.Errorf("POST %s: status %d: %.300s", target, status, answer)
 	}
 	if err == nil && into != nil {
 		err = json.Unmarshal(answer, into)
@@ -127,9 +127,9 @@ func (s *server) make(u *user, path string, body, into any) (made string, err er
 }
 
 // remove deletes a resource as a user.
-func (s *server) remove(res *results, u *user, path string) {
-	if status, _, answer, err := s.call(u, http.MethodDelete, path, nil); err != nil || status >= http.StatusBadRequest {
-		res.fault("DELETE %s: status %d, %v: %.300s", path, status, err, answer)
+func (s *server) remove(res *results, u *user, target string) {
+	if status, _, answer, err := s.call(u, http.MethodDelete, target, nil); err != nil || status >= http.StatusBadRequest {
+		res.fault("DELETE %s: status %d, %v: %.300s", target, status, err, answer)
 	}
 }
 
@@ -195,29 +195,29 @@ func (s *server) login(t *testing.T, name string) *user {
 }
 
 // create creates a resource and returns its path.
-func (s *server) create(t *testing.T, u *user, path string, body any) string {
+func (s *server) create(t *testing.T, u *user, target string, body any) string {
 	t.Helper()
-	return s.decode(t, u, http.MethodPost, path, body, nil).Get("Location")
+	return s.decode(t, u, http.MethodPost, target, body, nil).Get("Location")
 }
 
 // decode sends a request that must succeed.
-func (s *server) decode(t *testing.T, u *user, method, path string, body, into any) http.Header {
+func (s *server) decode(t *testing.T, u *user, method, target string, body, into any) http.Header {
 	t.Helper()
-	status, header, answer, err := s.call(u, method, path, body)
+	status, header, answer, err := s.call(u, method, target, body)
 	if err != nil || status >= http.StatusBadRequest {
-		t.Fatalf("%s %s: status %d, %v\n%s", method, path, status, err, answer)
+		t.Fatalf("%s %s: status %d, %v\n%s", method, target, status, err, answer)
 	}
 	if into != nil && len(answer) > 0 {
 		if err := json.Unmarshal(answer, into); err != nil {
-			t.Fatalf("%s %s: %v\n%s", method, path, err, answer)
+			t.Fatalf("%s %s: %v\n%s", method, target, err, answer)
 		}
 	}
 	return header
 }
 
 // call sends a request with a body as JSON, and returns the answer.
-func (s *server) call(u *user, method, path string, body any) (status int, header http.Header, answer []byte, err error) {
-	q := request{from: u, method: method, path: path, media: jsonMedia}
+func (s *server) call(u *user, method, target string, body any) (status int, header http.Header, answer []byte, err error) {
+	q := request{from: u, method: method, path: target, media: jsonMedia}
 	if method == http.MethodPatch {
 		q.media = mergePatch
 	}

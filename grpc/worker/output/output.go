@@ -125,9 +125,9 @@ func (l *Log) Pending() (some, full bool) {
 func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n, bytes := 0, 0
+	n, size := 0, 0
 	for n < len(l.pending) && n < maxCallLines {
-		if bytes += len(l.pending[n].GetText()) + lineOverhead; bytes > maxCallBytes {
+		if size += len(l.pending[n].GetText()) + lineOverhead; size > maxCallBytes {
 			break
 		}
 		n++

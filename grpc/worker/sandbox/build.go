@@ -228,7 +228,7 @@ func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 }
 
 // tryBuilder builds a Dockerfile with a folder of the builder's file system as context, and returns the output of the build.
-func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, context string) (string, error) {
+func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, buildContext string) (string, error) {
 	folder := filepath.Join(j.Owner, name)
 	links := filepath.Join(folder, "input", "links")
 	if err := errors.Join(os.MkdirAll(links, 0o755), os.WriteFile(filepath.Join(folder, "input", "Dockerfile"), []byte(dockerfile), 0o644), //nolint:gosec // for other users
@@ -240,7 +240,8 @@ func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, con
 	j.Name = j.Name + "-" + name
 	j.Stdout = &printed
 	j.Stderr = &said
-	job, err := c.buildJob(ctx, j, folder, filepath.Join(folder, "input"), "build --network=host --file="+inputMount+"/Dockerfile "+context)
+	command := "build --network=host --file=" + inputMount + "/Dockerfile " + buildContext
+	job, err := c.buildJob(ctx, j, folder, filepath.Join(folder, "input"), command)
 	if err != nil {
 		return "", err
 	}

@@ -225,23 +225,23 @@ func hasNull(member *huma.Schema) bool { return member.Ref == "" && len(member.E
 
 // checkNulls returns a problem with the members of a merge patch of t that are null although null cannot reset them.
 func (s *schemaSet) checkNulls(t reflect.Type, body []byte) error {
-	var patch any
-	if err := json.Unmarshal(body, &patch); err != nil {
+	var mergePatch any
+	if err := json.Unmarshal(body, &mergePatch); err != nil {
 		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
 	}
 	of := s.of(t)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var faults problem.Fields
-	s.nulls(of, patch, "", &faults)
+	s.nulls(of, mergePatch, "", &faults)
 	return problem.Check(faults)
 }
 
-func (s *schemaSet) nulls(of *huma.Schema, patch any, pointer string, faults *problem.Fields) {
+func (s *schemaSet) nulls(of *huma.Schema, mergePatch any, pointer string, faults *problem.Fields) {
 	if of.Ref != "" {
 		of = s.registry.SchemaFromRef(of.Ref)
 	}
-	object, _ := patch.(map[string]any)
+	object, _ := mergePatch.(map[string]any)
 	for name, value := range object {
 		if member := of.Properties[name]; member != nil && value != nil {
 			s.nulls(member, value, pointer+"/"+name, faults)

@@ -165,13 +165,13 @@ func DocumentOf[T Target](s Spec, media []string, load Loader[T], handle func(co
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) }}
 }
 
-// WithHTML adds a page to a GET. Callers who prefer text/html, such as browsers, get the output of page.
-func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
+// WithHTML adds a page to a GET. Callers who prefer text/html, such as browsers, get the output of writePage.
+func WithHTML[T Target](op Operation, writePage func(context.Context, *Call, T) error) Operation {
 	data := op.serve
 	op.Media = append(slices.Clone(op.Media), mediaHTML)
 	op.serve = func(ctx context.Context, c *Call) error {
 		if c.accepted == mediaHTML {
-			return page(ctx, c, c.target.(T))
+			return writePage(ctx, c, c.target.(T))
 		}
 		return data(ctx, c)
 	}

@@ -131,13 +131,13 @@ func element(name, content string) templ.Component {
 // Instant formats a time for people, to the minute.
 func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
 
-// Truncate shortens a text to about the number of bytes, at the end of a word if possible.
-func Truncate(text string, bytes int) string {
-	if len(text) <= bytes {
+// Truncate shortens a text to about maxBytes, at the end of a word if possible.
+func Truncate(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	text = strings.ToValidUTF8(text[:bytes], "")
-	if i := strings.LastIndexAny(text, " \n"); i > bytes/2 {
+	text = strings.ToValidUTF8(text[:maxBytes], "")
+	if i := strings.LastIndexAny(text, " \n"); i > maxBytes/2 {
 		text = text[:i]
 	}
 	return strings.TrimRight(text, " \n,.;:") + "…"

@@ -104,11 +104,11 @@ func TestUploads_QueueRunWithItsLastFile(t *testing.T) {
 // The evaluator of the dataset may have changed since the run was created.
 func TestUploads_QueueRunForThePresentTruth(t *testing.T) {
 	f := newFixture(t)
-	for kind, queue := range map[string]string{record.EvaluatorWorker: record.QueueWorkers, "retrieval": record.QueueBuiltin} {
+	for kind, queueName := range map[string]string{record.EvaluatorWorker: record.QueueWorkers, "retrieval": record.QueueBuiltin} {
 		dataset := f.Task().Dataset(func(d *record.DatasetItem) { d.Evaluator.Kind = kind })
 		r := dataset.Run("ann", recordtest.InState(record.AwaitingUpload), withFiles(kind))
 		f.complete(record.HolderRuns, r.ID, kind)
-		if now := stored(f, r.RunItem); now.State != record.Queued || now.Queue != queue {
+		if now := stored(f, r.RunItem); now.State != record.Queued || now.Queue != queueName {
 			t.Errorf("with a truth for %s it is %s in the queue %s", kind, now.State, now.Queue)
 		}
 	}

@@ -144,12 +144,12 @@ func field(message []byte, number byte) []byte {
 }
 
 // post creates a resource as the user of the token, and decodes the answer into answer.
-func post(ctx context.Context, path string, body, answer any) error {
+func post(ctx context.Context, target string, body, answer any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+path, bytes.NewReader(content))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+target, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func post(ctx context.Context, path string, body, answer any) error {
 	if resp.StatusCode >= http.StatusBadRequest {
 		var problem struct{ Title, Detail string }
 		_ = json.NewDecoder(resp.Body).Decode(&problem) // anything but a problem document has no title
-		return fmt.Errorf("%s: %s. %s %s", path, resp.Status, problem.Title, problem.Detail)
+		return fmt.Errorf("%s: %s. %s %s", target, resp.Status, problem.Title, problem.Detail)
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }

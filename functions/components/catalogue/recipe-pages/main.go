@@ -77,7 +77,7 @@ func everything(ctx context.Context, next string) iter.Seq2[dataset, error] {
 }
 
 // call sends a request as the user of the token, and decodes the answer into answer.
-func call(ctx context.Context, method, path string, body, answer any) error {
+func call(ctx context.Context, method, target string, body, answer any) error {
 	var content io.Reader
 	if body != nil {
 		encoded, err := json.Marshal(body)
@@ -86,7 +86,7 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 		}
 		content = bytes.NewReader(encoded)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, os.Getenv("ASSAY_URL")+path, content)
+	r, err := http.NewRequestWithContext(ctx, method, os.Getenv("ASSAY_URL")+target, content)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 	if resp.StatusCode >= http.StatusBadRequest {
 		var problem struct{ Title, Detail string }
 		_ = json.NewDecoder(resp.Body).Decode(&problem) // anything but a problem document has no title
-		return fmt.Errorf("%s %s: %s. %s %s", method, path, resp.Status, problem.Title, problem.Detail)
+		return fmt.Errorf("%s %s: %s. %s %s", method, target, resp.Status, problem.Title, problem.Detail)
 	}
 	if resp.StatusCode == http.StatusNoContent {
 		return nil

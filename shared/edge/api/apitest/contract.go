@@ -146,15 +146,15 @@ func (c *Contract) Check(t testing.TB, request *http.Request, requestBody []byte
 }
 
 // add adds an operation at a path of the document. Like OpenAPI, net/http prefers the most literal of several matching paths.
-func (c *Contract) add(path, method string, o *operation) {
-	if strings.HasSuffix(path, "/") {
-		path += "{$}"
+func (c *Contract) add(pattern, method string, o *operation) {
+	if strings.HasSuffix(pattern, "/") {
+		pattern += "{$}"
 	}
-	if c.operations[path] == nil {
-		c.operations[path] = map[string]*operation{}
-		c.paths.Handle(path, http.NotFoundHandler())
+	if c.operations[pattern] == nil {
+		c.operations[pattern] = map[string]*operation{}
+		c.paths.Handle(pattern, http.NotFoundHandler())
 	}
-	c.operations[path][method] = o
+	c.operations[pattern][method] = o
 }
 
 // route returns the operations at the path of a request, and a copy of the request with the values of the path parameters.

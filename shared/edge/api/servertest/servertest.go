@@ -89,9 +89,9 @@ func (s *Server) Records() *recordtest.Builder {
 	return b
 }
 
-// Do sends a request as the user, or without a login if user is empty. It sends a string or bytes unchanged, and any other body as JSON.
-// headers are pairs of name and value.
-func (s *Server) Do(user, method, path string, body any, headers ...string) Answer {
+// Do sends a request to a path of the server or another URL, as the user, or without a login if user is empty. It sends a string or bytes
+// unchanged, and any other body as JSON. headers are pairs of name and value.
+func (s *Server) Do(user, method, target string, body any, headers ...string) Answer {
 	s.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
@@ -107,9 +107,9 @@ func (s *Server) Do(user, method, path string, body any, headers ...string) Answ
 		}
 		reader = bytes.NewReader(encoded)
 	}
-	url := path
-	if strings.HasPrefix(path, "/") {
-		url = s.URL + path
+	url := target
+	if strings.HasPrefix(target, "/") {
+		url = s.URL + target
 	}
 	r, err := http.NewRequestWithContext(context.Background(), method, url, reader)
 	if err != nil {
@@ -140,15 +140,15 @@ func (s *Server) Do(user, method, path string, body any, headers ...string) Answ
 }
 
 // Want is like Do, and fails the test if the answer has another status. It decodes the answer's body into v unless v is nil.
-func (s *Server) Want(status int, v any, user, method, path string, body any, headers ...string) Answer {
+func (s *Server) Want(status int, v any, user, method, target string, body any, headers ...string) Answer {
 	s.t.Helper()
-	a := s.Do(user, method, path, body, headers...)
+	a := s.Do(user, method, target, body, headers...)
 	if a.Status != status {
-		s.t.Fatalf("%s %s as %q: status %d, want %d\n%s", method, path, user, a.Status, status, a.Body)
+		s.t.Fatalf("%s %s as %q: status %d, want %d\n%s", method, target, user, a.Status, status, a.Body)
 	}
 	if v != nil {
 		if err := json.Unmarshal(a.Body, v); err != nil {
-			s.t.Fatalf("%s %s as %q: %v\n%s", method, path, user, err, a.Body)
+			s.t.Fatalf("%s %s as %q: %v\n%s", method, target, user, err, a.Body)
 		}
 	}
 	return a
@@ -170,19 +170,19 @@ func (s *Server) Upload(u *record.Upload, content []byte) {
 }
 
 // Create posts the body and returns the path of the created resource.
-func (s *Server) Create(user, path string, body any) string {
+func (s *Server) Create(user, target string, body any) string {
 	s.t.Helper()
-	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
+	return s.Want(http.StatusCreated, nil, user, http.MethodPost, target, body).Header.Get("Location")
 }
 
-// Invite creates, as the user, an invitation to the resource at the path, and returns its secret.
-func (s *Server) Invite(user, path string, draft map[string]any) string {
+// Invite creates, as the user, an invitation to the resource at target, and returns its secret.
+func (s *Server) Invite(user, target string, draft map[string]any) string {
 	s.t.Helper()
 	var made struct{ Secret string }
 	if draft == nil {
 		draft = map[string]any{}
 	}
-	s.Want(http.StatusCreated, &made, user, http.MethodPost, path+"/invitations", draft)
+	s.Want(http.StatusCreated, &made, user, http.MethodPost, target+"/invitations", draft)
 	return made.Secret
 }
 
@@ -197,50 +197,50 @@ func (s *Server) Join(user, secret string, registration map[string]any) string {
 	return s.Create(user, "/v1/user/memberships", body)
 }
 
-// Get returns the resource at the path as the user sees it.
-func Get[T any](s *Server, user, path string) (shown T) {
+// Get returns the resource at target as the user sees it.
+func Get[T any](s *Server, user, target string) (shown T) {
 	s.t.Helper()
-	s.Want(http.StatusOK, &shown, user, http.MethodGet, path, nil)
+	s.Want(http.StatusOK, &shown, user, http.MethodGet, target, nil)
 	return shown
 }
 
-// List returns the first page of the list at the path as the user sees it.
-func List[T any](s *Server, user, path string) []T {
+// List returns the first page of the list at target as the user sees it.
+func List[T any](s *Server, user, target string) []T {
 	s.t.Helper()
-	list, _ := Page[T](s, user, path)
+	list, _ := Page[T](s, user, target)
 	return list
 }
 
 // Page is like List, and also returns the address of the next page.
-func Page[T any](s *Server, user, path string) (list []T, next string) {
+func Page[T any](s *Server, user, target string) (list []T, next string) {
 	s.t.Helper()
 	var page struct {
 		Data  []T
 		Links struct{ Next string }
 	}
-	switch a := s.Do(user, http.MethodGet, path, nil); a.Status {
+	switch a := s.Do(user, http.MethodGet, target, nil); a.Status {
 	case http.StatusNoContent:
 	case http.StatusOK:
 		if err := json.Unmarshal(a.Body, &page); err != nil || len(page.Data) == 0 {
-			s.t.Fatalf("GET %s as %q: %v\n%s", path, user, err, a.Body)
+			s.t.Fatalf("GET %s as %q: %v\n%s", target, user, err, a.Body)
 		}
 	default:
-		s.t.Fatalf("GET %s as %q: status %d\n%s", path, user, a.Status, a.Body)
+		s.t.Fatalf("GET %s as %q: status %d\n%s", target, user, a.Status, a.Body)
 	}
 	return page.Data, page.Links.Next
 }
 
-// IDs returns the ids on the first page of the list at the path as the user sees it.
-func (s *Server) IDs(user, path string) (ids []string) {
+// IDs returns the ids on the first page of the list at target as the user sees it.
+func (s *Server) IDs(user, target string) (ids []string) {
 	s.t.Helper()
-	for _, r := range List[struct{ ID string }](s, user, path) {
+	for _, r := range List[struct{ ID string }](s, user, target) {
 		ids = append(ids, r.ID)
 	}
 	return ids
 }
 
-// ID returns the id at the end of the path of a resource.
-func ID(resource string) string { return path.Base(resource) }
+// ID returns the id at the end of a resource's path.
+func ID(resourcePath string) string { return path.Base(resourcePath) }
 
 // Concurrently sends n requests at once, and counts the answers by status.
 func Concurrently(n int, send func(i int) Answer) map[int]int {
@@ -277,11 +277,11 @@ func Digest(content string) string {
 }
 
 // Upload returns the body of a submission of files to a dataset.
-func Upload(datasetID string, files ...File) map[string]any {
-	for _, f := range files {
+func Upload(datasetID string, submitted ...File) map[string]any {
+	for _, f := range submitted {
 		f["datasetId"] = datasetID
 	}
-	return map[string]any{"type": "upload", "files": files}
+	return map[string]any{"type": "upload", "files": submitted}
 }
 
 // Image returns the body of a submission of a container image to datasets.

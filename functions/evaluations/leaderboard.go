@@ -15,22 +15,22 @@ import (
 // rank is the value of sort for the order by the primary measure.
 const rank = "rank"
 
-// options select the entries of a leaderboard.
-type options struct {
+// boardOptions select the entries of a leaderboard.
+type boardOptions struct {
 	final bool // only final runs
 	best  bool // only the best run of each team
 	count bool // each entry has the number of the team's runs on the board
 }
 
 // optionsOf returns the options of the request.
-func optionsOf(c *api.Call) options {
+func optionsOf(c *api.Call) boardOptions {
 	is := func(f page.Filter) bool { return c.Page.Value(f.Name) == "true" }
-	return options{final: is(final), best: is(best)}
+	return boardOptions{final: is(final), best: is(best)}
 }
 
 // leaderboard returns the requested page of the dataset's leaderboard. Ranks count all entries that the caller sees, or with best the best
 // run of each team. Filters by run or user do not change ranks.
-func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o options) (p page.Page[record.Evaluation], err error) {
+func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (p page.Page[record.Evaluation], err error) {
 	full := false
 	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, key any) (more bool, err error) {
 		p.More = full
@@ -53,7 +53,7 @@ type shownEntry struct {
 
 // eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. It starts at the offset of
 // the request, in the requested order. Entries with equal keys have equal JSON; a nil key says nothing.
-func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o options,
+func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions,
 	do func(_ record.Evaluation, key any) (bool, error)) error {
 	show, err := viewer(ctx, c)
 	if err != nil {

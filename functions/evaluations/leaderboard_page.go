@@ -20,20 +20,20 @@ import (
 
 // boardView is the data of a leaderboard page.
 type boardView struct {
-	task     *record.Task
-	datasets []*record.DatasetItem
-	dataset  *record.DatasetItem // nil when the task has none
-	shown    record.BoardTruth   // the truth and the evaluator of the entries
-	progress *record.Reevaluation
-	entries  page.Page[record.Evaluation]
-	hidden   int        // number of entries that others do not see
-	sort     string     // measure that sorts the entries
-	options             // selection of the entries
-	scoresAt string     // time until which others see no scores; empty if they see them
-	public   bool       // only entries that everyone sees who sees the task
-	login    bool       // the reader is logged in
-	base     string     // URL of the server
-	query    url.Values // query of the request
+	task         *record.Task
+	datasets     []*record.DatasetItem
+	dataset      *record.DatasetItem // nil when the task has none
+	shown        record.BoardTruth   // the truth and the evaluator of the entries
+	progress     *record.Reevaluation
+	entries      page.Page[record.Evaluation]
+	hidden       int        // number of entries that others do not see
+	sort         string     // measure that sorts the entries
+	boardOptions            // selection of the entries
+	scoresAt     string     // time until which others see no scores; empty if they see them
+	public       bool       // only entries that everyone sees who sees the task
+	login        bool       // the reader is logged in
+	base         string     // URL of the server
+	query        url.Values // query of the request
 }
 
 // boardPage writes the leaderboard of a dataset of the task as a page, with links to the leaderboards of the other datasets. The request
@@ -43,7 +43,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw) // It was parsed before, so it cannot fail.
-	v.options = optionsOf(c)
+	v.boardOptions = optionsOf(c)
 	if !v.query.Has(best.Name) && !v.query.Has(final.Name) && !v.filtered() { // A filter shows all matching runs.
 		v.best = true
 	}
@@ -79,7 +79,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {
-			if v.entries, err = leaderboard(ctx, c, v.dataset, v.options); err != nil {
+			if v.entries, err = leaderboard(ctx, c, v.dataset, v.boardOptions); err != nil {
 				return err
 			}
 		}

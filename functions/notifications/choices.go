@@ -74,11 +74,11 @@ func changeChoices(ctx context.Context, c *api.Call, of *Choices, d ChoicesDraft
 	return &Choices{box: &changed}, c.UpsertProfile(ctx)
 }
 
-// target is a mailbox whose secret is in the path of the request.
-type target struct{ *record.Mailbox }
+// mailboxTarget is a mailbox whose secret is in the path of the request.
+type mailboxTarget struct{ *record.Mailbox }
 
 // Scope implements api.Target: everyone with the secret sees the mailbox.
-func (target) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
+func (mailboxTarget) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // Unsubscription says whether e-mails are stopped.
 type Unsubscription struct {
@@ -86,18 +86,18 @@ type Unsubscription struct {
 	Notice  string `json:"notice" doc:"how to change it"`
 }
 
-func mailbox(ctx context.Context, c *api.Call) (target, error) {
+func mailbox(ctx context.Context, c *api.Call) (mailboxTarget, error) {
 	box, err := visibility.Find[record.Mailbox](ctx, &c.Viewer, c.Param("userId"), record.MailboxKey)
 	if err != nil {
-		return target{}, err
+		return mailboxTarget{}, err
 	}
 	if subtle.ConstantTimeCompare([]byte(box.Secret), []byte(c.Param("unsubscriptionId"))) == 0 {
-		return target{}, visibility.Missing
+		return mailboxTarget{}, visibility.Missing
 	}
-	return target{box}, nil
+	return mailboxTarget{box}, nil
 }
 
-func showMailbox(_ context.Context, _ *api.Call, t target) (Unsubscription, error) {
+func showMailbox(_ context.Context, _ *api.Call, t mailboxTarget) (Unsubscription, error) {
 	if t.Stopped {
 		return Unsubscription{true, "You get no e-mails from this server any more. To get them again, log in and send PATCH " +
 			"/v1/user/notifications."}, nil
@@ -106,7 +106,7 @@ func showMailbox(_ context.Context, _ *api.Call, t target) (Unsubscription, erro
 		"and send PATCH /v1/user/notifications."}, nil
 }
 
-func unsubscribe(_ context.Context, c *api.Call, t target) error {
+func unsubscribe(_ context.Context, c *api.Call, t mailboxTarget) error {
 	if !t.Stopped {
 		t.Stopped = true
 		c.Tx.Save(t.Mailbox, c.Now())
@@ -114,6 +114,6 @@ func unsubscribe(_ context.Context, c *api.Call, t target) error {
 	return nil
 }
 
-func unsubscribePage(ctx context.Context, c *api.Call, t target) error {
+func unsubscribePage(ctx context.Context, c *api.Call, t mailboxTarget) error {
 	return webpage.Page{Title: "E-mails", Form: true, Main: unsubscribeForm(t.Stopped)}.Send(ctx, c)
 }

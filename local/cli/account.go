@@ -17,15 +17,15 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// info holds the members of GET /info that commands need.
-type info struct {
+// serverInfo holds the members of GET /info that commands need.
+type serverInfo struct {
 	Issuer, ClientID string
 	Limits           struct{ InlineFiles int64 }
 }
 
 func signIn(c *call) {
 	c.connect(c.arg(0))
-	about := ask[info](c, http.MethodGet, "/info", nil)
+	about := ask[serverInfo](c, http.MethodGet, "/info", nil)
 	if c.err != nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (c *call) keep(change func(*signin.File)) {
 }
 
 // newCredentials signs in with the method that the flags name, or otherwise with a method of the server.
-func (c *call) newCredentials(about info, accepted func(token string) error) (*signin.Credentials, error) {
+func (c *call) newCredentials(about serverInfo, accepted func(token string) error) (*signin.Credentials, error) {
 	switch {
 	case c.yes("with-token"):
 		content, err := c.input("")

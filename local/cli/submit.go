@@ -97,7 +97,7 @@ func settingsOf(dataset object) scoring.Settings {
 // makeSubmission makes a submission at the path, and sends its files. If the upload of a submission with the same files was interrupted, it
 // continues this submission.
 func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
-	inline := ask[info](c, http.MethodGet, "/info", nil).Limits.InlineFiles
+	inline := ask[serverInfo](c, http.MethodGet, "/info", nil).Limits.InlineFiles
 	for _, f := range files {
 		inline -= f.Size
 	}

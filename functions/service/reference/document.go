@@ -71,7 +71,7 @@ type content struct {
 
 type schema struct {
 	Ref                  string `json:"$ref"`
-	Type                 kind
+	Type                 schemaType
 	Description          string
 	Format               string
 	Default              any
@@ -87,16 +87,16 @@ type schema struct {
 	ReadOnly             bool
 }
 
-// kind is the type of a schema. The page does not show that a value may be null.
-type kind string
+// schemaType is the type of a schema. The page does not show that a value may be null.
+type schemaType string
 
-func (k *kind) UnmarshalJSON(text []byte) error {
+func (k *schemaType) UnmarshalJSON(text []byte) error {
 	if !bytes.HasPrefix(text, []byte("[")) {
 		return json.Unmarshal(text, (*string)(k))
 	}
 	var types [2]string
 	err := json.Unmarshal(text, &types)
-	*k = kind(types[0])
+	*k = schemaType(types[0])
 	return err
 }
 

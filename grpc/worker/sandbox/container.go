@@ -166,8 +166,8 @@ func (c *Container) create(j *Job, tmp string) []string {
 // within reports whether the path is the folder or below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// state is a part of Podman's description of a container.
-type state struct {
+// containerState is the part of Podman's description of a container that tells how the container runs or has ended.
+type containerState struct {
 	Status    string
 	ExitCode  int
 	OOMKilled bool
@@ -176,8 +176,8 @@ type state struct {
 	Pid       int
 }
 
-func (c *Container) state(ctx context.Context, name string) (*state, error) {
-	s := new(state)
+func (c *Container) state(ctx context.Context, name string) (*containerState, error) {
+	s := new(containerState)
 	return s, c.ask(ctx, s, "inspect", "--type=container", "--format={{json .State}}", name)
 }
 

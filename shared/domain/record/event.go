@@ -28,15 +28,15 @@ const (
 	EventWebhookDisabled       EventKind = "webhook.disabled"
 )
 
-// kind describes a kind of event.
-type kind struct {
+// notification says who is notified of events of a kind.
+type notification struct {
 	EventKind
 	to     Recipients
 	notice string // in words: who is notified, and of what
 }
 
-// kinds holds all kinds in the order of the documentation.
-var kinds = []kind{
+// notifications holds a notification for each kind, in the order of the documentation.
+var notifications = []notification{
 	{EventRegistrationPending, ToOrganizers, "the organizers, that a team waits for their decision"},
 	{EventRegistrationDecided, ToTeam, "the team, of what the organizers decided"},
 	{EventInvitationCreated, ToAddress, "the owner of the address, of the invitation"},
@@ -52,7 +52,7 @@ var kinds = []kind{
 }
 
 // EventKinds lists all kinds in the order of the documentation.
-var EventKinds = lists.Map(kinds, func(k kind) EventKind { return k.EventKind })
+var EventKinds = lists.Map(notifications, func(k notification) EventKind { return k.EventKind })
 
 // Notice says in words who is notified of an event of the kind, and of what.
 func (k EventKind) Notice() string { return k.about().notice }
@@ -60,13 +60,13 @@ func (k EventKind) Notice() string { return k.about().notice }
 // To returns the recipients of events of the kind.
 func (k EventKind) To() Recipients { return k.about().to }
 
-func (k EventKind) about() kind {
-	for _, known := range kinds {
+func (k EventKind) about() notification {
+	for _, known := range notifications {
 		if known.EventKind == k {
 			return known
 		}
 	}
-	return kind{}
+	return notification{}
 }
 
 // Recipients are the people who are notified of an event.

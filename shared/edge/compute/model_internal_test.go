@@ -53,7 +53,7 @@ func TestPool_AgreesWithItsContract(t *testing.T) {
 }
 
 // inState returns the slots in the state.
-func (m *poolModel) inState(st state) []*Slot {
+func (m *poolModel) inState(st slotState) []*Slot {
 	return slices.DeleteFunc(slices.Clone(m.slots), func(s *Slot) bool { return s.state != st })
 }
 

@@ -79,14 +79,15 @@ type Slot struct {
 	pool    *Pool
 	account *account
 	amount  Amount
-	state   state
+	state   slotState
 	served  chan struct{} // closed when a waiting request is served; nil: it was served at once
 }
 
-type state int
+// slotState is the state of a request.
+type slotState int
 
 const (
-	waiting state = iota
+	waiting slotState = iota
 	taken
 	released
 )

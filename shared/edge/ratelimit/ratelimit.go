@@ -167,7 +167,7 @@ func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h h
 	if user {
 		of = &l.users
 	}
-	b := of.get(now, key{class, caller}, p)
+	b := of.get(now, bucketKey{class, caller}, p)
 	l.mu.Unlock()
 	allowed := b.AllowN(now, 1)
 	tokens := max(0, b.TokensAt(now))
@@ -183,28 +183,31 @@ func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h h
 	return wait
 }
 
-type key struct {
+// bucketKey identifies the bucket of a caller for a class of requests.
+type bucketKey struct {
 	class  Class
 	caller string
 }
 
 // buckets holds the buckets of users or of addresses, up to a maximum.
 type buckets struct {
-	all     map[key]*rate.Limiter
+	all     map[bucketKey]*rate.Limiter
 	maximum int
 	swept   time.Time
 }
 
-func newBuckets(maximum int) buckets { return buckets{all: map[key]*rate.Limiter{}, maximum: maximum} }
+func newBuckets(maximum int) buckets {
+	return buckets{all: map[bucketKey]*rate.Limiter{}, maximum: maximum}
+}
 
 // get returns the bucket of the key. If there is no room for it, get returns the shared bucket.
-func (b *buckets) get(now time.Time, k key, p Policy) *rate.Limiter {
+func (b *buckets) get(now time.Time, k bucketKey, p Policy) *rate.Limiter {
 	if one, ok := b.all[k]; ok {
 		return one
 	}
 	if len(b.all) >= b.maximum && now.Sub(b.swept) >= sweepInterval {
 		b.swept = now
-		maps.DeleteFunc(b.all, func(_ key, one *rate.Limiter) bool { return one.TokensAt(now) >= float64(one.Burst()) })
+		maps.DeleteFunc(b.all, func(_ bucketKey, one *rate.Limiter) bool { return one.TokensAt(now) >= float64(one.Burst()) })
 	}
 	if len(b.all) >= b.maximum {
 		k.caller = "shared"

@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// state identifies a version of a board as one caller sees it. Two reads with equal states return the same entries.
-type state struct {
+// boardState identifies a version of a board as one caller sees it. Two reads with equal states return the same entries.
+type boardState struct {
 	dataset                      store.Key
 	datasetVersion, truthVersion int64
 	revisions                    [access.Everyone + 1]uint64 // of the board's partitions, by audience
@@ -34,8 +34,8 @@ func visibleTo(parts []string, own []store.Item) visible {
 }
 
 // state returns the board's present state, without visible. known is false if the store does not tell whether the board has changed.
-func (b *Leaderboard) state() (s state, known bool) {
-	s = state{dataset: b.Dataset.Key(), datasetVersion: b.Dataset.Stored(), truthVersion: b.TruthVersion}
+func (b *Leaderboard) state() (s boardState, known bool) {
+	s = boardState{dataset: b.Dataset.Key(), datasetVersion: b.Dataset.Stored(), truthVersion: b.TruthVersion}
 	for _, a := range record.Audiences {
 		s.revisions[a] = b.Viewer.Store.Revision(record.ByWork, b.partition(a))
 		if s.revisions[a] == 0 {
@@ -68,7 +68,7 @@ const (
 // boards caches the boards that were read last.
 type boards struct {
 	mu      sync.Mutex
-	kept    *simplelru.LRU[state, *board]
+	kept    *simplelru.LRU[boardState, *board]
 	entries int
 }
 
@@ -76,12 +76,12 @@ var kept = newBoards()
 
 func newBoards() *boards {
 	b := new(boards)
-	b.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ state, of *board) { b.entries -= len(of.ranked) }) // the size is positive
+	b.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ boardState, of *board) { b.entries -= len(of.ranked) }) // the size is positive
 	return b
 }
 
 // get returns the board of the state by rank, and in the order. It returns nil for entries that are not cached.
-func (b *boards) get(s state, o order) (ranked, ordered []*Entry) {
+func (b *boards) get(s boardState, o order) (ranked, ordered []*Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of, found := b.kept.Get(s)
@@ -92,7 +92,7 @@ func (b *boards) get(s state, o order) (ranked, ordered []*Entry) {
 }
 
 // put caches a board by rank. It returns an error if an entry cannot be decoded. The entries must not change afterwards.
-func (b *boards) put(s state, ranked []*Entry) error {
+func (b *boards) put(s boardState, ranked []*Entry) error {
 	for _, e := range ranked {
 		if _, err := e.Item(); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (b *boards) put(s state, ranked []*Entry) error {
 }
 
 // putOrder caches the entries of a board in an order, if the board is still cached.
-func (b *boards) putOrder(s state, o order, ordered []*Entry) {
+func (b *boards) putOrder(s boardState, o order, ordered []*Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if of, found := b.kept.Get(s); found {
@@ -122,7 +122,7 @@ func (b *boards) putOrder(s state, o order, ordered []*Entry) {
 }
 
 // whenRead returns the entries, and caches the board once they have been read to their end.
-func (b *boards) whenRead(s state, entries iter.Seq2[*Entry, error]) iter.Seq2[*Entry, error] {
+func (b *boards) whenRead(s boardState, entries iter.Seq2[*Entry, error]) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		var all []*Entry
 		for e, err := range entries {

@@ -18,7 +18,7 @@ func TestBoards_AreKeptWithinTheirBound(t *testing.T) {
 		}
 		return all
 	}
-	of := func(version int64) state { return state{truthVersion: version} }
+	of := func(version int64) boardState { return boardState{truthVersion: version} }
 	keeps := func(version int64) bool {
 		ranked, _ := b.get(of(version), order{})
 		return ranked != nil

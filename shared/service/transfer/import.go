@@ -70,7 +70,7 @@ func (m *Import) Plan(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.run(ctx, *users, false, func(*entry) bool { return true })
+	return m.run(ctx, *users, false, func(*importedRecord) bool { return true })
 }
 
 // Apply calls Plan, and then writes. Objects come first, then quotas of users, whose usage is not counted yet. Records with due work
@@ -78,7 +78,8 @@ func (m *Import) Plan(ctx context.Context) (*Report, error) {
 func (m *Import) Apply(ctx context.Context) (*Report, error) {
 	r, err := m.Plan(ctx)
 	if err == nil && len(r.Conflicts) == 0 {
-		r, err = m.run(ctx, r.Users, true, (*entry).quota, func(e *entry) bool { return !e.due() && !e.quota() }, (*entry).due)
+		others := func(e *importedRecord) bool { return !e.due() && !e.quota() }
+		r, err = m.run(ctx, r.Users, true, (*importedRecord).quota, others, (*importedRecord).due)
 	}
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (m *Import) Apply(ctx context.Context) (*Report, error) {
 }
 
 // run puts the objects, and then the records in several passes, one for each function of wanted. It writes only if apply is set.
-func (m *Import) run(ctx context.Context, users Mapping, apply bool, wanted ...func(*entry) bool) (*Report, error) {
+func (m *Import) run(ctx context.Context, users Mapping, apply bool, wanted ...func(*importedRecord) bool) (*Report, error) {
 	m.report = &Report{Found: map[string]map[Outcome]int{}, Users: users}
 	m.apply = apply
 	if err := m.putObjects(ctx); err != nil {
@@ -137,9 +138,9 @@ func (m *Import) putObjects(ctx context.Context) error {
 	})
 }
 
-// entry is a record of the folder in its form for the target.
-type entry struct {
-	kind
+// importedRecord is a record of the folder in its form for the target.
+type importedRecord struct {
+	recordKind
 	record    record.Record
 	item      store.Item
 	leave     bool      // do not move it
@@ -147,18 +148,18 @@ type entry struct {
 }
 
 // due reports whether a process that watches the table would start work on the record.
-func (e *entry) due() bool {
+func (e *importedRecord) due() bool {
 	partition := e.item.Entry(record.ByWork).Partition
 	return partition == record.DuePartition || strings.HasPrefix(partition, record.QueuePartition(""))
 }
 
 // quota reports whether the record holds the quota of a user.
-func (e *entry) quota() bool {
+func (e *importedRecord) quota() bool {
 	_, ok := e.record.(*record.Usage)
 	return ok
 }
 
-func (m *Import) entry(l *line) (*entry, error) {
+func (m *Import) entry(l *line) (*importedRecord, error) {
 	from, users := store.Key{Partition: l.Partition, Sort: l.Sort}, &m.report.Users
 	k, err := kindOf(from)
 	if err != nil {
@@ -168,7 +169,7 @@ func (m *Import) entry(l *line) (*entry, error) {
 		return nil, fmt.Errorf("%s is not moved between stores", k.name())
 	}
 	key := store.Key{Partition: users.replace(l.Partition), Sort: users.replace(l.Sort)}
-	e := &entry{kind: k, record: k.new(key)}
+	e := &importedRecord{recordKind: k, record: k.new(key)}
 	if err := record.Decode(store.Item{Key: key, Data: []byte(users.replace(string(l.Data)))}, e.record); err != nil {
 		return nil, err
 	}
@@ -205,8 +206,8 @@ const (
 )
 
 // putRecords puts the records of the folder that wanted accepts.
-func (m *Import) putRecords(ctx context.Context, wanted func(*entry) bool) error {
-	var some []*entry
+func (m *Import) putRecords(ctx context.Context, wanted func(*importedRecord) bool) error {
+	var some []*importedRecord
 	size := 0
 	err := m.Folder.each(ctx, func(l *line) error {
 		if l.Object != nil {
@@ -232,7 +233,7 @@ func (m *Import) putRecords(ctx context.Context, wanted func(*entry) bool) error
 
 // put compares the entries with the target, and creates the new ones. The same transaction updates the usage of users and the task
 // counts of organizers.
-func (m *Import) put(ctx context.Context, some []*entry) error {
+func (m *Import) put(ctx context.Context, some []*importedRecord) error {
 	outcomes := make([]Outcome, len(some))
 	err := records.Retry(ctx, func() error {
 		there, err := m.there(ctx, some)
@@ -286,7 +287,7 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 }
 
 // there returns the target's items under the keys of the entries, their items in the trash, and the organizers of memberships.
-func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.Item, error) {
+func (m *Import) there(ctx context.Context, some []*importedRecord) (map[store.Key]store.Item, error) {
 	there := map[store.Key]store.Item{}
 	for _, e := range some {
 		there[e.item.Key] = store.Item{}
@@ -303,7 +304,7 @@ func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.
 }
 
 // compare decides the outcome of the entry. A record that was moved before and changed in the target since then stays.
-func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
+func (e *importedRecord) compare(there map[store.Key]store.Item) (Outcome, error) {
 	it := there[e.item.Key]
 	deleted := there[record.TrashKey(e.item.Key)]
 	organizer := there[e.organizer]
@@ -338,7 +339,7 @@ func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 }
 
 // compareQuota decides the outcome of the quota of a user with usage in the target.
-func (e *entry) compareQuota(exported record.UserQuota, it store.Item) (Outcome, error) {
+func (e *importedRecord) compareQuota(exported record.UserQuota, it store.Item) (Outcome, error) {
 	counted, err := records.Decode[record.Usage](it)
 	switch {
 	case err != nil:

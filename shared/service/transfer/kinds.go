@@ -28,16 +28,16 @@ const (
 	dropped
 )
 
-// kind is a kind of records. partition is the part of the partition key before its first #. sort is the sort key, or its beginning if
+// recordKind is a kind of records. partition is the part of the partition key before its first #. sort is the sort key, or its beginning if
 // sort is empty or ends in #.
-type kind struct {
+type recordKind struct {
 	partition, sort string
 	fate            fate
 	new             func(store.Key) record.Record
 }
 
 // kinds lists all kinds of a table, like the first comment of record/keys.go.
-var kinds = []kind{
+var kinds = []recordKind{
 	{"ORGANIZER", "ORGANIZER", shared, empty[record.Organizer]},
 	{"ORGANIZER", "WEBHOOK#", personal, empty[record.WebhookItem]}, // with its secret
 	{"ORGANIZER", "TASKS#", rebuilt, nil},                          // with each task that is created
@@ -87,20 +87,20 @@ func empty[R any, P records.Pointer[R]](store.Key) record.Record { return P(new(
 func reservation(k store.Key) record.Record { return &record.Reservation{At: k} }
 
 // kindOf returns the kind of the record with the key.
-func kindOf(k store.Key) (kind, error) {
+func kindOf(k store.Key) (recordKind, error) {
 	partition, _, _ := strings.Cut(k.Partition, "#")
-	i := slices.IndexFunc(kinds, func(of kind) bool {
+	i := slices.IndexFunc(kinds, func(of recordKind) bool {
 		open := of.sort == "" || strings.HasSuffix(of.sort, "#")
 		return of.partition == partition && (of.sort == k.Sort || open && strings.HasPrefix(k.Sort, of.sort))
 	})
 	if i < 0 {
-		return kind{}, fmt.Errorf("%s %s is of no kind that this build knows: use the build that wrote it", k.Partition, k.Sort)
+		return recordKind{}, fmt.Errorf("%s %s is of no kind that this build knows: use the build that wrote it", k.Partition, k.Sort)
 	}
 	return kinds[i], nil
 }
 
 // name returns the name of the kind in reports.
-func (k kind) name() string {
+func (k recordKind) name() string {
 	if k.sort == "" {
 		return k.partition
 	}

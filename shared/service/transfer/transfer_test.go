@@ -246,7 +246,7 @@ func TestImport_WritesLastWhatIsDue(t *testing.T) {
 	m := to.from(t, folder)
 	m.Store = &storetest.Hooked{Store: to.store, Before: func(c storetest.Call) error {
 		for _, w := range c.Writes {
-			e := entry{item: w.Item}
+			e := importedRecord{item: w.Item}
 			switch {
 			case e.due():
 				due++

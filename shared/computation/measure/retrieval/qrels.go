@@ -87,8 +87,8 @@ func (q *Qrels) ideal(topic int) []int16 {
 	return q.grades[q.topics[topic].first:q.topics[topic].last]
 }
 
-// entry is a judgment with its topic and its line, while the files are read.
-type entry struct {
+// judgmentLine is a judgment with its topic and its line, while the files are read.
+type judgmentLine struct {
 	judgment
 	topic    int32
 	subtopic int32
@@ -97,7 +97,7 @@ type entry struct {
 }
 
 // place compares two judgments by file and line.
-func (e entry) place(other entry) int {
+func (e judgmentLine) place(other judgmentLine) int {
 	return cmp.Or(cmp.Compare(e.file, other.file), cmp.Compare(e.line, other.line))
 }
 
@@ -124,7 +124,7 @@ func (q *Qrels) columns() string {
 func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) (*Qrels, []measure.Diagnostic, error) {
 	var report measure.Report
 	q := &Qrels{index: map[string]int32{}, subtopics: subtopics}
-	var entries []entry
+	var entries []judgmentLine
 	var parts [4][]byte
 	for i, f := range files {
 		before, commented := len(entries), false
@@ -178,7 +178,7 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 }
 
 // arrange builds the Qrels from the entries, and returns the repeated judgments.
-func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, error) {
+func (q *Qrels) arrange(counter *steps.Counter, entries []judgmentLine) (*repeats, error) {
 	repeated := new(repeats)
 	q.sortByTopic(counter, entries)
 	if q.subtopics != nil {
@@ -194,21 +194,21 @@ func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, erro
 
 // parse returns the entry of a line with n fields, the first of which are in parts. Topics are numbered in the order of the files. ok is
 // false if the line has a fault, which parse reports.
-func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
+func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (judgmentLine, bool) {
 	if n != len(parts) {
 		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, q.columns()))
-		return entry{}, false
+		return judgmentLine{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])
 	if !ok {
 		report.Errorf(file, number, "%s", fields.GradeFault(parts[3]))
-		return entry{}, false
+		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]
 	if !known {
 		if len(q.names) == standardLimits.topics {
 			report.Errorf(file, number, "the truth has more than %d topics", standardLimits.topics)
-			return entry{}, false
+			return judgmentLine{}, false
 		}
 		topic = int32(len(q.names))
 		name := string(parts[0])
@@ -216,11 +216,11 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		q.names = append(q.names, name)
 	}
 	doc := parts[2]
-	e := entry{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: int32(number)}
+	e := judgmentLine{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: int32(number)}
 	if q.subtopics != nil {
 		if e.subtopic, ok = q.subtopics.number(parts[1]); !ok {
 			report.Errorf(file, number, "the truth has more than %d subtopics", standardLimits.topics)
-			return entry{}, false
+			return judgmentLine{}, false
 		}
 	}
 	q.docs = append(q.docs, doc...)
@@ -228,7 +228,7 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 }
 
 // sortByTopic puts topics in byte order and groups the entries by them, keeping the order of lines.
-func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
+func (q *Qrels) sortByTopic(counter *steps.Counter, entries []judgmentLine) {
 	steps.Sort(counter, q.names)
 	renumbered := make([]int32, len(q.names))
 	for i, name := range q.names {
@@ -241,11 +241,11 @@ func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
 		}
 		entries[i].topic = renumbered[entries[i].topic]
 	}
-	steps.SortFunc(counter, entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place(b)) })
+	steps.SortFunc(counter, entries, func(a, b judgmentLine) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place(b)) })
 }
 
 // build fills the Qrels from entries that are grouped by topic. It makes the tables, which findRepeated fills.
-func (q *Qrels) build(counter *steps.Counter, entries []entry) {
+func (q *Qrels) build(counter *steps.Counter, entries []judgmentLine) {
 	q.topics = make([]truthTopic, len(q.names))
 	q.judgments = make([]judgment, 0, len(entries))
 	q.grades = make([]int16, 0, len(entries))
@@ -274,7 +274,7 @@ func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 }
 
 // findRepeated fills the tables, and adds documents that a topic repeats to repeated.
-func (q *Qrels) findRepeated(counter *steps.Counter, entries []entry, repeated *repeats) {
+func (q *Qrels) findRepeated(counter *steps.Counter, entries []judgmentLine, repeated *repeats) {
 	for topic := range q.topics {
 		t := &q.topics[topic]
 		slots := hashtable.Table(q.slots[t.slots:t.slotsEnd])

@@ -16,8 +16,8 @@ import (
 	"assay/shared/language/lists"
 )
 
-// item is a record of a run in the ranking of its topic.
-type item struct {
+// rankedRecord is a record of a run in the ranking of its topic.
+type rankedRecord struct {
 	score         float64
 	block, record uint32
 	judgment      int32 // index of the judgment, or -1
@@ -120,7 +120,7 @@ type ranker struct {
 	run     *run
 	qrels   *Qrels
 	counter *steps.Counter
-	items   []item
+	items   []rankedRecord
 	sorted  bool // the items are in the order of the ranking, as in most runs
 	slots   hashtable.Table
 	grades  []int16
@@ -128,12 +128,12 @@ type ranker struct {
 	parts   [][]subtopicGrade
 }
 
-func (k *ranker) record(it item) (*block, *record) {
+func (k *ranker) record(it rankedRecord) (*block, *runRecord) {
 	b := &k.run.blocks[it.block]
 	return b, &b.records[it.record]
 }
 
-func (k *ranker) doc(it item) []byte {
+func (k *ranker) doc(it rankedRecord) []byte {
 	b, r := k.record(it)
 	return b.doc(r)
 }
@@ -165,7 +165,7 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			r := &b.records[i]
 			doc := b.doc(r)
 			hash := hashtable.Hash(doc)
-			it := item{score: r.score, block: s.block, record: i, judgment: -1, grade: unjudged}
+			it := rankedRecord{score: r.score, block: s.block, record: i, judgment: -1, grade: unjudged}
 			if first, slot := k.find(doc, hash); first < 0 {
 				k.slots.Put(hash, slot, len(k.items))
 			} else if len(found) < measure.MaxDiagnostics {
@@ -202,7 +202,7 @@ func (k *ranker) judge(topic int) {
 }
 
 // addRecord adds an item, and clears sorted if the item breaks the order of the ranking.
-func (k *ranker) addRecord(it item, doc []byte) {
+func (k *ranker) addRecord(it rankedRecord, doc []byte) {
 	if k.sorted && len(k.items) > 0 {
 		last := k.items[len(k.items)-1]
 		k.sorted = last.score > it.score || last.score == it.score && bytes.Compare(k.doc(last), doc) >= 0
@@ -215,7 +215,7 @@ func (k *ranker) find(doc []byte, hash uint32) (index, slot int) {
 	return k.slots.Find(hash, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
 }
 
-func (k *ranker) sourceLineOf(it item) sourceLine {
+func (k *ranker) sourceLineOf(it rankedRecord) sourceLine {
 	b := &k.run.blocks[it.block]
 	return sourceLine{b.file, b.line(int(it.record))}
 }
@@ -224,7 +224,7 @@ func (k *ranker) sort() {
 	if k.sorted {
 		return
 	}
-	steps.SortFunc(k.counter, k.items, func(a, b item) int {
+	steps.SortFunc(k.counter, k.items, func(a, b rankedRecord) int {
 		if a.score != b.score {
 			return cmp.Compare(b.score, a.score)
 		}
@@ -316,7 +316,7 @@ func (r *Rankings) Len(topic string) int {
 // for a topic that the run lacks. Callers must not change the ids. Documents are missing if the counter has an error.
 func (r *Rankings) Ranking(counter *steps.Counter, topic string) iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
-		k := ranker{run: r.run, counter: counter, sorted: true, items: make([]item, 0, r.Len(topic))}
+		k := ranker{run: r.run, counter: counter, sorted: true, items: make([]rankedRecord, 0, r.Len(topic))}
 		for _, s := range r.of(topic) {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
@@ -324,7 +324,7 @@ func (r *Rankings) Ranking(counter *steps.Counter, topic string) iter.Seq2[[]byt
 					return
 				}
 				record := &b.records[i]
-				k.addRecord(item{
+				k.addRecord(rankedRecord{
 					score:    record.score,
 					block:    s.block,
 					record:   i,

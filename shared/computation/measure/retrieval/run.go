@@ -30,7 +30,7 @@ type run struct {
 type block struct {
 	file     int
 	first    int // number of the first line
-	records  []record
+	records  []runRecord
 	docs     []byte // the ids of the records' documents
 	spans    []span
 	faults   []fault
@@ -51,8 +51,8 @@ const (
 		"in any other line: if less is better in your scores, change their sign"
 )
 
-// record is one line. It takes only 16 bytes, because a run has millions of records.
-type record struct {
+// runRecord is one line of a run. It takes only 16 bytes, because a run has millions of records.
+type runRecord struct {
 	score float64
 	doc   uint32 // where the document's id starts in the block's docs
 	size  uint16
@@ -70,7 +70,7 @@ type fault struct {
 	message string
 }
 
-func (b *block) doc(r *record) []byte { return b.docs[r.doc : r.doc+uint32(r.size)] }
+func (b *block) doc(r *runRecord) []byte { return b.docs[r.doc : r.doc+uint32(r.size)] }
 
 // end returns the index after the last record of a span.
 func (b *block) end(span int) uint32 {

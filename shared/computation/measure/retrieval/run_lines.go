@@ -11,7 +11,7 @@ import (
 // parser parses chunks into blocks and reuses its memory.
 type parser struct {
 	topics  *topics
-	records []record
+	records []runRecord
 	docs    []byte
 }
 
@@ -124,11 +124,11 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			b.warn(misordered, at, misorderedText)
 		}
 		above = next
-		records = append(records, record{score, uint32(len(docs)), uint16(len(doc))})
+		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)
 	}
 	p.records, p.docs = records, docs
-	b.records = append([]record(nil), records...)
+	b.records = append([]runRecord(nil), records...)
 	b.docs = append([]byte(nil), docs...)
 	return b
 }

@@ -66,17 +66,17 @@ func ReadDiversityQrels(ctx context.Context, files ...measure.File) (*Qrels, []m
 // group merges the entries of a document for the subtopics of a topic into one entry, and keeps the grades by subtopic. Entries must be in
 // the order of their topics. The result is in the order of topics and, within a topic, of documents. Entries for the same document and
 // subtopic are added to repeated.
-func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []entry, repeated *repeats) []entry {
+func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []judgmentLine, repeated *repeats) []judgmentLine {
 	grouped := entries[:0] // shares memory with entries: it has at most the entries that were read
 	for len(entries) > 0 && counter.Err() == nil {
 		topic := entries[0].topic
-		n := slices.IndexFunc(entries, func(e entry) bool { return e.topic != topic })
+		n := slices.IndexFunc(entries, func(e judgmentLine) bool { return e.topic != topic })
 		if n < 0 {
 			n = len(entries)
 		}
 		own, local := entries[:n], map[int32]int32{}
 		entries = entries[n:]
-		steps.SortFunc(counter, own, func(a, b entry) int {
+		steps.SortFunc(counter, own, func(a, b judgmentLine) int {
 			return cmp.Or(cmp.Compare(s.names[a.subtopic], s.names[b.subtopic]), a.place(b))
 		})
 		for _, e := range own {
@@ -85,10 +85,10 @@ func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []entry, rep
 			}
 		}
 		s.counts = append(s.counts, len(local))
-		steps.SortFunc(counter, own, func(a, b entry) int {
+		steps.SortFunc(counter, own, func(a, b judgmentLine) int {
 			return cmp.Or(bytes.Compare(q.doc(a.judgment), q.doc(b.judgment)), cmp.Compare(local[a.subtopic], local[b.subtopic]), a.place(b))
 		})
-		var last entry
+		var last judgmentLine
 		for i, e := range own {
 			if counter.Add(1) != nil {
 				break

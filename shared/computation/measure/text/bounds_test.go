@@ -25,7 +25,7 @@ func TestEvaluation_CountsOnceForAllMeasures(t *testing.T) {
 	for range 32 << 10 {
 		text.WriteByte("abcdefghijklmnopqrstuvwxyz "[random.IntN(27)])
 	}
-	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, names...), 1)
+	e := newRunScorer(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, names...), 1)
 	if used := measuretest.Allocated(func() { e.compare(0, []string{text.String()}, text.String()) }); used > 64<<20 {
 		t.Errorf("texts of 32 KiB allocate %d bytes", used)
 	}
@@ -40,7 +40,7 @@ func TestEvaluation_KeepsNoValuesOfManyExamples(t *testing.T) {
 		}
 	}
 	asked := measuretest.Parse(t, measure.Text, names...)
-	if used := measuretest.Allocated(func() { newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1_000_000) }); used > 1<<20 {
+	if used := measuretest.Allocated(func() { newRunScorer(t.Context(), steps.Of(t.Context()), asked, 1_000_000) }); used > 1<<20 {
 		t.Errorf("a million examples allocate %d bytes before the first", used)
 	}
 }
@@ -52,7 +52,7 @@ func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 	for i := range references {
 		references[i] = lines
 	}
-	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
+	e := newRunScorer(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
 	e.bound(t.Context(), 100_000)
 	if fault := e.compare(0, references, lines); fault == "" {
 		t.Error("there is no fault")

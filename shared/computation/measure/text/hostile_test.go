@@ -75,9 +75,9 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 		references := rapid.SliceOfN(text, 1, 4).Draw(t, "references")
 		written := text.Draw(t, "text")
 		measured := func(references []string, written string) map[string]*float64 {
-			e := newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1)
+			e := newRunScorer(t.Context(), steps.Of(t.Context()), asked, 1)
 			e.compare(0, references, written)
-			found, err := e.evaluation(func(int) string { return "1" })
+			found, err := e.scores(func(int) string { return "1" })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,9 +103,9 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 func TestROUGE_TakesTheFirstOfEqualReferences(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, "ROUGE1(score=recall)", "ROUGE1")
 	for want, references := range map[float64][]string{1: {"b", "\u212a b c d"}, 0.5: {"\u212a b c d", "b"}} {
-		e := newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1)
+		e := newRunScorer(t.Context(), steps.Of(t.Context()), asked, 1)
 		e.compare(0, references, "k b")
-		found, err := e.evaluation(func(int) string { return "1" })
+		found, err := e.scores(func(int) string { return "1" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestComputation_ReadsCSV(t *testing.T) {
 
 // TestComputation_BoundsItsWork evaluates texts with one word a line, which have the most lines to compare.
 func TestComputation_BoundsItsWork(t *testing.T) {
-	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
+	e := newRunScorer(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
 	e.bound(t.Context(), 100_000)
 	lines := strings.Repeat("a\n", 100)
 	if fault := e.compare(0, []string{lines}, lines); !strings.Contains(fault, "more than 100000 steps; give shorter texts, or leave out") {
@@ -183,7 +183,7 @@ func TestComputation_BoundsItsWork(t *testing.T) {
 		t.Error(fault)
 	}
 	if used := measuretest.Allocated(func() {
-		e = newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, everyMeasure...), 1)
+		e = newRunScorer(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, everyMeasure...), 1)
 		e.compare(0, []string{strings.Repeat("a ", 32<<10)}, strings.Repeat("a ", 32<<10))
 	}); used > 256<<20 {
 		t.Errorf("two texts of 64 KiB allocate %d bytes", used)

@@ -55,12 +55,12 @@ const Version = "text/1"
 // Computation computes the measures of texts.
 var Computation = predictions.TextComputation(Version, stepsOf,
 	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold) predictions.TextEvaluator {
-		return &runEvaluator{evaluation: newEvaluation(ctx, counter, asked, truth.Len()), truth: truth}
+		return &runEvaluator{scorer: newRunScorer(ctx, counter, asked, truth.Len()), truth: truth}
 	})
 
 // stepsOf estimates the steps of the measures for texts that are as long as the mean reference.
 func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
-	e := newEvaluation(context.Background(), steps.Of(context.Background()), asked, 0)
+	e := newRunScorer(context.Background(), steps.Of(context.Background()), asked, 0)
 	size := truth.TextBytes()
 	references := truth.References(0, nil)
 	for i := 1; i < truth.Len(); i++ {
@@ -94,8 +94,8 @@ func (r *rouge) subsequenceSteps(size int) (n int) {
 
 // runEvaluator compares the texts of one run with the references of a truth.
 type runEvaluator struct {
-	evaluation *evaluation
-	truth      *predictions.Gold
+	scorer *runScorer
+	truth  *predictions.Gold
 	// The references of the current example. The next example reuses their memory.
 	list       [][]byte
 	references []string
@@ -111,16 +111,16 @@ func (r *runEvaluator) Compare(index int, text []byte) (fault string) {
 	if len(r.references) == 0 {
 		r.references = append(r.references, "")
 	}
-	return r.evaluation.compare(index, r.references, string(text))
+	return r.scorer.compare(index, r.references, string(text))
 }
 
 // Evaluation implements predictions.TextEvaluator.
 func (r *runEvaluator) Evaluation() (measure.Scores, error) {
-	return r.evaluation.evaluation(r.truth.ID)
+	return r.scorer.scores(r.truth.ID)
 }
 
-// evaluation measures one run.
-type evaluation struct {
+// runScorer measures one run.
+type runScorer struct {
 	counter  *steps.Counter
 	asked    []measure.Measure
 	examples int
@@ -176,8 +176,8 @@ func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 	return s.value(lists.Map(all, func(x measure.Sum) float64 { return x.Total() }))
 }
 
-func newEvaluation(ctx context.Context, counter *steps.Counter, asked []measure.Measure, examples int) *evaluation {
-	e := &evaluation{counter: counter, asked: asked, examples: examples, sums: map[string]*sums{}}
+func newRunScorer(ctx context.Context, counter *steps.Counter, asked []measure.Measure, examples int) *runScorer {
+	e := &runScorer{counter: counter, asked: asked, examples: examples, sums: map[string]*sums{}}
 	e.bound(ctx, maxSteps)
 	shared := comparers{
 		answers: &answers{},
@@ -230,7 +230,7 @@ func (c *comparers) of(m measure.Measure) (comparer, sums) {
 var errTooLong = errors.New("the texts are too long")
 
 // bound limits the steps of common subsequences.
-func (e *evaluation) bound(ctx context.Context, most int64) {
+func (e *runScorer) bound(ctx context.Context, most int64) {
 	e.most = most
 	e.common.counter = steps.Of(steps.With(ctx, steps.New(most, func(context.Context) error { return errTooLong })))
 }
@@ -249,7 +249,7 @@ func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 
 // compare measures the text of an example, which must have at least one reference. It returns a fault if the texts so far are too long for
 // common subsequences.
-func (e *evaluation) compare(index int, references []string, text string) (fault string) {
+func (e *runScorer) compare(index int, references []string, text string) (fault string) {
 	n := len(references)
 	e.fewest, e.greatest = min(cmp.Or(e.fewest, n), n), max(e.greatest, n)
 	for _, way := range e.ways {
@@ -265,7 +265,7 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 	return ""
 }
 
-func (e *evaluation) evaluation(id func(index int) string) (measure.Scores, error) {
+func (e *runScorer) scores(id func(index int) string) (measure.Scores, error) {
 	if err := e.common.counter.Err(); err != nil {
 		return measure.Scores{}, err
 	}
@@ -292,7 +292,7 @@ func (e *evaluation) evaluation(id func(index int) string) (measure.Scores, erro
 }
 
 // resample returns the value of the first measure over a sample of the examples. It returns nil if the counter has an error.
-func (e *evaluation) resample(counter *steps.Counter, sample []int) *float64 {
+func (e *runScorer) resample(counter *steps.Counter, sample []int) *float64 {
 	s := e.sums[e.asked[0].String()]
 	var all []measure.Sum
 	for _, i := range sample {
@@ -305,7 +305,7 @@ func (e *evaluation) resample(counter *steps.Counter, sample []int) *float64 {
 }
 
 // signature returns the signature that sacrebleu prints for a measure. It is empty for measures of other programs.
-func (e *evaluation) signature(m measure.Measure) string {
+func (e *runScorer) signature(m measure.Measure) string {
 	var settings string
 	switch m.Name {
 	case "BLEU":

@@ -136,7 +136,8 @@ func (m *apiMachine) evaluate(t *rapid.T) {
 		}
 		var shown record.Run
 		m.ask("evaluated", http.StatusOK, &shown, "olga", http.MethodGet, "/v1/runs/"+e.run, nil)
-		if e.evaluated, e.evaluation = true, shown.EvaluationID; e.evaluation == "" {
+		e.evaluated, e.evaluation = true, shown.EvaluationID
+		if e.evaluation == "" {
 			t.Fatalf("the run is %s: %v", shown.State, shown.Diagnostics)
 		}
 	}

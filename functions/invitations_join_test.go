@@ -174,7 +174,8 @@ func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
 	if m.TaskName != "Birds" || m.RegistrationTeam != "T" || m.Terms == nil || m.URL != team {
 		t.Errorf("%+v", m)
 	}
-	if m = preview("uma", f.Invite("olga", f.organizer, map[string]any{"role": "owner"})); m.OrganizerName != "Lake Lab" || m.Role != "owner" {
+	m = preview("uma", f.Invite("olga", f.organizer, map[string]any{"role": "owner"}))
+	if m.OrganizerName != "Lake Lab" || m.Role != "owner" {
 		t.Errorf("%+v", m)
 	}
 	if o := servertest.Get[record.Organizer](f.Server, "", f.organizer); len(o.Members) != 2 {
@@ -208,7 +209,8 @@ func TestJoin_OpensAPrivateTask(t *testing.T) {
 	toTeam := f.Invite("eddy", path, nil)
 	f.refuse(http.StatusUnprocessableEntity, "uma", toTeam) // with a registration
 	f.Join("uma", toTeam, nil)
-	if r = servertest.Get[record.Registration](f.Server, "uma", path); !slices.Equal(r.Members, []string{recordtest.UserID("tom"),
+	r = servertest.Get[record.Registration](f.Server, "uma", path)
+	if !slices.Equal(r.Members, []string{recordtest.UserID("tom"),
 		recordtest.UserID("uma")}) {
 		t.Errorf("%+v", r)
 	}

@@ -104,7 +104,8 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	if !strings.Contains(page, "best of 2 runs") || strings.Contains(page, "lexical") {
 		t.Error("the page does not begin with the best run of each team, or does not say how many it has")
 	}
-	if page = l.page("", "best=false&"+filter); !strings.Contains(page, "lexical") {
+	page = l.page("", "best=false&"+filter)
+	if !strings.Contains(page, "lexical") {
 		t.Error("the page of all runs lacks one")
 	}
 

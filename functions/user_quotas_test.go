@@ -256,7 +256,8 @@ func raceUserQuota(t *testing.T, s *servertest.Server, user string) {
 			u := servertest.Get[users.Profile](s, "root", pathOfUser(user))
 			output = madeOf{u.Limits.PerDay[record.MadeOrganizers], u.Taken.PerDay[record.MadeOrganizers]}
 		default:
-			if status = s.Do(user, http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}).Status; status == http.StatusCreated {
+			status = s.Do(user, http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}).Status
+			if status == http.StatusCreated {
 				output.made = 1
 			}
 		}

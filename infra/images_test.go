@@ -22,7 +22,8 @@ func instructions(t *testing.T, path string) [][2]string {
 	}
 	var all [][2]string
 	for line := range strings.Lines(string(content)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") {
 			name, argument, _ := strings.Cut(line, " ")
 			all = append(all, [2]string{name, argument})
 		}

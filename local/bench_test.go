@@ -118,7 +118,8 @@ func fillTasks(b *testing.B, s *testServer, n int) []string {
 			b.Fatal(err)
 		}
 		ids = append(ids, t.ID)
-		if writes = append(writes, store.Create(it)); len(writes) == store.MaxWrites || i == n-1 {
+		writes = append(writes, store.Create(it))
+		if len(writes) == store.MaxWrites || i == n-1 {
 			full := writes
 			writers.Go(func() error { return s.program.table.Write(context.Background(), full...) })
 			writes = nil

@@ -183,7 +183,8 @@ func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
 		for _, d := range allOf[record.Deletion](t, s, c.organizer, "/v1/deletions?limit=200&filter[taskId]="+id(task.path)) {
 			got[d.Subject] += "in the trash"
 		}
-		if differ = want.difference(got); time.Now().After(deadline) && differ != "" {
+		differ = want.difference(got)
+		if time.Now().After(deadline) && differ != "" {
 			t.Errorf("%s is not as it was acknowledged: %s", task.path, differ)
 			return 0
 		}

@@ -183,7 +183,8 @@ func lacks(now, before any, place string) string {
 	case string:
 		text, _ := now.(string)
 		before, _, _ = strings.Cut(before, "?")
-		if text, _, _ = strings.Cut(text, "?"); text == before {
+		text, _, _ = strings.Cut(text, "?")
+		if text == before {
 			return ""
 		}
 	default:

@@ -30,7 +30,8 @@ func whole[R any](t *testing.T, s *servertest.Server, next string) (all []R) {
 			Links struct{ Next string }
 		}
 		s.Want(http.StatusOK, &p, "", http.MethodGet, next, nil)
-		if all = append(all, p.Data...); len(all) > 1000 {
+		all = append(all, p.Data...)
+		if len(all) > 1000 {
 			t.Fatalf("the list goes on at %s for ever", next)
 		}
 		next = p.Links.Next

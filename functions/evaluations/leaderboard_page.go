@@ -75,7 +75,8 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
 		}
-		if v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort); v.sort == rank {
+		v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort)
+		if v.sort == rank {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {

@@ -133,7 +133,8 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 			for next := path; next != ""; {
 				page := rest[:min(limit, len(rest))]
 				var got []record.Evaluation
-				if got, next = servertest.Page[record.Evaluation](s.Server, user, next); len(rest) > limit != (next != "") {
+				got, next = servertest.Page[record.Evaluation](s.Server, user, next)
+				if len(rest) > limit != (next != "") {
 					rt.Fatalf("%s as %q goes on at %q, want %v", path, user, next, rest)
 				}
 				entries := lists.Map(got, func(e record.Evaluation) modelEntry { return modelEntry{e.Rank, e.ID, e.Team} })

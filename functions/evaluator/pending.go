@@ -261,7 +261,8 @@ func (w *Worker) eachBatch(
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return done, err
 		}
-		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
+		keys = append(keys, key)
+		if len(keys) == store.MaxKeys/2 {
 			flush()
 		}
 	}

@@ -104,7 +104,8 @@ func TestReevaluate_WaitsForNothingButRuns(t *testing.T) {
 	d := get[record.DatasetItem](f, f.dataset.Key())
 	f.wait(d.PendingWork.NotBefore.Sub(f.Now()))
 	f.must(f.RunDue(f.ctx))
-	if d = get[record.DatasetItem](f, f.dataset.Key()); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
+	d = get[record.DatasetItem](f, f.dataset.Key())
+	if d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once the run was evaluated, version %d is shown: %+v, %+v", d.Board().TruthVersion, d.Reevaluation, d.PendingWork)
 	}
 	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.run(id).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {

@@ -100,25 +100,29 @@ func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []strin
 		}
 	case to == record.ToAddress:
 		var i *record.InvitationItem
-		if i, err = w.invitation(ctx, e.Secret); i != nil {
+		i, err = w.invitation(ctx, e.Secret)
+		if i != nil {
 			add("", []string{record.AddressID(i.Email)})
 		}
 	case to == record.ToOrganizers:
 		var o *record.Organizer
-		if o, err = records.Get[record.Organizer](ctx, w.Store, store.Strong, record.OrganizerKey(e.OrganizerID)); o != nil {
+		o, err = records.Get[record.Organizer](ctx, w.Store, store.Strong, record.OrganizerKey(e.OrganizerID))
+		if o != nil {
 			add("", o.Members)
 		}
 	case to == record.ToTeam && e.RegistrationID != "":
 		var r *record.RegistrationItem
 		key := record.RegistrationKey(e.TaskID, e.RegistrationID)
-		if r, err = records.Get[record.RegistrationItem](ctx, w.Store, store.Strong, key); r != nil {
+		r, err = records.Get[record.RegistrationItem](ctx, w.Store, store.Strong, key)
+		if r != nil {
 			add("", r.Members)
 		}
 	default:
 		add("", e.UserIDs)
 	}
 	done, _ := slices.BinarySearch(all, e.Cursor+"\x00")
-	if all = all[done:]; len(all) > recipientsPage {
+	all = all[done:]
+	if len(all) > recipientsPage {
 		all = all[:recipientsPage]
 		next = all[recipientsPage-1]
 	}

@@ -48,7 +48,8 @@ func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 		}
 		sending, cancel := context.WithTimeout(ctx, sendTime/2)
 		defer cancel()
-		if failure = w.Mail(sending, *message); failure != nil {
+		failure = w.Mail(sending, *message)
+		if failure != nil {
 			w.releaseAddress(ctx, message.To)
 		}
 	}
@@ -81,7 +82,8 @@ func (w *Worker) claimAddress(ctx context.Context, address string) (at time.Time
 		if err != nil {
 			return err
 		}
-		if at = last.NextMail(); at.After(w.Now()) {
+		at = last.NextMail()
+		if at.After(w.Now()) {
 			return nil
 		}
 		at = time.Time{}

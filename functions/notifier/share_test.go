@@ -66,7 +66,8 @@ func TestWebhook_DoesNotWaitForReceiversOfOthers(t *testing.T) {
 				waittest.Receive(t, "the event of the bystander arrives", arrived)
 			}
 			n := begun.Load()
-			if n -= f.failed(); n > c.most {
+			n -= f.failed()
+			if n > c.most {
 				t.Errorf("%d attempts at receivers that hang are under way", n)
 			}
 		})

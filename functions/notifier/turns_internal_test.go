@@ -144,7 +144,8 @@ func TestAttempts_ReadOnePageOfEachPayer(t *testing.T) {
 	}
 	all = append(all, waittest.Receive(t, "a receiver is reached", reached))
 	slices.Sort(all)
-	if all = slices.Compact(all); fmt.Sprint(all) != "[/hangs /other /works]" {
+	all = slices.Compact(all)
+	if fmt.Sprint(all) != "[/hangs /other /works]" {
 		t.Errorf("reached %v", all)
 	}
 }

@@ -50,12 +50,14 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 		n.Text, err = v.token(ctx, e)
 	case record.EventWebhookDisabled:
 		var roles access.Role
-		if roles, err = v.viewer.Roles(ctx, access.Scope{OrganizerID: e.OrganizerID}); roles&access.Organizer != 0 {
+		roles, err = v.viewer.Roles(ctx, access.Scope{OrganizerID: e.OrganizerID})
+		if roles&access.Organizer != 0 {
 			n.Text = "A webhook was disabled: for three days nothing arrived that was sent to it, or its receiver answered 410 Gone"
 		}
 	case record.EventInvitationCreated: // names nobody and nothing: who has the address need not be who is meant
 		var i *record.InvitationItem
-		if i, err = v.invitation(ctx, e.Secret); i != nil {
+		i, err = v.invitation(ctx, e.Secret)
+		if i != nil {
 			n = news{
 				Text: "You are invited to Assay",
 				URL:  v.URL + record.InvitationLink(e.Secret),

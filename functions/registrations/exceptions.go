@@ -37,7 +37,8 @@ func exception(ctx context.Context, c *api.Call) (g granted, err error) {
 		return g, err
 	}
 	g.allowance, err = allowance.Of(ctx, c.Store, c.Consistency, g.Scope())
-	if g.exception = g.allowance.Exception(c.Param("exceptionId")); err == nil && g.exception == nil {
+	g.exception = g.allowance.Exception(c.Param("exceptionId"))
+	if err == nil && g.exception == nil {
 		err = visibility.Missing
 	}
 	return g, err
@@ -100,7 +101,8 @@ func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception
 	}
 	full := false
 	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, taskID, c.Now(), func(b *record.Embargo) {
-		if full = len(b.Extensions) >= record.MaxExtensions; full {
+		full = len(b.Extensions) >= record.MaxExtensions
+		if full {
 			return
 		}
 		if b.Extensions == nil {

@@ -85,7 +85,8 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 		Limits: limits, RunFormats: measure.Formats(), Evaluators: measure.Evaluators, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
-	if i.ClientID = c.Info.ClientID; i.ClientID != "" || c.Development() {
+	i.ClientID = c.Info.ClientID
+	if i.ClientID != "" || c.Development() {
 		i.SignIn = "/console"
 	}
 	serving, err := records.Get[record.Serving](ctx, c.Store, store.Eventual, record.ServingKey())

@@ -152,7 +152,8 @@ func (v *landingView) chooseTasks(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if size += n; len(items) < q.Limit || size >= maxTaskBytes || len(v.tasks) == shownTasks {
+			size += n
+			if len(items) < q.Limit || size >= maxTaskBytes || len(v.tasks) == shownTasks {
 				break
 			}
 			q.After = &items[len(items)-1]

@@ -50,7 +50,8 @@ func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 		return nil, err
 	}
 	adm := &admission{task: t}
-	if adm.unregistered = adm.checkRegistration(ctx, c); adm.unregistered == nil {
+	adm.unregistered = adm.checkRegistration(ctx, c)
+	if adm.unregistered == nil {
 		return adm, nil
 	}
 	roles, err := c.Roles(ctx, t.Scope())

@@ -230,7 +230,8 @@ func TestSignificance_ComparesTextsAndSpans(t *testing.T) {
 				if test != "" {
 					in["test"] = test
 				}
-				if out = answer[tools.SignificanceOutput](s, user, "significance", in); out.Test != want || !out.Pairs[0].Different {
+				out = answer[tools.SignificanceOutput](s, user, "significance", in)
+				if out.Test != want || !out.Pairs[0].Different {
 					t.Errorf("%s: %q is shown %+v", kind, user, out)
 				}
 			}
@@ -254,8 +255,8 @@ func TestSignificance_BootstrapsMeans(t *testing.T) {
 	a, _ := ranked.addEvaluatedRun(runSpec{ap: topicValues(.5, .7, .9)})
 	b, _ := ranked.addEvaluatedRun(runSpec{ap: topicValues(.1, .2, .6)})
 	runs = runRefs(a, b)
-	if out = answer[tools.SignificanceOutput](ranked, "", "significance", object{"runs": runs, "test": "bootstrap"}); out.Topics != 3 ||
-		!near(out.Pairs[0].Difference, .4) || out.Pairs[0].Bootstrap.Interval.Low <= 0 {
+	out = answer[tools.SignificanceOutput](ranked, "", "significance", object{"runs": runs, "test": "bootstrap"})
+	if out.Topics != 3 || !near(out.Pairs[0].Difference, .4) || out.Pairs[0].Bootstrap.Interval.Low <= 0 {
 		t.Errorf("%+v", out)
 	}
 	ranked.wantTexts(ranked.page("", "significance", object{"runs": runs, "test": "bootstrap"}), "samples of the topics")

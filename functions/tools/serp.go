@@ -107,7 +107,8 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 	at := 0
 	if w.in.Topic != "" {
 		var found bool
-		if at, found = slices.BinarySearch(topics, w.in.Topic); !found {
+		at, found = slices.BinarySearch(topics, w.in.Topic)
+		if !found {
 			return out, problem.InvalidMember("/topic", "%s", missingTopic(topics))
 		}
 	}
@@ -173,7 +174,8 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 		return err
 	}
 	out.TextFaults = faults
-	if out.Query = w.in.Query; out.Query == "" {
+	out.Query = w.in.Query
+	if out.Query == "" {
 		out.Query = found.Queries[out.Topic]
 	}
 	for i := range out.Results {

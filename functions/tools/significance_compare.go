@@ -56,7 +56,8 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 			"compare by AP, which has the same values", out.Measure)
 	}
 	paired := pairedValues(v.by, v.topics)
-	if out.Topics = len(paired[0]); out.Topics == 0 {
+	out.Topics = len(paired[0])
+	if out.Topics == 0 {
 		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
 	}
 	out.LeftOut = len(v.topics) - out.Topics

@@ -44,7 +44,8 @@ func listQueues(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Pa
 		if w.Runs > 0 {
 			q.WaitingSince = new(record.At(w.Since))
 		}
-		if all = append(all, q); len(all) > metrics.MaxPools {
+		all = append(all, q)
+		if len(all) > metrics.MaxPools {
 			break
 		}
 	}

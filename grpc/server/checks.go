@@ -152,7 +152,8 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 	var all []measure.Diagnostic
 	size := 0
 	for i, d := range in {
-		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosticsBytes {
+		size += len(d.GetMessage()) + len(d.GetFile())
+		if size > maxDiagnosticsBytes {
 			fields.Add(pointer, "have more than %d bytes together; leave out the least useful", maxDiagnosticsBytes)
 			break
 		}

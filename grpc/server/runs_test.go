@@ -117,7 +117,8 @@ func TestListRuns_PagesAndMasks(t *testing.T) {
 				t.Errorf("%v", r)
 			}
 		}
-		if in.PageToken = out.GetNextPageToken(); in.PageToken == "" {
+		in.PageToken = out.GetNextPageToken()
+		if in.PageToken == "" {
 			break
 		}
 		other := &assayv1.ListRunsRequest{DatasetId: data, PageToken: in.GetPageToken()}

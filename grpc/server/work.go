@@ -92,7 +92,8 @@ func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assa
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	_, failed := s.queue.Release(detached, h)
-	if failed = queue.IgnoreStale(failed); failed != nil {
+	failed = queue.IgnoreStale(failed)
+	if failed != nil {
 		s.env.Log.WarnContext(ctx, "cannot release a run that did not reach its worker; it waits until its lease expires", "run", run.ID,
 			"error", failed)
 	}

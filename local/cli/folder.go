@@ -67,7 +67,8 @@ func fileName(name, otherwise string) string {
 	if clean != name || clean == "" || len(clean) > 150 {
 		clean = strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(name))), 16) + "-" + clean
 	}
-	if clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], ""); !filepath.IsLocal(clean) { // for example NUL on Windows
+	clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], "")
+	if !filepath.IsLocal(clean) { // for example NUL on Windows
 		return otherwise
 	}
 	return clean

@@ -191,7 +191,8 @@ func TestLinks_AreSecrets(t *testing.T) {
 			return link(ctx)
 		}, func(string, int64, int64) {})
 		stop()
-		if said = err; said == nil || strings.Contains(said.Error(), "secret") {
+		said = err
+		if said == nil || strings.Contains(said.Error(), "secret") {
 			t.Errorf("the error is %v", said)
 		}
 	}

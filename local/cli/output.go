@@ -48,7 +48,8 @@ func (o object) text(path string) string {
 		if t, err := time.Parse(time.RFC3339, v); err == nil {
 			return t.Local().Format("2006-01-02 15:04")
 		}
-		if v = strings.Join(strings.Fields(v), " "); v != "" { // A cell has one line.
+		v = strings.Join(strings.Fields(v), " ") // a cell has one line
+		if v != "" {
 			return v
 		}
 	case float64:

@@ -117,7 +117,8 @@ func (f *fixture) listed(caller, list string) []string {
 		for _, d := range p.Data {
 			ids = append(ids, d.ID)
 		}
-		if list = p.Links.Next; list == "" {
+		list = p.Links.Next
+		if list == "" {
 			break
 		}
 	}

@@ -61,7 +61,8 @@ func (st *scenario) want(status int, v any, caller user, method, path string, bo
 func (st *scenario) get(caller user, path string, v any) (a answer) {
 	st.t.Helper()
 	st.await("GET "+path+" as "+caller.name, func() error {
-		if a = st.ask(caller, http.MethodGet, path, nil); a.status != http.StatusOK {
+		a = st.ask(caller, http.MethodGet, path, nil)
+		if a.status != http.StatusOK {
 			return fmt.Errorf("status %d, want 200\n%s", a.status, a.body)
 		}
 		return nil

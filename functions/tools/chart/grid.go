@@ -82,7 +82,8 @@ func newColumns(names []string, counts [][]int) columns {
 	}
 	between := widest + labelGap
 	c.height = 20
-	if c.turned = widest > 2*c.pitch && widest > 40 || counts != nil && between > c.pitch; c.turned {
+	c.turned = widest > 2*c.pitch && widest > 40 || counts != nil && between > c.pitch
+	if c.turned {
 		between, c.height = turnedPitch, widest+16 // leaves room for fonts with wide letters
 	}
 	for i := 0; i < len(names); i += max(1, int(math.Ceil(between/c.pitch))) {

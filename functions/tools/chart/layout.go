@@ -162,7 +162,8 @@ func elide(text string, cells float64) string {
 			_, size := utf8.DecodeRuneInString(character)
 			character = character[:size]
 		}
-		if used += cellsOf(character, width); used > cells {
+		used += cellsOf(character, width)
+		if used > cells {
 			return strings.TrimRight(out.String()[:whole], " ") + "…"
 		}
 		out.WriteString(character)

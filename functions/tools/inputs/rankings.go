@@ -84,7 +84,8 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	var here []place
 	err = forEachEntry(ctx, b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
-		if r.More = len(here) > asked.Limit; r.More {
+		r.More = len(here) > asked.Limit
+		if r.More {
 			return asked.Against != nil
 		}
 		v := RankedEntry{Evaluation: e.For(roles)}

@@ -126,7 +126,8 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 	list := make([]scoring.File, len(files))
 	for i, f := range files {
 		resolver.addDependency("%s %s %s", h, f.Name, f.SHA256)
-		if resolver.storedBytes += f.Size; resolver.storedBytes > MaxStoredBytes {
+		resolver.storedBytes += f.Size
+		if resolver.storedBytes > MaxStoredBytes {
 			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the "+
 				"files by their links and use a tool of your own.", MaxStoredBytes)
 		}

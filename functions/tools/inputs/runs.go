@@ -160,7 +160,8 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	}
 	var missing problem.Fields
 	for i, r := range held {
-		if r.item = found[i]; r.item != nil {
+		r.item = found[i]
+		if r.item != nil {
 			r.roles = rolesOf(r.item.Scope())
 			if err := resolver.applyEmbargo(ctx, &r.item.Access, r.item.TaskID, r.item.DatasetID); err != nil {
 				return err

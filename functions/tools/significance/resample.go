@@ -64,7 +64,8 @@ func defined(values []float64) ([]float64, error) {
 func sampleDifferences(a, b []float64) ([]float64, error) {
 	d := make([]float64, len(a))
 	for i := range a {
-		if d[i] = a[i] - b[i]; math.Abs(d[i]) <= Rounding([]float64{a[i], b[i]}) {
+		d[i] = a[i] - b[i]
+		if math.Abs(d[i]) <= Rounding([]float64{a[i], b[i]}) {
 			d[i] = 0
 		}
 	}

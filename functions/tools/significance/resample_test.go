@@ -89,7 +89,8 @@ func TestPairedBootstrap_AgreesWithTheMean(t *testing.T) {
 	var d []float64
 	below := 0
 	for i := range x {
-		if d = append(d, x[i]-y[i]); d[i] <= 1e-12 {
+		d = append(d, x[i]-y[i])
+		if d[i] <= 1e-12 {
 			below++
 		}
 	}

@@ -247,7 +247,8 @@ func Bootstrap(counter *steps.Counter, values []float64, seed uint64, rounds int
 	}
 	size := 0.0
 	for i, x := range values {
-		if size += math.Abs(x); math.IsNaN(size) || math.IsInf(size, 0) {
+		size += math.Abs(x)
+		if math.IsNaN(size) || math.IsInf(size, 0) {
 			return Interval{}, fmt.Errorf("%w: value %d is %v, and a sum up to it is not finite", ErrUndefined, i+1, x)
 		}
 	}

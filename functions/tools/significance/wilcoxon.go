@@ -61,7 +61,8 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 		ties += t*t*t - t
 		from = to
 	}
-	if s.Exact = n <= exactWilcoxon; s.Exact {
+	s.Exact = n <= exactWilcoxon
+	if s.Exact {
 		s.P = min(1, 2*rankSumCDF(doubled, int(2*min(s.Plus, s.Minus))))
 		return s, nil
 	}

@@ -65,10 +65,12 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := &l.last[stream]
-	if last.texts = append(last.texts, text); len(last.texts) > tailLines {
+	last.texts = append(last.texts, text)
+	if len(last.texts) > tailLines {
 		last.texts = slices.Delete(last.texts, 0, 1)
 	}
-	if l.room -= len(text) + lineFootprint; l.room >= 0 && l.omittedLines == 0 {
+	l.room -= len(text) + lineFootprint
+	if l.room >= 0 && l.omittedLines == 0 {
 		l.keep(&assayv1.OutputLine{Stream: stream, Text: text})
 		return
 	}
@@ -127,7 +129,8 @@ func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	defer l.mu.Unlock()
 	n, size := 0, 0
 	for n < len(l.pending) && n < maxCallLines {
-		if size += len(l.pending[n].GetText()) + lineOverhead; size > maxCallBytes {
+		size += len(l.pending[n].GetText()) + lineOverhead
+		if size > maxCallBytes {
 			break
 		}
 		n++
@@ -143,7 +146,8 @@ func (l *Log) Acknowledge(next int64) {
 	for _, line := range l.pending[:n] {
 		l.bytes -= len(line.GetText()) + lineOverhead
 	}
-	if l.pending = l.pending[n:]; len(l.pending) == 0 {
+	l.pending = l.pending[n:]
+	if len(l.pending) == 0 {
 		l.pending = nil
 	}
 	l.first += int64(n)
@@ -193,7 +197,8 @@ func (w *Writer) Write(b []byte) (int, error) {
 			break
 		}
 		w.extend(b[:i])
-		if w.carriageReturn = b[i] == '\r'; !w.carriageReturn {
+		w.carriageReturn = b[i] == '\r'
+		if !w.carriageReturn {
 			w.end()
 		}
 		b = b[i+1:]

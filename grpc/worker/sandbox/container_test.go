@@ -82,7 +82,8 @@ func newFixture(t *testing.T) *fixture {
 		}
 		s.settings.Limits, s.settings.Builder = s.job.Limits, ""
 		s.container(t)
-		if notes, _ = filepath.Glob(filepath.Join(s.settings.Folder, "images", "*")); len(notes) > 0 {
+		notes, _ = filepath.Glob(filepath.Join(s.settings.Folder, "images", "*"))
+		if len(notes) > 0 {
 			t.Errorf("images are left: %v", notes)
 		}
 	})

@@ -155,7 +155,8 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 		}
 	}
 	slices.Sort(at)
-	if at = slices.Compact(at); len(at) > maxVolumes {
+	at = slices.Compact(at)
+	if len(at) > maxVolumes {
 		return nil, failure.New("The image declares more than %d volumes. Build it with fewer.", maxVolumes)
 	}
 	return at, nil

@@ -57,7 +57,8 @@ func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
 	}
 	var failed error
 	err = cmd.Process.WithHandle(func(process uintptr) {
-		if failed = windows.AssignProcessToJobObject(job, windows.Handle(process)); failed == nil {
+		failed = windows.AssignProcessToJobObject(job, windows.Handle(process))
+		if failed == nil {
 			_, _, _ = resumeProcess.Call(process)
 		}
 	})

@@ -240,7 +240,8 @@ func List[T any](ctx context.Context, c *Client, path string) (all []T, err erro
 		if err != nil {
 			return nil, err
 		}
-		if size += len(a.Body); size > 4*mostBytes || len(p.Data) == 0 && p.Links.Next != "" {
+		size += len(a.Body)
+		if size > 4*mostBytes || len(p.Data) == 0 && p.Links.Next != "" {
 			return nil, fmt.Errorf("%s answers a list without an end: is it a server of Assay?", c.Base)
 		}
 		all, path = append(all, p.Data...), p.Links.Next

@@ -62,7 +62,8 @@ func (f *finder) readJSON(line []byte) {
 	document, query := o.ids(f.queryFile)
 	words := o.values[question]
 	if words == nil && document == nil {
-		if words = o.values[text]; words == nil {
+		words = o.values[text]
+		if words == nil {
 			words = o.values[title]
 		}
 	}

@@ -62,7 +62,8 @@ func (f *finder) closeBlock() {
 
 func (f *finder) document(block []byte) {
 	id, ok := element(block, "docno")
-	if id = bytes.TrimSpace(id); !ok || len(id) == 0 || !f.wantsDocument(id) {
+	id = bytes.TrimSpace(id)
+	if !ok || len(id) == 0 || !f.wantsDocument(id) {
 		return
 	}
 	title, _ := element(block, "title", "headline", "head", "hl", "ti")
@@ -84,7 +85,8 @@ func (f *finder) topic(block []byte) {
 		id = rest
 	}
 	text, ok := element(block, "title", "query", "question")
-	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
+	id = bytes.TrimSpace(id)
+	if !ok || len(id) == 0 {
 		return
 	}
 	wanted := f.wantsQuery(id)
@@ -191,7 +193,8 @@ func stripTags(text []byte) string {
 			break
 		}
 		if start, tag := find(text[:end+1], "script", "style"); start == 0 {
-			if end, _ = find(text, "/"+tag); end < 0 {
+			end, _ = find(text, "/"+tag)
+			if end < 0 {
 				return html.UnescapeString(out.String())
 			}
 			text = text[end:]

@@ -85,7 +85,8 @@ func (p Parameter) canonical(value string) (string, error) {
 		}
 		return "", fmt.Errorf("%s=%s: give True or False", p.Name, value)
 	case "choice":
-		if value = cmp.Or(p.synonyms[value], value); !slices.Contains(p.Choices, value) {
+		value = cmp.Or(p.synonyms[value], value)
+		if !slices.Contains(p.Choices, value) {
 			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
 		}
 		return value, nil

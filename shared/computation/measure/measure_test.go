@@ -189,7 +189,8 @@ func TestMeasure_HasDefaultParameters(t *testing.T) {
 	if m.Number("p") != 0.8 || int(m.Number("rel")) != 2 || m.Depth() != 20 || m.Flag("judged_only") {
 		t.Errorf("got p %v, rel %v, depth %v", m.Number("p"), int(m.Number("rel")), m.Depth())
 	}
-	if m, _ = Parse(Retrieval, "RBP"); int(m.Number("rel")) != 0 || m.Depth() != 0 {
+	m, _ = Parse(Retrieval, "RBP")
+	if int(m.Number("rel")) != 0 || m.Depth() != 0 {
 		t.Errorf("rel %d and depth %d without one", int(m.Number("rel")), m.Depth())
 	}
 	m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1")

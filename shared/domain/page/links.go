@@ -75,7 +75,8 @@ func (p *Page[R]) encode(i int, key any, cache Cache) (err error) {
 		p.encoded.Write(text)
 	} else {
 		err = writeJSON(p.encoded, &p.Data[i]) // the pointer avoids a copy
-		if text = p.encoded.Bytes()[from:]; key != nil && err == nil && len(text) <= maxCachedBytes {
+		text = p.encoded.Bytes()[from:]
+		if key != nil && err == nil && len(text) <= maxCachedBytes {
 			cache.Add(key, bytes.Clone(text))
 		}
 	}

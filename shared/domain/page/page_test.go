@@ -179,7 +179,8 @@ func TestOf_PagesHaveEverythingOnce(t *testing.T) {
 				t.Fatalf("limit %d from %q: %v, %v", limit, r.Cursor, p.Data, err)
 			}
 			got = append(got, p.Data...)
-			if r.Cursor = p.Cursor; r.Cursor == "" {
+			r.Cursor = p.Cursor
+			if r.Cursor == "" {
 				break
 			}
 		}
@@ -210,7 +211,8 @@ func TestAddCached_IsAdd(t *testing.T) {
 			}
 		}
 		body, err := p.JSON(func(resource []byte) ([]byte, error) { return resource, nil })
-		if pages[i] = string(body); err != nil || pages[i] != pages[0] {
+		pages[i] = string(body)
+		if err != nil || pages[i] != pages[0] {
 			t.Errorf("page %d is %s, %v; want %s", i, body, err, pages[0])
 		}
 	}

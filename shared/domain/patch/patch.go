@@ -164,12 +164,14 @@ func decodeOperation(one any) (op operation, fault string) {
 	if !slices.Contains(operations, op.name) {
 		return op, "op must be one of " + strings.Join(operations, ", ")
 	}
-	if op.path = tokens(members["path"]); op.path == nil {
+	op.path = tokens(members["path"])
+	if op.path == nil {
 		return op, "path must be a JSON Pointer such as /name"
 	}
 	switch op.name {
 	case "move", "copy":
-		if op.from = tokens(members["from"]); op.from == nil {
+		op.from = tokens(members["from"])
+		if op.from == nil {
 			return op, op.name + " needs from, a JSON Pointer such as /name"
 		}
 	case "add", "replace", "test":
@@ -311,7 +313,8 @@ func clone(v any, copied *int) (c any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if *copied += len(document); *copied > maxCopied {
+	*copied += len(document)
+	if *copied > maxCopied {
 		return nil, fmt.Errorf("the copy operations of a patch may add %d bytes together", maxCopied)
 	}
 	err = json.Unmarshal(document, &c)

@@ -140,7 +140,8 @@ func (*SubmissionItem) WidestScope() access.Scope { return access.Scope{Audience
 // Normalize sets the defaults of omitted members.
 func (d *SubmissionDraft) Normalize() {
 	d.Visibility = cmp.Or(d.Visibility, map[bool]Visibility{true: Public, false: Private}[d.Baseline])
-	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
+	d.ofFiles = len(d.DatasetIDs) == 0
+	if d.ofFiles {
 		d.DatasetIDs = []string{}
 		for _, f := range d.Files {
 			if !slices.Contains(d.DatasetIDs, f.DatasetID) {

@@ -357,7 +357,8 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 // free returns when at least n of the window's amount will no longer count.
 func (w window) free(n int64, now time.Time) time.Time {
 	for _, hour := range slices.Sorted(maps.Keys(w)) {
-		if n -= w[hour]; n <= 0 {
+		n -= w[hour]
+		if n <= 0 {
 			return time.Unix((hour+1)*3600, 0)
 		}
 	}

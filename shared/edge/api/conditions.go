@@ -71,7 +71,8 @@ func (c *Call) matchesHeader(header string, accept func(tag string) bool, absent
 	}
 	for _, list := range lists {
 		for tag := range strings.SplitSeq(list, ",") {
-			if tag = strings.TrimSpace(tag); tag == "*" || accept(tag) {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || accept(tag) {
 				return true
 			}
 		}

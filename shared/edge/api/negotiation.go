@@ -104,8 +104,11 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 	var packed []byte
 	if a.packed != nil {
 		packed = a.packed()
-	} else if packed, coded = pack(ctx, a.body); !coded {
-		return a, false
+	} else {
+		packed, coded = pack(ctx, a.body)
+		if !coded {
+			return a, false
+		}
 	}
 	if accepted.identity && len(packed) > len(a.body)/4*3 {
 		return a, false

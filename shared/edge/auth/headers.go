@@ -17,7 +17,8 @@ func BearerToken(values []string) (string, error) {
 		return "", nil
 	}
 	scheme, token, ok := strings.Cut(values[0], " ")
-	if token = strings.TrimSpace(token); len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token = strings.TrimSpace(token)
+	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return "", problem.InvalidToken.New("Send one value of authorization, of the form: Bearer <token>.")
 	}
 	return token, nil

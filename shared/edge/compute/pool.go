@@ -242,7 +242,8 @@ func (p *Pool) giveUp(s *Slot) (lacks shortage, gaveUp bool) {
 		return noShortage, false
 	}
 	a := s.account
-	if lacks = p.lacks(a, s.amount); lacks == noShortage {
+	lacks = p.lacks(a, s.amount)
+	if lacks == noShortage {
 		lacks = ofAll // the free room was set aside for others
 	}
 	s.state = released

@@ -82,7 +82,8 @@ func TestPool_CallersTakeTurns(t *testing.T) {
 	}
 	for _, next := range []int{0, 3, 4, 1, 2} {
 		now.Release()
-		if now = order[next]; now.state != taken {
+		now = order[next]
+		if now.state != taken {
 			t.Fatalf("request %d is not served in its turn", next)
 		}
 	}

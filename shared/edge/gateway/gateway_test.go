@@ -58,7 +58,8 @@ func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
 	if body, err := io.ReadAll(r); err != nil || len(body) != 8<<20+2 {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
-	if answer = get(t, a, "/v1/large", nil); answer.StatusCode != http.StatusBadRequest || !strings.Contains(answer.Body, "gzip") {
+	answer = get(t, a, "/v1/large", nil)
+	if answer.StatusCode != http.StatusBadRequest || !strings.Contains(answer.Body, "gzip") {
 		t.Errorf("without gzip: %d %.300s", answer.StatusCode, answer.Body)
 	}
 }

@@ -123,11 +123,13 @@ func tooComplex(source string) bool {
 	}
 	marks := 0
 	for line := range strings.Lines(source) {
-		if line = strings.TrimSpace(line); line == "" {
+		line = strings.TrimSpace(line)
+		if line == "" {
 			marks = 0
 			continue
 		}
-		if marks += strings.Count(line, "[") + strings.Count(line, "*") + strings.Count(line, "_"); marks > maxMarks {
+		marks += strings.Count(line, "[") + strings.Count(line, "*") + strings.Count(line, "_")
+		if marks > maxMarks {
 			return true
 		}
 		if strings.Trim(line, "-*_ \t") == "" {
@@ -156,7 +158,8 @@ type bounded struct {
 var errTooLarge = errors.New("the rendered text is too large")
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
+	b.left -= len(p)
+	if b.left < 0 {
 		return 0, errTooLarge
 	}
 	return b.Buffer.Write(p)

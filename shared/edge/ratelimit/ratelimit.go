@@ -149,7 +149,8 @@ func Network(peer string, proxied []string) string {
 	if err != nil {
 		return "" // unknown
 	}
-	if a = a.Unmap().WithZone(""); a.Is6() {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
 		return netip.PrefixFrom(a, 64).Masked().String()
 	}
 	return a.String()

@@ -106,7 +106,8 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 			if err != nil {
 				return nil, err
 			}
-			if ranked = append(ranked, e); len(ranked) > maxKept {
+			ranked = append(ranked, e)
+			if len(ranked) > maxKept {
 				return b.inOrder(ctx, b.byRank(ctx, parts, own), measure, best)
 			}
 		}

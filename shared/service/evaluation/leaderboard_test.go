@@ -87,7 +87,8 @@ func (f *fixture) enter(e entry) {
 		v.PrimaryMeasure = "AP"
 		v.Measures = values
 		v.Team = e.user
-		if v.Baseline = e.Baseline; v.Baseline {
+		v.Baseline = e.Baseline
+		if v.Baseline {
 			v.Team = record.BaselineTeam
 		} else {
 			v.Access.Alias = record.NewAlias(v.UserID)

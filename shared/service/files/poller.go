@@ -137,7 +137,8 @@ func (p *Poller) due(now time.Time) (keys []string) {
 			continue
 		}
 		keys = append(keys, key)
-		if a.next = now.Add(min(max(now.Sub(a.signed)/pollFraction, minPollInterval), maxPollInterval)); a.next.After(a.until) {
+		a.next = now.Add(min(max(now.Sub(a.signed)/pollFraction, minPollInterval), maxPollInterval))
+		if a.next.After(a.until) {
 			delete(p.awaited, key)
 		}
 	}

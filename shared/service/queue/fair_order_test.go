@@ -190,7 +190,8 @@ func TestFairOrder_FollowsTheModel(t *testing.T) {
 				if ids := m.waiting[last]; len(ids) == 0 || ids[0] != r.ID {
 					rt.Fatalf("leased %s, and of its turn wait %v", r.ID, ids)
 				}
-				if m.waiting[last] = m.waiting[last][1:]; len(m.waiting[last]) == 0 {
+				m.waiting[last] = m.waiting[last][1:]
+				if len(m.waiting[last]) == 0 {
 					delete(m.waiting, last)
 				}
 				for other := range m.waiting {

@@ -34,7 +34,8 @@ func TestHeartbeat_StoresEachLineOnce(t *testing.T) {
 		if _, err := f.queue().Heartbeat(f.ctx, l, leaseTime, beat.first, beat.lines); !errors.Is(err, beat.err) {
 			t.Fatalf("%+v: %v", beat, err)
 		}
-		if version += beat.change; f.run(l.RunID).Version != version {
+		version += beat.change
+		if f.run(l.RunID).Version != version {
 			t.Fatalf("%+v: version %d, want %d", beat, f.run(l.RunID).Version, version)
 		}
 	}

@@ -198,7 +198,8 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool
 			return err
 		}
 		until := l.ExtendedUntil(extension)
-		if reclaimed = !until.After(t.now); reclaimed && extension != nil {
+		reclaimed = !until.After(t.now)
+		if reclaimed && extension != nil {
 			t.tx.Delete(extension) // so that no heartbeat can extend it
 		}
 		switch {
@@ -213,7 +214,8 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool
 			return t.failAttempt("its lease expired without a heartbeat")
 		}
 	})
-	if reclaimed = reclaimed && err == nil; reclaimed {
+	reclaimed = reclaimed && err == nil
+	if reclaimed {
 		q.Metrics.Record(metrics.LeasesExpired, 1, queue)
 	}
 	return reclaimed, IgnoreStale(err)

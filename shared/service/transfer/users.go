@@ -121,7 +121,8 @@ func (u *UserMap) matchRows(byAddress addresses, m *Mapping) (err error) {
 	for i, row := range u.Rows {
 		from, to := row.From, row.To
 		if !record.IsID(from) {
-			if from = byAddress[strings.ToLower(from)]; from == "" {
+			from = byAddress[strings.ToLower(from)]
+			if from == "" {
 				m.Unused++
 				continue
 			}

@@ -29,7 +29,8 @@ func (v *Viewer) InputRoles(ctx context.Context, d *record.DatasetItem) (roles a
 	if err != nil || t == nil || r == nil {
 		return others, nil, err
 	}
-	if unaccepted = r.CheckTerms(t); unaccepted != nil {
+	unaccepted = r.CheckTerms(t)
+	if unaccepted != nil {
 		roles = others
 	}
 	return roles, unaccepted, nil

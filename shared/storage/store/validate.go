@@ -101,7 +101,8 @@ func ValidateWrite(ctx context.Context, writes []Write) error {
 		if err != nil {
 			return fmt.Errorf("write %d: %w", i, err)
 		}
-		if total += n; total > MaxWriteBytes {
+		total += n
+		if total > MaxWriteBytes {
 			return invalid("a Write of more than %d bytes", MaxWriteBytes)
 		}
 		for j := range i {
@@ -141,7 +142,8 @@ func (w *Write) validate() (int, error) {
 	if !it.Expires.IsZero() && it.Expires.Unix() < 1 {
 		return 0, invalid("expires at %v, before 1970", it.Expires)
 	}
-	if size += len(it.Data); size > MaxItemBytes {
+	size += len(it.Data)
+	if size > MaxItemBytes {
 		return 0, invalid("an item of %d bytes: at most %d", size, MaxItemBytes)
 	}
 	return size, nil

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -25,6 +26,9 @@ const (
 	// maxUnkeyed is how many members a literal of a struct may have without keys.
 	maxUnkeyed = 3
 )
+
+// outcomeName matches the names of variables that tell whether a call succeeded.
+var outcomeName = regexp.MustCompile(`^(\w+\.)*(err|\w+Err|ok|fault)$`)
 
 var statementRules = []statementRule{
 	{
@@ -50,6 +54,28 @@ var statementRules = []statementRule{
 			"switch x := g(); { case x > 1: }",
 			"switch x := g(); y := x.(type) { case T: h(y) }",
 			"switch x := g(); x.y.(type) {}",
+		},
+	},
+	{
+		name:   "an assignment before a condition",
+		breaks: assignsBeforeCondition,
+		reason: "a reader who looks for where a variable changes passes over it: give it a line of its own. An err, an ok or a fault that a " +
+			"call returns passes if the condition tests it",
+		refused: []string{
+			"if n += g(); n > 1 {}",
+			"if n = g(); n > 1 {}",
+			"if x.n, x.m = true, 1; x.n {}",
+			"if list = append(list, n); len(list) > 1 {}",
+			"if n, err = g(); n > 1 {}",
+			"if ok {} else if n = g(); n > 1 {}",
+		},
+		allowed: []string{
+			"n += g(); if n > 1 {}",
+			"if n := g(); n > 1 {}",
+			"if x.n, err = g(); err != nil {}",
+			"if x.err = g(); x.err != nil {}",
+			"if x, fault, ok = g(); ok {}",
+			"if err = errors.Join(err, g()); n > 1 || err != nil {}",
 		},
 	},
 	{
@@ -264,15 +290,32 @@ func mention(s ast.Stmt, tested ...ast.Node) bool {
 			assigned = append(assigned, name)
 		}
 	}
-	found := false
-	for _, t := range tested {
-		ast.Inspect(t, func(n ast.Node) bool {
-			part, ok := n.(ast.Expr)
-			found = found || ok && slices.Contains(assigned, types.ExprString(part))
-			return !found
-		})
-	}
+	return slices.ContainsFunc(tested, func(t ast.Node) bool { return hasExpression(t, assigned...) })
+}
+
+// hasExpression reports whether one of the expressions is part of the node.
+func hasExpression(n ast.Node, expressions ...string) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		part, ok := n.(ast.Expr)
+		found = found || ok && slices.Contains(expressions, types.ExprString(part))
+		return !found
+	})
 	return found
+}
+
+func assignsBeforeCondition(_ module, _ *parsedFile, n ast.Node) bool {
+	s, ok := n.(*ast.IfStmt)
+	if !ok {
+		return false
+	}
+	assignment, ok := s.Init.(*ast.AssignStmt)
+	if !ok || assignment.Tok == token.DEFINE {
+		return false
+	}
+	return assignment.Tok != token.ASSIGN || len(assignment.Rhs) > 1 || !slices.ContainsFunc(assignment.Lhs, func(left ast.Expr) bool {
+		name := types.ExprString(left)
+		return outcomeName.MatchString(name) && hasExpression(s.Cond, name)
+	})
 }
 
 func assignsTogether(_ module, f *parsedFile, n ast.Node) bool {

@@ -124,7 +124,8 @@ func TestReceive_ReturnsTheValueOrFails(t *testing.T) {
 	if got != 7 || failure != "" || lasted != time.Second {
 		t.Errorf("%d after %s, %s", got, lasted, failure)
 	}
-	if _, failure = waited(t, 0, func(tb testing.TB) { Receive(tb, "a value comes", make(chan int)) }); failure == "" {
+	_, failure = waited(t, 0, func(tb testing.TB) { Receive(tb, "a value comes", make(chan int)) })
+	if failure == "" {
 		t.Error("a wait for nothing does not fail")
 	}
 }

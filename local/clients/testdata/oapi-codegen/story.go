@@ -202,7 +202,8 @@ func listRuns(task string) {
 		for _, run := range page.Data {
 			seen[run.Id] = true
 		}
-		if more = page.Links.Next != nil; more {
+		more = page.Links.Next != nil
+		if more {
 			params.Cursor = new(must(url.Parse(*page.Links.Next)).Query().Get("cursor"))
 		}
 	}

@@ -105,7 +105,8 @@ func (r *Records) splitLine() bool {
 		return false
 	}
 	line, found := r.text.text[r.text.line-before-1:], true
-	if line = line[:len(line)-1]; len(line) == 0 || bytes.IndexByte(line, '"') >= 0 || line[len(line)-1] == '\r' {
+	line = line[:len(line)-1]
+	if len(line) == 0 || bytes.IndexByte(line, '"') >= 0 || line[len(line)-1] == '\r' {
 		return false
 	}
 	for r.fields = r.fields[:0]; found; {
@@ -165,7 +166,8 @@ type csvText struct {
 
 func (t *csvText) Read(p []byte) (int, error) {
 	if t.at == len(t.text) {
-		if t.cut = t.taken > MaxRecord; t.cut || !t.fill() {
+		t.cut = t.taken > MaxRecord
+		if t.cut || !t.fill() {
 			return 0, io.EOF
 		}
 	}

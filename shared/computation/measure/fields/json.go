@@ -56,7 +56,8 @@ func unquoted(raw []byte) ([]byte, bool) {
 		if utf16.IsSurrogate(char) {
 			next, follows := bytes.CutPrefix(inner, []byte{'\\'})
 			low, length := escape(next)
-			if char = utf16.DecodeRune(char, low); !follows || char == unicode.ReplacementChar {
+			char = utf16.DecodeRune(char, low)
+			if !follows || char == unicode.ReplacementChar {
 				return nil, false
 			}
 			inner = next[length:]

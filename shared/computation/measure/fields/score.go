@@ -108,7 +108,8 @@ func parseShort(text []byte) (x float64, ok bool) {
 			return 0, false
 		}
 	}
-	if mantissa = mantissa*scale + tail; mantissa > exact {
+	mantissa = mantissa*scale + tail
+	if mantissa > exact {
 		return 0, false
 	}
 	return float64(mantissa) / powers[fraction], true

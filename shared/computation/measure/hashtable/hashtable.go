@@ -27,7 +27,8 @@ func Size(n int) int {
 // Find returns the index with the hash for which meant returns true. If there is none, it returns -1 and the free slot for Put.
 func (t Table) Find(hash uint32, meant func(index int) bool) (index, slot int) {
 	for slot = int(hash) & (len(t) - 1); t[slot] != 0; slot = (slot + 1) & (len(t) - 1) {
-		if index = int(uint32(t[slot])) - 1; t[slot]>>32 == uint64(hash) && meant(index) {
+		index = int(uint32(t[slot])) - 1
+		if t[slot]>>32 == uint64(hash) && meant(index) {
 			return index, slot
 		}
 	}

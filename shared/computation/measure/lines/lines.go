@@ -135,7 +135,8 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 
 // fits counts n bytes of text, and reports whether this file and the files before it are within the limit.
 func (r *Reader) fits(n int) bool {
-	if r.report.Text += int64(n); r.report.Text <= r.limits.text {
+	r.report.Text += int64(n)
+	if r.report.Text <= r.limits.text {
 		return true
 	}
 	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out "+
@@ -241,7 +242,8 @@ type Chunk struct {
 // Line returns the next line without its end (\n or \r\n), and its number. ok is false after the last line. If the line is not sound, fault
 // says why and text is nil. The text is valid until the chunk is recycled.
 func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
-	if text = c.text[c.read:]; len(text) == 0 {
+	text = c.text[c.read:]
+	if len(text) == 0 {
 		return 0, nil, "", false
 	}
 	number = c.First + c.at

@@ -54,8 +54,9 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 	if err := run.counter.Err(); err != nil {
 		return measure.Scores{}, err
 	}
+	found.Examples = t.Len()
 	// A larger run would take memory as long as the evaluation exists, and resampling it would take long.
-	if found.Examples = t.Len(); found.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
+	if found.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
 		found.Resample = func(counter *steps.Counter, examples []int) *float64 {
 			sampledTruth, sampledRun := sample(t, run, examples)
 			return e.Measure(counter, asked[:1], e.Compare(counter, sampledTruth, sampledRun)).Measures[asked[0].String()]
@@ -109,7 +110,8 @@ func (t *Gold) withMeasures(
 		Bytes:  t.Bytes(),
 		Shape:  measure.Shape{Examples: t.Len(), Labels: len(t.Labels())},
 		Known: func(ids, labels bool) *measure.Known {
-			if labels = labels && slices.Contains([]Values{Labels, Sets, Classes}, t.values); !ids && !labels {
+			labels = labels && slices.Contains([]Values{Labels, Sets, Classes}, t.values)
+			if !ids && !labels {
 				return nil
 			}
 			return &measure.Known{Compare: t.Known(ids, labels).compare}

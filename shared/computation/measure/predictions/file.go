@@ -94,7 +94,8 @@ func (f *file) setValue(e *example, text []byte) {
 	case Numbers:
 		e.number, e.sound = f.number(e.line, text)
 	case Scores, Probabilities:
-		if e.number, e.sound = f.number(e.line, text); e.sound {
+		e.number, e.sound = f.number(e.line, text)
+		if e.sound {
 			f.scores = append(f.scores[:0], e.number)
 			e.scores = f.scores
 		}
@@ -142,8 +143,10 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 		return
 	}
 	var classes [][]byte
-	if scored = scored && !slices.Contains(header, f.format.ValueField); scored {
-		if classes = f.classes(header); classes == nil {
+	scored = scored && !slices.Contains(header, f.format.ValueField)
+	if scored {
+		classes = f.classes(header)
+		if classes == nil {
 			return
 		}
 	} else {

@@ -216,7 +216,8 @@ func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 // decodeJSONL reads a file of FuzzJSONL with encoding/json only. ok is false if a line is not valid.
 func decodeJSONL(content string) (ids, labels []string, ok bool) {
 	for line := range strings.Lines(content) {
-		if line = strings.Trim(line, " \t\r\n"); line == "" {
+		line = strings.Trim(line, " \t\r\n")
+		if line == "" {
 			continue
 		}
 		d := json.NewDecoder(strings.NewReader(line))

@@ -82,7 +82,8 @@ func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Re
 func (r *Run) add(f *file, e example) bool {
 	index := 0
 	if r.truth.ids != nil {
-		if index = r.find(e.id); index < 0 {
+		index = r.find(e.id)
+		if index < 0 {
 			return r.addUnknown(f, e)
 		}
 		if r.joined[index] > 0 {
@@ -129,7 +130,8 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 	case code >= 0 && r.used[code]:
 		return code, true
 	case code < 0:
-		if code = r.added.find(label); code >= 0 {
+		code = r.added.find(label)
+		if code >= 0 {
 			return known + code, true
 		}
 	}
@@ -306,7 +308,8 @@ func least(all iter.Seq[string]) []string {
 		list = list[:min(len(list), measure.MaxDiagnostics)]
 	}
 	for text := range all {
-		if list = append(list, text); len(list) > 10*measure.MaxDiagnostics {
+		list = append(list, text)
+		if len(list) > 10*measure.MaxDiagnostics {
 			trim()
 		}
 	}

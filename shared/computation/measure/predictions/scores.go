@@ -172,7 +172,8 @@ func (s *scores) areProbabilities(f *file, e example) bool {
 		sum += x
 	}
 	ok := len(e.labels) == 0 || math.Abs(sum-1) <= tolerance
-	if s.right = s.right || ok; !ok && (s.right || !s.wrong) {
+	s.right = s.right || ok
+	if !ok && (s.right || !s.wrong) {
 		s.wrong = true
 		names := lists.Map(e.labels, func(class []byte) string { return string(class) })
 		f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",

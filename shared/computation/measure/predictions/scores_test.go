@@ -124,7 +124,8 @@ func FuzzScoresJSONL(f *testing.F) {
 		readTruth(t, jsonLabels, Probabilities, measuretest.File("probabilities", content))
 		examples := map[string]map[string]float64{}
 		for line := range strings.Lines(content) {
-			if line = strings.Trim(line, " \t\r\n"); line == "" {
+			line = strings.Trim(line, " \t\r\n")
+			if line == "" {
 				continue
 			}
 			var object map[string]json.RawMessage

@@ -166,7 +166,8 @@ func FuzzSetsJSONL(f *testing.F) {
 		var ids []string
 		var sets [][]string
 		for line := range strings.Lines(content) {
-			if line = strings.Trim(line, " \t\r\n"); line == "" {
+			line = strings.Trim(line, " \t\r\n")
+			if line == "" {
 				continue
 			}
 			var object struct {

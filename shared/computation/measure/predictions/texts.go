@@ -63,7 +63,8 @@ func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 func (t *Gold) ID(index int) string { return string(t.ids.at(index)) }
 
 func (r *Run) compareText(f *file, e example, index int) bool {
-	if r.text += len(e.texts[0]); r.text > r.truth.limits.texts {
+	r.text += len(e.texts[0])
+	if r.text > r.truth.limits.texts {
 		return f.tooMuchText(e.line, r.truth.limits.texts)
 	}
 	if fault := r.compare(index, e.texts[0]); fault != "" {
@@ -101,7 +102,8 @@ func (f *file) setArray(e *example, array []byte) {
 		if !ok {
 			return
 		}
-		if list = append(list, text); len(list) > MaxReferences {
+		list = append(list, text)
+		if len(list) > MaxReferences {
 			break
 		}
 	}

@@ -136,7 +136,8 @@ func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measu
 // the measure's signature.
 func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	if name := m.Param("positive"); name != "" {
-		if label = slices.Index(e.Labels, name); label < 0 {
+		label = slices.Index(e.Labels, name)
+		if label < 0 {
 			return 0, fmt.Sprintf("no example of the truth has the label %q", name)
 		}
 		return label, ""
@@ -166,7 +167,8 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	if e.last == nil {
 		e.last = &binary{label: -1}
 	}
-	if b = e.last; b.label == label {
+	b = e.last
+	if b.label == label {
 		return b, ""
 	}
 	column, reason := e.column(label)
@@ -216,7 +218,8 @@ func (e *Examples) column(label int) (column int, reason string) {
 	if len(e.Classes) == 0 {
 		return 0, ""
 	}
-	if column = slices.Index(e.Classes, int32(label)); column < 0 {
+	column = slices.Index(e.Classes, int32(label))
+	if column < 0 {
 		return 0, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
 	}
 	return column, ""
@@ -271,7 +274,8 @@ func (e *Examples) loss(m measure.Measure) (of func(i int) float64, reason strin
 func (e *Examples) lossOverLabels(m measure.Measure) (of func(i int) float64, reason string) {
 	columns := make([]int, len(e.Labels))
 	for label := range e.Labels {
-		if columns[label], reason = e.column(label); reason != "" {
+		columns[label], reason = e.column(label)
+		if reason != "" {
 			return nil, reason
 		}
 	}

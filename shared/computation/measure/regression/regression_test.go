@@ -214,7 +214,8 @@ func TestEvaluate_IgnoresUnits(t *testing.T) {
 			want := *plain.Measures[name]
 			switch name {
 			case "MSE":
-				if want = math.Ldexp(want, 2*unit); math.IsInf(want, 0) {
+				want = math.Ldexp(want, 2*unit)
+				if math.IsInf(want, 0) {
 					continue
 				}
 			case "RMSE", "MAE", "MedianAE":

@@ -184,7 +184,8 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 	case !j.found.Load():
 		var unknown []string
 		for doc := range r.documents() {
-			if unknown = append(unknown, string(doc)); len(unknown) == mostExplained {
+			unknown = append(unknown, string(doc))
+			if len(unknown) == mostExplained {
 				break
 			}
 		}

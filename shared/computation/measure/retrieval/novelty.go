@@ -110,7 +110,8 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 			break
 		}
 		best += gain * at(rank)
-		if gain *= 1 - alpha; gain == 0 {
+		gain *= 1 - alpha
+		if gain == 0 {
 			break
 		}
 	}

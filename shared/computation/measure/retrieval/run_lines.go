@@ -48,7 +48,8 @@ func (p position) contradicts(o position) bool {
 //	message != ""          a fault
 func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok bool) {
 	at, text, message, ok := chunk.Line()
-	if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
+	n = fields.Split(text, parts[:])
+	if n > 0 && n < 6 {
 		if fields.IsComment(parts[0]) {
 			return at, 0, "", true
 		}

@@ -16,7 +16,8 @@ func CountText(ctx context.Context, files []File, most int64) (total lines.Size,
 		}
 		size, err := lines.Count(ctx, r, most-total.Bytes)
 		_ = r.Close() // the evaluator reads the file again and reports its errors
-		if total = total.Plus(size); err != nil || total.Bytes > most {
+		total = total.Plus(size)
+		if err != nil || total.Bytes > most {
 			return total, err
 		}
 	}

@@ -94,7 +94,8 @@ func (e *ScoredRun) Validate(ctx context.Context, files []File, known ...*KnownI
 // ReadTruth's.
 func ValidateRun(ctx context.Context, s Settings, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
 	measures, problems := s.parseMeasures()
-	if problems = append(problems, CheckFormat(s.Kind, s.Format)...); len(problems) > 0 {
+	problems = append(problems, CheckFormat(s.Kind, s.Format)...)
+	if len(problems) > 0 {
 		return nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
 	contents, done := Contents(files)

@@ -281,7 +281,8 @@ func FuzzSpans(f *testing.F) {
 		total := 0
 		for _, line := range bytes.Split([]byte(text), []byte("\n")) {
 			var document struct{ Spans []struct{ Start, End int } }
-			if line = bytes.TrimSpace(line); len(line) == 0 || bytes.HasPrefix(line, []byte("\x1f\x8b")) {
+			line = bytes.TrimSpace(line)
+			if len(line) == 0 || bytes.HasPrefix(line, []byte("\x1f\x8b")) {
 				continue
 			}
 			if err := json.Unmarshal(line, &document); err != nil {

@@ -119,8 +119,9 @@ func newTruth(asked []measure.Measure, count, spans int, size int64,
 				if err := counter.Err(); err != nil {
 					return e, err
 				}
+				e.Examples = d.count
 				// A run with more documents would take memory as long as the evaluation exists.
-				if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
+				if e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
 					e.Resample = d.resampler(asked[0])
 				}
 				return e, nil

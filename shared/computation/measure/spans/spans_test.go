@@ -194,7 +194,8 @@ func TestEvaluate_HasValuesByDocument(t *testing.T) {
 	if got := fmt.Sprint(e.Result.PerTopic); got != "map[1:map[DocumentF1:1] 2:map[DocumentF1:0] 3:map[DocumentF1:0]]" {
 		t.Error(got, measuretest.Lines(e.Diagnostics))
 	}
-	if e = evaluate(t, read(t, conll, "a B-X\n", "F1(average=micro)"), "a B-X\n"); e.Result.PerTopic != nil {
+	e = evaluate(t, read(t, conll, "a B-X\n", "F1(average=micro)"), "a B-X\n")
+	if e.Result.PerTopic != nil {
 		t.Error(e.Result.PerTopic)
 	}
 }

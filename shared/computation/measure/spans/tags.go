@@ -124,7 +124,8 @@ func (s *scheme) appendSpans(list []span, sentence []uint16, tags []tag) []span 
 		next := tags[outside]
 		end := i + 1
 		for ; end < len(sentence); end++ {
-			if next = tags[sentence[end]]; s.step(last, next)&continues == 0 {
+			next = tags[sentence[end]]
+			if s.step(last, next)&continues == 0 {
 				break
 			}
 			last, next = next, tags[outside]

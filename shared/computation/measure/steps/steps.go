@@ -64,7 +64,8 @@ func Of(ctx context.Context) *Counter {
 // Add counts n steps, which begin after it returns. It returns the context's error if the context ended, or the error of the function for
 // a used up budget. Add looks for both at the first steps of a counter and then every 8192 steps.
 func (c *Counter) Add(n int) error {
-	if c.left -= int64(n); c.left >= 0 {
+	c.left -= int64(n)
+	if c.left >= 0 {
 		return nil
 	}
 	return c.look()

@@ -33,7 +33,8 @@ func (a *answers) compare(counter *steps.Counter, references []string, text stri
 		if counter.Add(a.perByte()*len(reference)) != nil {
 			return
 		}
-		if a.other = answerWords(a.other[:0], reference); len(a.other) == 0 {
+		a.other = answerWords(a.other[:0], reference)
+		if len(a.other) == 0 {
 			continue
 		}
 		some = true

@@ -75,7 +75,8 @@ func (g *ngrams) match(reference []uint32) (matched [maxOrder]int) {
 	for i := range reference {
 		parent := uint32(0)
 		for n, symbol := range reference[i:min(i+g.order, len(reference))] {
-			if parent = g.table[g.slot(uint64(parent)<<32|uint64(symbol))]; parent == 0 {
+			parent = g.table[g.slot(uint64(parent)<<32|uint64(symbol))]
+			if parent == 0 {
 				break
 			}
 			node := &g.nodes[parent]

@@ -50,7 +50,8 @@ func dereference(s *jsonschema.Schema) *jsonschema.Schema {
 
 // typesOf returns the JSON types that a schema names.
 func typesOf(s *jsonschema.Schema) []string {
-	if s = dereference(s); s == nil || s.Types == nil {
+	s = dereference(s)
+	if s == nil || s.Types == nil {
 		return nil
 	}
 	return s.Types.ToStrings()

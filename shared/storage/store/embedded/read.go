@@ -94,7 +94,8 @@ func (r *queryScan) run(tx *bbolt.Tx, low, high []byte) error {
 			if err != nil {
 				return err
 			}
-			if k, v = items.Seek(key); !bytes.Equal(k, key) {
+			k, v = items.Seek(key)
+			if !bytes.Equal(k, key) {
 				return errDamaged
 			}
 		}
@@ -153,7 +154,8 @@ func keyRange(q store.Query) (low, high []byte) {
 		}
 		return low, high
 	}
-	if after = append(after, 0); bytes.Compare(after, low) > 0 {
+	after = append(after, 0)
+	if bytes.Compare(after, low) > 0 {
 		low = after
 	}
 	return low, high

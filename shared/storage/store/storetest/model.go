@@ -173,7 +173,8 @@ func (m *stateMachine) query(t *rapid.T) {
 
 	bounds := []string{"", "1", "2", "22", "3", "a", "aa", "b", "é"}
 	q.From = rapid.SampledFrom(bounds).Draw(t, "from")
-	if q.To = rapid.SampledFrom(bounds).Draw(t, "to"); q.To != "" && q.To < q.From {
+	q.To = rapid.SampledFrom(bounds).Draw(t, "to")
+	if q.To != "" && q.To < q.From {
 		q.From, q.To = q.To, q.From
 	}
 	q.Limit = rapid.IntRange(1, 9).Draw(t, "limit")

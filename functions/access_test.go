@@ -107,7 +107,7 @@ var (
 	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)
 	// resources that exist once for their parent or caller, and names that are not resources
 	single = []string{"user", "review", "snippet", "result", "leaderboard", "platform", "storage"}
-	// elements has the parameters of collections whose name differs from that of the parameter
+	// elements holds the parameters of collections whose name differs from that of the parameter
 	elements = map[string]string{"members": "{userId}", "deliveries": "{deliveryId}"}
 	// about lists the addresses of the service itself, whose names are conventional
 	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/console", "/console/{file}", "/openapi.json", "/openapi.yaml"}

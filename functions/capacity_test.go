@@ -22,7 +22,7 @@ import (
 	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
-// capacityTable has the capacity that operations consume in DynamoDB. It serves to estimate a bill and to notice operations that
+// capacityTable holds the capacity that operations consume in DynamoDB. It serves to estimate a bill and to notice operations that
 // read more. `go test ./functions -run TestCapacity -update` writes it.
 const capacityTable = "testdata/capacity.golden"
 

@@ -55,7 +55,7 @@ func BenchmarkColdStart(b *testing.B) {
 	}
 }
 
-// firstPaths has the path of the first request to each family.
+// firstPaths holds the path of the first request to each family.
 var firstPaths = map[string]string{
 	"service":       "/health",
 	"organizers":    "/v1/organizers",

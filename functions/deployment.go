@@ -23,7 +23,7 @@ const (
 	Notifier  = "notifier"  // behind the outbox
 )
 
-// Deployment has the rights and settings of a function that serves a family, or that events call. A function has no other rights,
+// Deployment holds the rights and settings of a function that serves a family, or that events call. A function has no other rights,
 // except to read the table.
 type Deployment struct {
 	Name       string
@@ -72,7 +72,7 @@ const (
 	largeMB  = 3008 // holds a truth and the lines of a run; the limit of a new AWS account
 )
 
-// files has the rights to files by function. Other functions have none.
+// files holds the rights to files by function. Other functions have none.
 var files = map[string][]FileRights{
 	"datasets": {
 		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},

@@ -40,7 +40,7 @@ func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 	return found
 }
 
-// Each change of which others are notified puts an event into the outbox. Other changes put none there.
+// Each change that others are notified of puts an event into the outbox. Other changes put none there.
 func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -113,8 +113,7 @@ func TestEvents_WaitForTheirTime(t *testing.T) {
 	}
 }
 
-// The event that a window closes is made with any change when it is missing, and when what it is about
-// is restored.
+// If the event of a closing window is missing, every change of the dataset creates it, and so does restoring.
 func TestEvents_TellOfTheCloseOfEveryWindow(t *testing.T) {
 	s := newServer(t)
 	closes := new(record.At(s.Now().Add(30 * record.Day)))

@@ -53,7 +53,7 @@ type ofTeam struct {
 	entries      []record.Submission
 }
 
-// twoLabels has the members of a dataset, and twoRuns has different runs on it.
+// twoLabels holds the members of a dataset, and twoRuns holds different runs on it.
 var (
 	twoLabels = map[string]any{"split": "validation", "truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n")}}
 	twoRuns   = []string{"id,label\n1,a\n2,b\n", "id,label\n1,b\n2,b\n"}
@@ -95,7 +95,7 @@ func (p *ofTeam) singles() (paths []string) {
 	return paths
 }
 
-// All members share the submissions of each member, as long as they are members.
+// Members share the submissions of every member while they are members.
 func TestTeam_SharesWhatItSubmits(t *testing.T) {
 	p := newOfTeam(t, nil)
 	shows := func(users ...string) {

@@ -54,7 +54,7 @@ type grpcSettings struct {
 	Images      string // folder that images are built from: the root of the repository
 }
 
-// stage has the settings that depend on the stage.
+// stage holds the settings that depend on the stage.
 type stage struct {
 	Name         string
 	RetainsData  bool // data outlives the stack and is protected from accidental deletion

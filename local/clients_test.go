@@ -34,7 +34,7 @@ type generatedClient struct {
 	operation *regexp.Regexp // ... that have this once for each operation
 }
 
-// clientsFolder has a folder for each client, and the expected output of the story.
+// clientsFolder holds a folder for each client, and the expected output of the story.
 var clientsFolder = filepath.Join("clients", "testdata")
 
 var generatedClients = []generatedClient{

@@ -50,7 +50,7 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	p, task := s.desk(t, 1)
+	p, task := s.organizedTask(t, 1)
 	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1"+task,
 		map[string]any{"visibility": "public", "submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
 	browsertest.Evaluate[any](p.Page, `location.reload()`)
@@ -192,7 +192,7 @@ func TestConsole_DeletesAnAccount(t *testing.T) {
 // TestConsole_SaysThatBlindedRunsStayBlinded publishes a blinded run.
 func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 	t.Parallel()
-	p, task := useShared(t).desk(t, 1)
+	p, task := useShared(t).organizedTask(t, 1)
 	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
 	p.Sees("nobody but the organizers sees its scores, published or not")
@@ -203,7 +203,7 @@ func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 // TestConsole_NamesFieldsByTheirLabels reviews a run with contradicting flags. The fault must name the other field by its label.
 func TestConsole_NamesFieldsByTheirLabels(t *testing.T) {
 	t.Parallel()
-	p, task := useShared(t).desk(t, 1)
+	p, task := useShared(t).organizedTask(t, 1)
 	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
 	p.Fill("No errors", "true")

@@ -31,7 +31,7 @@ var demoRuns = []struct{ user, team, title, file string }{
 	{"demo-manual-ance", "Manual ANCE", "ANCE on the manually rewritten utterances with a BERT reranker", "org_manual_ance_bert.run.gz"},
 }
 
-// demo has the paths of the resources that it created.
+// demo holds the paths of the resources that it created.
 type demo struct{ task, leaderboard string }
 
 // demoTime bounds the time of the evaluation of the demo's runs.

@@ -76,7 +76,7 @@ func (s *soak) measure(d time.Duration) float64 {
 	return float64(s.done.Load()-first) / time.Since(began).Seconds()
 }
 
-// load has all clients send requests until stop is called.
+// load lets all clients send requests until stop is called.
 func (s *soak) load() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup

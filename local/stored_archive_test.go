@@ -201,7 +201,7 @@ func idOf(element any) (string, bool) {
 	return id, ok
 }
 
-// Who leaves what leaveForLater does, and who uses it.
+// The users of leaveForLater: those who leave data, and those who use it later.
 const (
 	laterOwner            = "later-owner"
 	laterUser             = "later-user"
@@ -209,7 +209,7 @@ const (
 	laterTask, laterTitle = "Used later", "in the trash"
 )
 
-// leaveForLater leaves data of a team that a later build uses: an invitation, of which it returns the secret, a submission in the trash,
+// leaveForLater leaves data of a team that a later build uses: an invitation, whose secret it returns, a submission in the trash,
 // a dataset whose window closes soon enough for its team to be reminded, and events that wait for a webhook that cannot be reached.
 func (s *testServer) leaveForLater(t *testing.T) (secret string) {
 	t.Helper()

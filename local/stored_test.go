@@ -73,7 +73,7 @@ func archive(t *testing.T, kind, file string) {
 	pack(t, data, file)
 }
 
-// storedKinds are the kinds of stores of which archives are made.
+// storedKinds are the kinds of stores that have archives.
 var storedKinds = []string{storeEmbedded, storeDynamoDB}
 
 // TestStored_IsKept writes archives of this build, for later builds to open, when -stored is given.
@@ -241,13 +241,13 @@ func (s *testServer) readAll(t *testing.T, token string) map[string]any {
 	return read
 }
 
-// isStored reports whether what is at the path comes from the store, and is not of the build alone.
+// isStored reports whether the resource at the path comes from the store, and not only from the build.
 func isStored(path string) bool {
 	return strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1/tools") && !strings.HasPrefix(path, "/v1/platform")
 }
 
 // instance returns the path that the template has where its parameters are as in the pattern, whose last segment * stands for
-// any that is no parameter; empty when the template is of other paths.
+// any that is no parameter. It is empty if the template matches no such path.
 func instance(template, pattern string) string {
 	segments, wanted := strings.Split(template, "/"), strings.Split(pattern, "/")
 	if len(segments) != len(wanted) {
@@ -343,7 +343,7 @@ func (s *testServer) finishPendingWork(t *testing.T) {
 	}
 }
 
-// runs are the runs of the user who has left work, by the name of their first file; the one without files is under "".
+// runs returns the runs of the user who left work, by the name of their first file; the one without files is under "".
 func (s *testServer) runs(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	user := s.token(t, leftUser)

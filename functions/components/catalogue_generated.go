@@ -2,7 +2,7 @@
 
 package components
 
-// catalogue has all entries, the newest first.
+// catalogue holds all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
 		ID: "01M8FXR50DEVAT6TXB58ZEXQ3B", Kind: "recipe", Name: "Rebuild a task with several labels",

@@ -27,7 +27,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 	return &changed, save(ctx, c, o, &changed)
 }
 
-// checkMembers refuses a change of members or owners that adds users who have not joined, leaves no owner, or is not the caller's to make.
+// checkMembers refuses a change of members or owners that adds users who did not join, leaves no owner, or exceeds the caller's rights.
 func checkMembers(c *api.Call, o, changed *record.Organizer) error {
 	fields := slices.Concat(outsiders("/members", o.ID, changed.Members, o.Members),
 		outsiders("/owners", o.ID, changed.Owners, changed.Members))

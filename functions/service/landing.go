@@ -31,7 +31,7 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }
 
-// landingView has the data of the landing page.
+// landingView holds the data of the landing page.
 type landingView struct {
 	store store.Store
 	now   time.Time

@@ -16,7 +16,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// ConverterInput has the files to convert, and the target format.
+// ConverterInput holds the files to convert, and the target format.
 type ConverterInput struct {
 	Run   *inputs.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference      `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
@@ -30,7 +30,7 @@ type QrelsReference struct {
 	Files     []inputs.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: the files of the judgments"`
 }
 
-// ConverterOutput has the file that was written.
+// ConverterOutput holds the file that was written.
 type ConverterOutput struct {
 	From        string               `json:"from"`
 	To          string               `json:"to"`
@@ -40,7 +40,7 @@ type ConverterOutput struct {
 
 func (o ConverterOutput) file() *FileResult { return o.File }
 
-// fileTypes has the ending of file names and the media type of each format. JSON Lines has no registered media type.
+// fileTypes holds the ending of file names and the media type of each format. JSON Lines has no registered media type.
 var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
 	conversion.TRECRun:   {".txt", mediaText},
 	conversion.TRECQrels: {".txt", mediaText},

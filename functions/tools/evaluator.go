@@ -13,7 +13,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// EvaluatorInput has the runs to evaluate, the ground truth and the measures.
+// EvaluatorInput holds the runs to evaluate, the ground truth and the measures.
 type EvaluatorInput struct {
 	Runs     []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
 	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`

@@ -15,7 +15,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// FusionInput has the runs to fuse, and the settings.
+// FusionInput holds the runs to fuse, and the settings.
 type FusionInput struct {
 	Runs          []inputs.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
 	Method        string                `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks only at ranks; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; default rrf"`

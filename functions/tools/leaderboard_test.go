@@ -192,7 +192,7 @@ func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_RankChangesBetweenTruths has entries that only one version has. In the earlier version fay was the best and was
+// TestLeaderboard_RankChangesBetweenTruths adds entries to only one version. In the earlier version fay was the best and was
 // then removed. In the newer version gil is the best and is new. Neither is a change of the truth, so neither changes the ranks
 // of the others.
 func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
@@ -243,7 +243,7 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_BlindedRunHasNoEarlierRank has an owner who sees the newest result, but not the older one.
+// TestLeaderboard_BlindedRunHasNoEarlierRank shows the newest result to its owner, but not the older one.
 func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	old, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.9), blinded: true})
@@ -257,7 +257,7 @@ func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_ComparesTeamsAcrossRuns has a team whose best run is a different one for each version of the truth.
+// TestLeaderboard_ComparesTeamsAcrossRuns gives a team another best run for each version of the truth.
 func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var runs []*record.RunItem

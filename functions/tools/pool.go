@@ -18,7 +18,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// PoolInput has the runs to pool, and how deep.
+// PoolInput holds the runs to pool, and how deep.
 type PoolInput struct {
 	Runs   []inputs.RunReference `json:"runs" minItems:"1" maxItems:"100" doc:"the runs, in any order"`
 	Depth  int                   `json:"depth,omitempty" minimum:"1" maximum:"1000" doc:"number of documents of each run and topic in the pool; default 100"`

@@ -8,7 +8,7 @@ import (
 	"assay/functions/tools/significance"
 )
 
-// SignificanceInput has the runs to compare, and the settings.
+// SignificanceInput holds the runs to compare, and the settings.
 type SignificanceInput struct {
 	Runs       []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
 	Truth      *inputs.TruthReference `json:"truth,omitempty" doc:"the ground truth; by default, stored runs have the values of their evaluations"`

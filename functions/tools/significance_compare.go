@@ -228,7 +228,7 @@ func (c *SignificanceCorrected) of(test string) **float64 {
 		byBootstrap: &c.Bootstrap}[test]
 }
 
-// corrections has the corrections that every pair gets. byNone is not among them.
+// corrections lists the corrections that every pair gets. byNone is not among them.
 var corrections = map[string]struct {
 	adjust func([]float64) []float64
 	of     func(*SignificancePair) *SignificanceCorrected
@@ -295,7 +295,7 @@ func testResult[R any](p *SignificancePair, test string, result *R, chance *floa
 	return result
 }
 
-// average returns the mean of the values, of which there is at least one.
+// average returns the mean of at least one value.
 func average(values []float64) float64 {
 	var sum measure.Sum
 	for _, x := range values {

@@ -35,7 +35,7 @@ func TestSignificance_AgreesWithR(t *testing.T) {
 	}
 }
 
-// TestSignificance_CorrectsOverAllPairs has three runs. The third differs greatly from the others.
+// TestSignificance_CorrectsOverAllPairs compares three runs. The third differs greatly from the others.
 func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	base := []float64{.50, .52, .48, .55, .45, .51, .49, .53}

@@ -157,7 +157,7 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 	})
 }
 
-// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish the
+// TestLeaderboard_GroupsIgnoreRounding groups two runs that differ by .1 on each of two topics, which are too few to distinguish the
 // runs.
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a := map[string]float64{"1": .3, "2": .8}
@@ -172,7 +172,7 @@ func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	}
 }
 
-// TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks that contradict them, and tests
+// TestSignificance_ConcludesByTheTest checks verdicts that do not follow from the means: ranks that contradict them, and tests
 // without p.
 func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
@@ -225,7 +225,7 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	}
 }
 
-// TestTopics_RoundingMakesNoOutlier has runs whose values equal .3 except for rounding. Equal quartiles leave no room for a
+// TestTopics_RoundingMakesNoOutlier compares runs whose values equal .3 except for rounding. Equal quartiles leave no room for a
 // difference. The same holds for the tenth percentile of the means.
 func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	const above = 0.30000000000000004
@@ -260,7 +260,7 @@ func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	}
 }
 
-// TestTopics_WorstAreHard has more topics with the worst mean than one in ten, and then only such topics.
+// TestTopics_WorstAreHard gives the worst mean first to more than one topic in ten, and then to all.
 func TestTopics_WorstAreHard(t *testing.T) {
 	for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
 		for _, better := range []float64{.5, -.5} { // than 0, which is the worst

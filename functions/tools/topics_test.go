@@ -24,7 +24,7 @@ func topicOrder(out tools.TopicsOutput) string {
 	return strings.Join(names, " ")
 }
 
-// TestTopics_ByHand has five runs on four topics: topic 2 is hard, on topic 10 one run is an outlier, and topic x has one value.
+// TestTopics_ByHand compares five runs on four topics: topic 2 is hard, on topic 10 one run is an outlier, and topic x has one value.
 func TestTopics_ByHand(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var all []*record.RunItem

@@ -14,7 +14,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// ValidatorInput has the files to check, and the format to check them for.
+// ValidatorInput holds the files to check, and the format to check them for.
 type ValidatorInput struct {
 	Run       *inputs.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *inputs.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
@@ -23,7 +23,7 @@ type ValidatorInput struct {
 	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: their format; by default guessed from the first lines"`
 }
 
-// ValidatorOutput has the diagnostics of the files.
+// ValidatorOutput holds the diagnostics of the files.
 type ValidatorOutput struct {
 	Valid       bool                 `json:"valid" doc:"whether the files can be evaluated: no diagnostic is an error. Errors that depend on other files, such as topics without judgments, are not checked"`
 	Of          string               `json:"of" enum:"run,truth"`

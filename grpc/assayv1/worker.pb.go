@@ -51,8 +51,8 @@ const (
 // # End
 //
 // Exit code 0 is success. Every other end of the program, by its exit code or by a limit, is FAULT_RUN with a diagnostic that names it.
-// Failures of the worker are FAULT_WORKER. Lines on standard output and standard error go into heartbeats. For an execution, diagnostics
-// without `discreet` may contain the last lines.
+// Failures of the worker are FAULT_WORKER. Lines on standard output and standard error go into heartbeats. For an execution, a diagnostic
+// may contain the last lines unless `discreet` is set.
 //
 // # Output of an execution
 //
@@ -1138,7 +1138,7 @@ type FailRunRequest struct {
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
 	// The cause.
 	Fault FailRunRequest_Fault `protobuf:"varint,3,opt,name=fault,proto3,enum=assay.v1.FailRunRequest_Fault" json:"fault,omitempty"`
-	// What happened. FAULT_RUN needs at least one. For FAULT_WORKER, the first one with `discreet` gives the reason.
+	// What happened. FAULT_RUN needs at least one. For FAULT_WORKER, the first one whose `discreet` is set gives the reason.
 	Diagnostics   []*Diagnostic `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

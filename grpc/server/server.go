@@ -38,7 +38,7 @@ import (
 	"google.golang.org/grpc/reflection"
 )
 
-// Env has the dependencies of a Server.
+// Env holds the dependencies of a Server.
 type Env struct {
 	Store  store.Store
 	Files  blob.Store
@@ -59,7 +59,7 @@ type Options struct {
 	QueuePollInterval time.Duration
 	Credentials       credentials.TransportCredentials // nil: plain text
 	Reflection        bool                             // whether server reflection is served
-	// ProxyHeader is a header whose last address is that of the caller. Set it only for a server behind a proxy that sets the header.
+	// ProxyHeader is a header whose last address is the caller's. Set it only for a server behind a proxy that sets the header.
 	// Empty: none.
 	ProxyHeader string
 }

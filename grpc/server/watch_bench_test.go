@@ -69,7 +69,7 @@ func benchWatch(b *testing.B, source string) {
 				}
 			})
 		}
-		for range all { // before more are opened: a user may have so many calls of which the first message is on its way
+		for range all { // before more are opened: a user may have only so many calls whose first message is under way
 			must(b, (<-came).err)
 		}
 	}

@@ -149,7 +149,7 @@ func TestWatch_HidingTheRunEndsTheStream(t *testing.T) {
 	}
 }
 
-// TestWatch_ShowsNothingThatWasHiddenMeanwhile has a client that is behind when the run is blinded.
+// TestWatch_ShowsNothingThatWasHiddenMeanwhile blinds the run while a client is behind.
 func TestWatch_ShowsNothingThatWasHiddenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestRun(t)

@@ -158,7 +158,7 @@ func violated(err error) string {
 	return ""
 }
 
-// TestWatchRun_BoundsThoseOfACaller has one caller watch a run on as many streams as a caller may. One more is refused; another caller and,
+// TestWatchRun_BoundsThoseOfACaller watches a run on as many streams as one caller may open. One more is refused; another caller and,
 // once a stream has ended, the same one watch it.
 func TestWatchRun_BoundsThoseOfACaller(t *testing.T) {
 	s := startWatchServer(t, hooked)

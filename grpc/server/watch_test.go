@@ -116,7 +116,7 @@ func TestWatch_SendsEachChangeAtOnce(t *testing.T) {
 	})
 }
 
-// TestWatch_SeesWritesOfOtherProcessesWithinASecond has two streams that look at the run at different times. One of them always finds that
+// TestWatch_SeesWritesOfOtherProcessesWithinASecond opens two streams that read the run at different times. One of them always finds that
 // the other has just read it.
 func TestWatch_SeesWritesOfOtherProcessesWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestWatch_SeesWritesOfOtherProcessesWithinASecond(t *testing.T) {
 	})
 }
 
-// TestWatch_ReadsTheStoreOnceForAllStreams has streams of many users, who have shares of the reads of their own.
+// TestWatch_ReadsTheStoreOnceForAllStreams opens streams of many users. Each user has a share of the reads.
 func TestWatch_ReadsTheStoreOnceForAllStreams(t *testing.T) {
 	const streams, changes = 50, 10
 	for _, source := range []string{hooked, polled} {
@@ -203,7 +203,7 @@ func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 	})
 }
 
-// TestWatch_UnreadStreamsKeepNothing has three streams of one user that nobody reads in the middle of a long log. They keep neither a turn
+// TestWatch_UnreadStreamsKeepNothing opens three unread streams of one user in the middle of a long log. They keep neither a turn
 // to read the store nor a page, and continue when the page has been forgotten.
 func TestWatch_UnreadStreamsKeepNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,7 +30,7 @@ type server struct {
 	random  *rand.Rand
 	profile profile
 	journal *journal
-	little  *littleUser // beside the scenario under way
+	little  *littleUser // during the scenario
 
 	organizer, participant            *user
 	task, dataset                     string  // resources of the organizer

@@ -223,7 +223,7 @@ func TestRoot_HasPagesAndCompletions(t *testing.T) {
 	p.says(done, []string{"Two commands lead", "Exit codes", "Taking part:"}, "help")
 }
 
-// TestEvaluate_HasTheValuesOfEveryTopic has more values than a server stores.
+// TestEvaluate_HasTheValuesOfEveryTopic computes more values than a server stores.
 func TestEvaluate_HasTheValuesOfEveryTopic(t *testing.T) {
 	const measures = 100
 	s := scoring.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}

@@ -98,7 +98,7 @@ func startIssuer(t *testing.T) (url string, login func(string, ...string) string
 	}
 }
 
-// disrupt starts the two services, and kills their processes under load. Without login, tokens are of the development issuer.
+// disrupt starts the two services, and kills their processes under load. Without login, the development issuer makes the tokens.
 func disrupt(t *testing.T, folder string, services map[string]service, front *balancer, addresses []string,
 	login func(string, ...string) string) {
 	random, behind := storetest.Random(t), newBalancer(t)

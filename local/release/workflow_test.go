@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// workflow has the parts of a workflow of GitHub Actions that the tests use.
+// workflow holds the parts of a workflow of GitHub Actions that the tests use.
 type workflow struct {
 	Env  map[string]string
 	Jobs map[string]job

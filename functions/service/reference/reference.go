@@ -37,7 +37,7 @@ type reference struct {
 	failures        []string        // statuses of problems that every operation can answer
 }
 
-// section has the operations of one tag.
+// section holds the operations of one tag.
 type section struct {
 	Name, About string
 	Operations  []*operation

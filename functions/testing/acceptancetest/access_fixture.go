@@ -45,10 +45,10 @@ type fixture struct {
 	found             map[string]bool // texts of secrets that an answer had
 }
 
-// anonymousTeam has the token of an anonymous team's member and the ids of the team's submission.
+// anonymousTeam holds the token of an anonymous team's member and the ids of the team's submission.
 type anonymousTeam struct{ token, user, registration, submission, run, evaluation string }
 
-// taskIDs has the ids of the resources of a task. Runs and evaluations have the name of the evaluation: `published`,
+// taskIDs holds the ids of the resources of a task. Runs and evaluations have the name of the evaluation: `published`,
 // `unpublished`, `blinded`, `withdrawn` (published and later blinded) and `hiddenEntry` (published, of a private submission).
 type taskIDs struct {
 	task, dataset, testSet   string

@@ -33,7 +33,7 @@ type ranked struct {
 	runs    map[string]string
 }
 
-// rankedRuns has the visibility and the review of each run of the owner.
+// rankedRuns holds the visibility and the review of each run of the owner.
 var rankedRuns = map[string]struct {
 	visibility         string
 	published, blinded bool

@@ -56,7 +56,7 @@ func Scenario(t *testing.T, s Setup) {
 	}
 }
 
-// scenario has the resources of the steps so far.
+// scenario holds the resources of the steps so far.
 type scenario struct {
 	t        *testing.T // of the current step
 	api      Setup      // its client checks each exchange
@@ -77,7 +77,7 @@ type scenario struct {
 	allRight, halfRight   entry  // submissions of that team
 }
 
-// entry has the paths of a submission and its runs.
+// entry holds the paths of a submission and its runs.
 type entry struct {
 	path string
 	runs []string

@@ -24,7 +24,7 @@ type strips struct {
 	paths   []stripPath
 }
 
-// stripPath has all marks of a kind, and their class.
+// stripPath holds all marks of a kind, and their class.
 type stripPath struct{ class, d string }
 
 // topic describes how runs spread on a topic.

@@ -19,7 +19,7 @@ type Document struct {
 	Score float64
 }
 
-// Ranking has the documents that a run retrieved for a topic, best first. It does not change, so several goroutines can compare
+// Ranking holds the documents that a run retrieved for a topic, best first. It does not change, so several goroutines can compare
 // it at once.
 type Ranking struct {
 	documents []Document

@@ -30,7 +30,7 @@ var (
 // errRuns reports a mistake of the program, which checks the number of runs of a request.
 var errRuns = errors.New("a pool has too many runs")
 
-// Pool has the first documents of runs by topic. Its zero value is empty.
+// Pool holds the first documents of runs by topic. Its zero value is empty.
 type Pool struct {
 	topics        map[string]map[string][]uint8 // by topic and document: indices of the runs that contribute the document
 	runs          int

@@ -175,7 +175,7 @@ func TestTests_RefuseValues(t *testing.T) {
 	}
 }
 
-// TestTests_ConstantDifferencesAreUndefined has differences that equal .1 except for rounding. Without a tolerance, t of the
+// TestTests_ConstantDifferencesAreUndefined tests differences that equal .1 except for rounding. Without a tolerance, t of the
 // first case would be 1.8e15 and its p 3.5e-16, although half of all combinations of signs are as far from 0.
 func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	for _, c := range []struct {
@@ -206,7 +206,7 @@ func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	}
 }
 
-// TestTests_SharesEqualCounts has the numbers of relevant documents among the first ten for two runs and seven topics, and P@10.
+// TestTests_SharesEqualCounts compares the numbers of relevant documents among the first ten for two runs and seven topics, and P@10.
 // If sizes were compared as float64s, the rank sums and the p of Wilcoxon would differ. The expected p comes from scipy 1.17.1's
 // wilcoxon with PermutationMethod(n_resamples=inf) for the numbers.
 func TestTests_SharesEqualCounts(t *testing.T) {
@@ -267,7 +267,7 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 	})
 }
 
-// TestCorrections_DoNotCrossLevels has p values of random tests, (k + 1) / (rounds + 1). Multiplied by the number of tests, they
+// TestCorrections_DoNotCrossLevels corrects p values of random tests, (k + 1) / (rounds + 1). Multiplied by the number of tests, they
 // equal a level exactly, so they are not below it.
 func TestCorrections_DoNotCrossLevels(t *testing.T) {
 	for level, parts := range map[float64]int{.05: 20, .01: 100, .001: 1000, .0001: 10_000} {

@@ -18,7 +18,7 @@ var (
 	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
 )
 
-// darwin has the differences in height between 15 pairs of cross- and self-fertilized maize, in eighths of an inch (C. Darwin,
+// darwin holds the differences in height between 15 pairs of cross- and self-fertilized maize, in eighths of an inch (C. Darwin,
 // The effects of cross and self fertilisation in the vegetable kingdom, 1876).
 var darwin = []float64{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75}
 

@@ -63,7 +63,7 @@ func TestNormal_IsOfSpread(t *testing.T) {
 	}
 }
 
-// TestPairedBootstrap_AgreesWithTheMean has means over samples. The bootstrap of the differences has the same interval.
+// TestPairedBootstrap_AgreesWithTheMean resamples means. The bootstrap of the differences has the same interval.
 func TestPairedBootstrap_AgreesWithTheMean(t *testing.T) {
 	const rounds, n = 2000, 50
 	a, b := make([]float64, n), make([]float64, n)

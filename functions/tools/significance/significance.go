@@ -63,7 +63,7 @@ func CohensD(a, b []float64) (float64, error) {
 	return d.mean / d.deviation, nil
 }
 
-// moments has the mean of values and their standard deviation, with n - 1 in the divisor of the variance.
+// moments holds the mean of values and their standard deviation, with n - 1 in the divisor of the variance.
 type moments struct{ mean, deviation float64 }
 
 func momentsOf(a, b []float64) (moments, error) {

@@ -36,7 +36,7 @@ const (
 // Values maps names of measures to values. NaN means that the measure is undefined.
 type Values map[string]float64
 
-// Reported has the measures that an evaluator reported.
+// Reported holds the measures that an evaluator reported.
 type Reported struct {
 	Measures Values
 	Topics   map[string]Values // by topic; empty if the evaluator reports none

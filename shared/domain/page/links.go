@@ -13,7 +13,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-// Links has the addresses of a page and of the next one.
+// Links holds the addresses of a page and of the next one.
 type Links struct {
 	Self string `json:"self" format:"uri-reference" doc:"this page" example:"/v1/tasks?limit=50"`
 	Next string `json:"next,omitempty" format:"uri-reference" doc:"the next page; absent on the last one"`

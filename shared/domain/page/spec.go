@@ -58,7 +58,7 @@ type Spec struct {
 	Fields  []string // names that `fields` accepts; empty: the operation has no such parameter
 }
 
-// Request has the parsed parameters of a request.
+// Request holds the parsed parameters of a request.
 type Request struct {
 	Limit   int
 	Cursor  string

@@ -33,7 +33,7 @@ func (d Digests) shownTo(roles access.Role) Digests {
 	return d
 }
 
-// EvaluatorUsed has the settings that repeat an evaluation.
+// EvaluatorUsed holds the settings that repeat an evaluation.
 type EvaluatorUsed struct {
 	Kind       string            `json:"kind" enum:"$evaluators,worker"`
 	Version    string            `json:"version" doc:"version of the evaluator"`

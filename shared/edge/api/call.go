@@ -24,7 +24,7 @@ import (
 	"assay/shared/storage/store"
 )
 
-// Env has the dependencies and settings of operations.
+// Env holds the dependencies and settings of operations.
 type Env struct {
 	Store  store.Store
 	Files  blob.Store

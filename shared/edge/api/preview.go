@@ -125,7 +125,7 @@ func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Ef
 	return err
 }
 
-// writePreview answers a preview. status and resource are those of the answer to the change.
+// writePreview answers a preview with the status and the resource of the answer to the change.
 func (c *Call) writePreview(ctx context.Context, status int, resource any) error {
 	if s, ok := resource.(shownOnce); ok {
 		resource = s.WithoutSecret()

@@ -17,7 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// memory has the pools that bound the server's memory, and the processor time for decoding large bodies.
+// memory holds the pools that bound the server's memory, and the processor time for decoding large bodies.
 type memory struct{ listings, bodyChunks, decodings, answerChunks *compute.Pool }
 
 func newMemory() memory {

@@ -65,7 +65,7 @@ func (i Identity) UserID() string {
 	return ulid.ULID(sum[:16]).String()
 }
 
-// Config has the settings of a Verifier.
+// Config holds the settings of a Verifier.
 type Config struct {
 	Issuer   string // exactly as in its tokens
 	Audience string // that tokens must be meant for

@@ -22,12 +22,12 @@ const (
 	maxWait = 10 * time.Second
 )
 
-// Computations has the pools for the computations of a process. Together they hold less than 512 MiB.
+// Computations holds the pools for the computations of a process. Together they hold less than 512 MiB.
 type Computations struct {
 	small, checks, large *Pool
 }
 
-// Process has the pools of this process.
+// Process holds the pools of this process.
 var Process = New(runtime.GOMAXPROCS(0))
 
 // New returns the pools for a number of processors. A user can have a third of the slots for small computations, and a quarter of those

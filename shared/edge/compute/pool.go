@@ -51,7 +51,7 @@ func Halved(slots, perUser int64, wait time.Duration) Shares {
 
 // Pool gives slots and memory to callers. Each caller has a queue, and the callers take turns: the caller who was served last comes last.
 //
-// No request starves. A caller's requests are served in order. The next request served is that of the first caller in turn whose own
+// No request starves. A caller's requests are served in order. The next request served belongs to the first caller in turn whose own
 // share has room. If the pool lacks room for it, free room is set aside for it, and no later caller is served meanwhile. So a request
 // waits for three things: running computations, the caller's own earlier requests, and at most one request of each other caller before
 // each of these.

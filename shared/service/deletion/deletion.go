@@ -54,7 +54,7 @@ type Deleter struct {
 	Now   func() time.Time
 }
 
-// Continue does the pending work of the entry with the key, as far as it is due. Requests call it after the commit.
+// Continue does the due part of the pending work of the entry with the key. Requests call it after the commit.
 func (d Deleter) Continue(ctx context.Context, key store.Key) error {
 	return records.Retry(ctx, func() error {
 		entry, err := records.Get[record.DeletionItem](ctx, d.Store, store.Strong, key)

@@ -27,7 +27,7 @@ var kinds = []record.DeletedKind{record.TaskInTrash, record.DatasetInTrash, reco
 // organizerTasks is how many tasks the organizer of a fixture has.
 const organizerTasks = 3
 
-// fixture is a task with two datasets and two teams, of which ann deletes a resource.
+// fixture is a task with two datasets and two teams. Ann deletes resources of it.
 type fixture struct {
 	*recordtest.Builder
 	t         *testing.T

@@ -123,7 +123,7 @@ func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
 	}
 }
 
-// Who read something before it was deleted cannot write it as it was then over what was restored.
+// A client that read a resource before its deletion cannot overwrite the restored resource with the former version.
 func TestRestore_ContinuesVersions(t *testing.T) {
 	forEachStore(t, func(t *testing.T, s store.Store) {
 		f := newFixture(t, s, record.SubmissionInTrash)

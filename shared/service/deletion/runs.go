@@ -51,8 +51,8 @@ func (d Deleter) unlink(ctx context.Context, tx *records.Tx, r *record.RunItem) 
 	return d.uncount(ctx, tx, r, 0, r)
 }
 
-// uncount adds to tx that the allowance of the team has so many submissions less, and no longer has the runs. What they used of the quota
-// of the task stays used; otherwise deleting would get around the quota.
+// uncount adds to tx a change of the team's allowance, which loses the number of submissions and the runs. The runs stay counted in the
+// quota of the task; otherwise deleting would get around the quota.
 func (d Deleter) uncount(ctx context.Context, tx *records.Tx, of allowance.Submitted, submissions int, runs ...*record.RunItem) error {
 	a, err := allowance.OfSubmitted(ctx, d.Store, store.Strong, of)
 	if err != nil || a == nil {

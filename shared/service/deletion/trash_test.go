@@ -124,7 +124,7 @@ func TestTrash_IsRestoredOnce(t *testing.T) {
 	}
 }
 
-// What the evaluator moves while a run with many evaluations is restored does not stay in the trash.
+// Evaluations that the evaluator moves to the trash during the restoring of their run are restored, too.
 func TestTrash_IsRestoredWhileItMoves(t *testing.T) {
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)

@@ -151,8 +151,8 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 }
 
 // endSubmission anonymizes the published runs of a submission and deletes the others, and then does one of both with the submission,
-// by which a later pass finds what is left to do. Baselines without a registration are the organizer's, and what is of a team that has
-// other members is theirs: it stays as it is, but for the user's id.
+// by which a later pass finds what is left to do. Baselines without a registration belong to the organizer, and submissions of a team with
+// other members belong to the team: only the user's id is removed from them.
 func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 	s, err := records.Get[record.SubmissionItem](ctx, p.Store, store.Strong, key)
 	if err != nil || s == nil || s.UserID != p.ID {
@@ -290,7 +290,7 @@ func (p userPass) anonymizeAudit(ctx context.Context, organizerID string) error 
 	})
 }
 
-// endAllowance adds to tx that what the user used in a former team of the task counts for the same person alone.
+// endAllowance adds to tx a change of the allowance of a former team of the user, so that it counts only for the same person.
 func (p userPass) endAllowance(ctx context.Context, tx *records.Tx, taskID string) error {
 	used, err := records.Get[record.Allowance](ctx, p.Store, store.Strong, record.AllowanceKey(taskID, p.ID))
 	if err != nil || used == nil {

@@ -10,7 +10,7 @@ import (
 	"assay/shared/storage/store/embedded"
 )
 
-// What lay in the trash of a user who is deleted goes, and no other item names the user.
+// Deleting a user removes the user's resources from the trash, and no other item names the user.
 func TestTrash_ForgetsUser(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTrash_ForgetsUser(t *testing.T) {
 	}
 }
 
-// What another member of the team could restore stays for that member when one is deleted, also in a task that was deleted.
+// When a member is deleted, resources that another member could restore stay in the trash, also those of a deleted task.
 func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
 	for _, kind := range []record.DeletedKind{record.TaskInTrash, record.SubmissionInTrash, record.RunInTrash} {
 		t.Run(string(kind), func(t *testing.T) {

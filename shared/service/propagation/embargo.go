@@ -72,8 +72,8 @@ func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 	return p.completeEmbargo(ctx, e, next, stay)
 }
 
-// completeEmbargo ends a pass over the datasets of the Embargo, as long as that is as it was read: scores of one are shown from next on,
-// if it is not zero, and those that stay are shown after a close.
+// completeEmbargo ends a pass over the datasets of the Embargo, unless the Embargo has changed since it was read. If next is not zero,
+// scores of one dataset are shown from next on. Scores of the datasets in stay are shown after a close.
 func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next time.Time, stay []string) error {
 	_, err := records.Update(ctx, p.Store, e.Key(), func(stored *record.Embargo, _ *records.Tx) (bool, error) {
 		if stored.Stored() != e.Stored() {
@@ -97,7 +97,7 @@ func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next
 	return err
 }
 
-// embargoRuns has the runs on the dataset and their evaluations withheld or shown, as long as the Embargo is as it was read.
+// embargoRuns withholds or shows the runs on the dataset and their evaluations, unless the Embargo has changed since it was read.
 func (p Propagator) embargoRuns(ctx context.Context, e *record.Embargo, d *record.DatasetItem, r record.Release, now time.Time) error {
 	o := origin[record.Embargo, *record.Embargo]{
 		store: p.Store, key: e.Key(), touch: p.touch,

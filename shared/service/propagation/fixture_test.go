@@ -159,7 +159,7 @@ func (f *fixture) wrongVisibility() (wrong []string) {
 	return wrong
 }
 
-// checkTeams fails unless everything of ann's has the team, anonymously, and everything of bob's is as it was.
+// checkTeams fails unless all records of ann have the team, anonymously, and all records of bob are unchanged.
 func (f *fixture) checkTeams(name string) {
 	f.t.Helper()
 	for _, a := range f.copies() {

@@ -6,7 +6,7 @@
 // in the trash keep their copies, and get the current attributes in the transaction that restores them.
 //
 // The transaction that changes a task or a registration gives it a PendingWork. The request propagates the change at once; if
-// it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its origin as it is, so it can
+// it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its current origin, so it can
 // stop and begin again at any point, and several processes can propagate the same change. It has two states. The first pass can miss
 // records that moved between two lists while it read them, or that lagging lists did not have yet. The confirming pass finds these and
 // ends the work; it begins once the store's Lag has passed, and so at once where the store has none.
@@ -178,7 +178,7 @@ func (o origin[O, P]) copyToSubmission(ctx context.Context, id string) error {
 }
 
 // copyToRuns copies to runs and then to their evaluations. The run comes first: an evaluation that is made meanwhile takes
-// its attributes from the run as it is when the evaluation is written.
+// its attributes from the current run when the evaluation is written.
 func (o origin[O, P]) copyToRuns(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		var evaluations []string
@@ -202,8 +202,8 @@ func (o origin[O, P]) copyToRuns(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// copyTo has change give the record of the key the attributes of the origin, unless it has them already or one of the two is
-// gone. The write holds only while the origin is as it was read, so that propagation of an older change undoes nothing.
+// copyTo calls change to copy the attributes of the origin to the record with the key, unless the record has them already or one of the two
+// is gone. The write fails if the origin has changed since it was read, so that propagation of an older change undoes nothing.
 func copyTo[O, R any, P records.Pointer[O], Q records.Pointer[R]](ctx context.Context, o origin[O, P], key store.Key,
 	change func(P, Q) bool) error {
 	return records.Retry(ctx, func() error {

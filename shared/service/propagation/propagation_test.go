@@ -186,7 +186,7 @@ func TestTask_OvertakenPassUndoesNothing(t *testing.T) {
 		})
 		f.must(propagator(slow).Task(t.Context(), f.task.Key()))
 		f.checkVisibility()
-		// What began before the change has not gone through everything for it.
+		// A pass that began before the change may have missed records.
 		if work := get(f, f.task.TaskItem).PendingWork; n > 1 && (work == nil || work.State != record.ConfirmingPass) {
 			t.Fatalf("overtaken at call %d: the pass counts: %+v", n, work)
 		}

@@ -37,7 +37,7 @@ func (f *fixture) leaseTurns(sub record.Subqueue, order *queue.FairOrder) string
 	return strings.Join(got, " ")
 }
 
-// TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam has a payer with many tasks, submitters and teams, in all queues.
+// TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam queues runs of a payer with many tasks, submitters and teams, in all queues.
 func TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam(t *testing.T) {
 	for queued, sub := range map[string]record.Subqueue{
 		record.QueueBuiltin: record.BuiltinSubqueue(), record.QueueSlow: record.SlowSubqueue(),
@@ -59,8 +59,8 @@ func TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam(t *testing.T) {
 	}
 }
 
-// TestFairOrder_CountsStepsAndNotRuns has a payer with an evaluation of more steps than all of another payer's together. Half a day
-// later it no longer counts.
+// TestFairOrder_CountsStepsAndNotRuns lets an evaluation of one payer take more steps than all evaluations of another. Half a
+// day later it no longer counts.
 func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder
@@ -88,7 +88,7 @@ func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 // mostUsed is the greatest use that counts.
 const mostUsed = 200_000_000
 
-// TestFairOrder_BoundsWhatCounts has participants use an hour of processor time in a task. Another user's run in the task then waits
+// TestFairOrder_BoundsWhatCounts lets participants use an hour of processor time in a task. Another user's run in the task then waits
 // for a few runs of a new payer, not for an hour of them.
 func TestFairOrder_BoundsWhatCounts(t *testing.T) {
 	f := newFixture(t)
@@ -159,7 +159,7 @@ func (m *orderModel) comes(t, other record.Turn, now time.Time) string {
 }
 
 // TestFairOrder_FollowsTheModel queues, leases and charges at random. Between two runs of a payer, every other waiting payer with less
-// use has a run. The same holds for submitters, tasks and teams.
+// use gets a run. The same holds for submitters, tasks and teams.
 func TestFairOrder_FollowsTheModel(t *testing.T) {
 	st := openStore(t)
 	nightlytest.Check(t, func(rt *rapid.T) {
@@ -215,7 +215,7 @@ func TestFairOrder_FollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestFairOrder_ReadsLittleHoweverManyWait has 1,000 waiting payers, all with use.
+// TestFairOrder_ReadsLittleHoweverManyWait queues runs of 1,000 payers, all with use.
 func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	const payers, most = 1000, 2*8 + 1
 	f := newFixture(t)
@@ -251,9 +251,9 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	}
 }
 
-// TestLeaseLight_FindsLightRunsAmongHeavyOnes has 100 payers, one of them with 100 turns, and only submitters with much use. Their runs are
-// not leased, nor is one of the submitters' runs for a new payer. Runs of submitters without use are leased after a few searches with few
-// reads each.
+// TestLeaseLight_FindsLightRunsAmongHeavyOnes queues runs of 100 payers, one of them with 100 turns, and only submitters with much use.
+// Their runs are not leased, nor is one of the submitters' runs for a new payer. Runs of submitters without use are leased after a few
+// searches with few reads each.
 func TestLeaseLight_FindsLightRunsAmongHeavyOnes(t *testing.T) {
 	const most = 10 * 8 // reads of a search: of payers, of turns of each of these, and of turns of the chosen payer
 	f := newFixture(t)
@@ -302,7 +302,7 @@ func TestLeaseLight_FindsLightRunsAmongHeavyOnes(t *testing.T) {
 	}
 }
 
-// TestFairOrder_ForgetsThoseThatUsedLeast has more payers than an order remembers. It must remember the payer with the most use.
+// TestFairOrder_ForgetsThoseThatUsedLeast charges more payers than an order remembers. It must remember the payer with the most use.
 func TestFairOrder_ForgetsThoseThatUsedLeast(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder
@@ -342,7 +342,7 @@ func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	}
 }
 
-// TestFairOrder_UnreadableRunHidesNoTurn has an unreadable run in the first turn of a payer. The payer's other turns are still leased,
+// TestFairOrder_UnreadableRunHidesNoTurn puts an unreadable run in the first turn of a payer. The payer's other turns are still leased,
 // and the search reports the run once nothing else waits.
 func TestFairOrder_UnreadableRunHidesNoTurn(t *testing.T) {
 	f := newFixture(t)

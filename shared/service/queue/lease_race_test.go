@@ -57,7 +57,7 @@ var leaseModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %q", input, output) },
 }
 
-// TestLease_IsLinearizable has workers lease a run, and extend, release and complete it under their own and other leases, while leases
+// TestLease_IsLinearizable lets workers lease a run, and extend, release and complete it under their own and other leases, while leases
 // are reclaimed. Some sequential order of the calls must explain the answers.
 func TestLease_IsLinearizable(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) store.Store{

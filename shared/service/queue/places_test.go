@@ -34,7 +34,7 @@ func onBothStores(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// TestPlaces_AreNotExceeded has many processes lease runs of two payers at once, each a different run. At most two runs of a payer are
+// TestPlaces_AreNotExceeded lets many processes lease runs of two payers at once, each a different run. At most two runs of a payer are
 // leased at any time, each run is leased once, and runs without a place stay unchanged.
 func TestPlaces_AreNotExceeded(t *testing.T) {
 	onBothStores(t, func(t *testing.T, f *fixture) {
@@ -82,7 +82,7 @@ func TestPlaces_AreNotExceeded(t *testing.T) {
 	})
 }
 
-// TestPlaces_OfOnePayerDelayNoOther has a payer whose places are all taken. Neither a message nor the order leases another of its runs,
+// TestPlaces_OfOnePayerDelayNoOther takes all places of a payer. Neither a message nor the order leases another run of the payer,
 // and other payers have their own places. After a lease expires, for example because its process died, its place is free.
 func TestPlaces_OfOnePayerDelayNoOther(t *testing.T) {
 	onBothStores(t, func(t *testing.T, f *fixture) {
@@ -120,7 +120,7 @@ func TestPlaces_OfOnePayerDelayNoOther(t *testing.T) {
 	})
 }
 
-// TestPlaces_OfTheSlowLaneAreForAll has two payers whose runs wait in the slow lane. They get its only place one after the other.
+// TestPlaces_OfTheSlowLaneAreForAll queues runs of two payers in the slow lane. They get its only place one after the other.
 func TestPlaces_OfTheSlowLaneAreForAll(t *testing.T) {
 	f := newFixture(t)
 	slow := func(r *recordtest.Run) { r.Queue = record.QueueSlow }
@@ -202,7 +202,7 @@ func TestPlaces_SearchesEndWithoutAPlace(t *testing.T) {
 	}
 }
 
-// TestPlaces_InTheSlowLaneAreNoneOfThePayer has a run with a place of its payer that moves to the slow lane and is evaluated there. The
+// TestPlaces_InTheSlowLaneAreNoneOfThePayer moves a run with a place of its payer to the slow lane and evaluates it there. The
 // payer then has both places for other runs.
 func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
 	f := newFixture(t)
@@ -223,7 +223,7 @@ func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
 	leaseRun()
 }
 
-// TestPlaces_OfARunAreOne has a run that was returned and leased again. It has one place, and the other is free for another run.
+// TestPlaces_OfARunAreOne returns a run and leases it again. It has one place, and the other is free for another run.
 func TestPlaces_OfARunAreOne(t *testing.T) {
 	f := newFixture(t)
 	q := f.withPlaces()

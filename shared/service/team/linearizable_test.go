@@ -159,7 +159,7 @@ func (k *task) do(ctx context.Context, r request) (answer, error) {
 	return answer{err == nil, members}, err
 }
 
-// use counts a run as a submission does: under the grant of the user as it is.
+// use counts a run like a submission does, under the current grant of the user.
 func (k *task) use(ctx context.Context, tx *records.Tx, user, registration string, now time.Time) error {
 	grant, err := records.Get[record.Registered](ctx, k, store.Strong, record.RegisteredKey(user, k.task.ID))
 	if err != nil || grant == nil || grant.ID != registration {
@@ -196,8 +196,8 @@ var stores = map[string]func(*testing.T) store.Store{
 	"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
 }
 
-// TestChange_IsLinearizable has users join two teams at once, leave, withdraw what is theirs alone, and use the quota together: what
-// they are answered is what one after the other could have been.
+// TestChange_IsLinearizable lets users join two teams, leave, withdraw registrations without other members, and use the quota, all at once.
+// Some order of these calls, one after the other, must give the same answers.
 func TestChange_IsLinearizable(t *testing.T) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ const maxEver = 4 * record.MaxTeam
 var Registered error = problem.Conflict.New("The user is registered for this task already, and a user is in one team of a task. `registrations` " +
 	"of GET /v1/user names it: leave it first, or withdraw it.")
 
-// Change is a change of who is in a team, as one transaction makes it. The registration and the task are as they were read: another
-// change of either conflicts, or is propagated to the new member.
+// Change changes the members of a team in one transaction. The transaction conflicts if the registration or the task has changed since
+// it was read, or the change is propagated to the new member.
 type Change struct {
 	Store   store.Store
 	Tx      *records.Tx
@@ -84,7 +84,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	return nil
 }
 
-// expect adds to the transaction that the allowance of a user or a registration is then as it is now. What is read after it counts.
+// expect adds the condition to the transaction that the allowance of a user or a registration does not change. Read the allowance after it.
 func (c Change) expect(ctx context.Context, taskID, id string) error {
 	key := record.AllowanceKey(taskID, id)
 	a, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, key)
@@ -96,8 +96,8 @@ func (c Change) expect(ctx context.Context, taskID, id string) error {
 	return err
 }
 
-// Leave adds to the transaction that a member leaves the team, or is removed. What the team has used of the quota counts for the user in
-// another team too.
+// Leave adds the writes to the transaction by which a member leaves the team, or is removed. The team's usage of the quota also counts for
+// the user in another team.
 func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID string) error {
 	switch {
 	case len(r.Members) == 1:
@@ -127,8 +127,8 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 	return nil
 }
 
-// Withdraw adds to the transaction that the registration is deleted with the grants of all members. Nothing that was submitted under it
-// may be left. What was used of the quota stays known, so that registering again gives nothing back.
+// Withdraw adds the writes to the transaction that delete the registration with the grants of all members. The registration must have no
+// submissions. Its usage of the quota is kept, so that registering again gives nothing back.
 func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error {
 	c.Tx.Delete(r).DeleteKeys(r.GrantKeys()...).DeleteKeys(r.ReservedNames()...)
 	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())

@@ -14,7 +14,7 @@ import (
 	"assay/shared/storage/store"
 )
 
-// Who founds another team begins with what was used in the one before, and nobody else does.
+// A user who leaves a team and founds another takes the usage along. The other members do not.
 func TestRemember_FollowsWhoLeaves(t *testing.T) {
 	k := newTask(t, stores["embedded"](t))
 	do := func(kind string, user, of int) {
@@ -42,7 +42,7 @@ func TestRemember_FollowsWhoLeaves(t *testing.T) {
 	}
 }
 
-// What is used while a member joins or leaves is not forgotten: the change is refused, and is repeated.
+// A submission during a change of members counts: the change conflicts and is repeated.
 func TestChange_MissesNothingUsedMeanwhile(t *testing.T) {
 	for _, c := range []struct {
 		name      string

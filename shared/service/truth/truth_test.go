@@ -95,7 +95,7 @@ func TestAccept_ActivatesTruth(t *testing.T) {
 	}
 }
 
-// TestAccept_TellsWhatRunsTake has judgments of one topic, each of which is looked at for the first thousand ranks of ideal rankings.
+// TestAccept_TellsWhatRunsTake accepts judgments of one topic. Ideal rankings visit each judgment for their first thousand ranks.
 func TestAccept_TellsWhatRunsTake(t *testing.T) {
 	measures := []string{"StRecall@20"}
 	for i := 1; i < 50; i++ {
@@ -177,7 +177,7 @@ func large() string {
 	return b.String()
 }
 
-// TestAccept_EndsWhenTheProcessDiedInIt has attempts that began and did not end, because the process died.
+// TestAccept_EndsWhenTheProcessDiedInIt begins attempts and does not end them, like a process that dies.
 func TestAccept_EndsWhenTheProcessDiedInIt(t *testing.T) {
 	for begun, accepted := range map[int]bool{0: true, 2: true, 3: false} {
 		f := newFixture(t, large())

@@ -51,7 +51,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// dataset has the members that the snippet reads.
+// dataset holds the members that the snippet reads.
 type dataset struct{ ID, Name string }
 
 // everything yields the datasets of all pages of a list. It ends after an error.

@@ -138,7 +138,7 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 }
 
 // Text returns the text of a member's raw value: the content of a string, or the source text of any other value. The fault says that the
-// value is of none of the kinds, or has an invalid escape.
+// value has none of the kinds, or an invalid escape.
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	if !slices.Contains(kinds, jsonKind(raw)) {
 		return nil, fmt.Sprintf("%q is %s; expected %s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "))

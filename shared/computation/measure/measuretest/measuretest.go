@@ -170,7 +170,7 @@ func PeakMemory() (peak func() uint64) {
 	return func() uint64 { close(done); return <-most }
 }
 
-// References runs test for each folder of testdata, of which there must be count: with its truth, its predictions, and the values of
+// References runs test for each folder of testdata, whose number must be count: with its truth, its predictions, and the values of
 // another library.
 func References(t *testing.T, count int, test func(t *testing.T, truth, run measure.File, values map[string]any)) {
 	files, err := filepath.Glob("testdata/*/reference.json")

@@ -221,7 +221,7 @@ func NewInputs(format measure.Format) *Gold {
 	return t
 }
 
-// AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file is of another kind or lacks the field. ok is
+// AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file has another kind or lacks the field. ok is
 // false if the file has faults or too many ids; then the ids of the inputs are not known completely. The error is from reading or the
 // context.
 func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {

@@ -192,7 +192,7 @@ func (q *Qrels) arrange(counter *steps.Counter, entries []judgmentLine) (*repeat
 	return repeated, counter.Err()
 }
 
-// parse returns the entry of a line with n fields, the first of which are in parts. Topics are numbered in the order of the files. ok is
+// parse returns the judgment of a line with n fields. parts holds the first fields. Topics are numbered in the order of the files. ok is
 // false if the line has a fault, which parse reports.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (judgmentLine, bool) {
 	if n != len(parts) {

@@ -58,7 +58,7 @@ const DiversityVersion = "diversity/1"
 
 // Evaluate reads a run from one or more files and computes the measures, which must be of the kind of the qrels. It returns at most
 // measure.MaxDiagnostics errors and warnings, in the order of files and lines. If one of them is an error, the result is empty. The error
-// is from a file's reader or the context, or says that a measure is of another kind.
+// is from a file's reader or the context, or says that a measure belongs to another kind of evaluator.
 func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
 	e, err := q.Read(ctx, measures, files...)
@@ -137,7 +137,7 @@ type score struct {
 	geometric bool // the value is the geometric mean over the topics
 }
 
-// plan finds the scorer of each measure. It returns an error if a measure is of another kind than the qrels.
+// plan finds the scorer of each measure. It returns an error if a measure belongs to another kind of evaluator than the qrels.
 func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 	p := &plan{undefined: map[string]string{}}
 	seen := map[string]bool{}

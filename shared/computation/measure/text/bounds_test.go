@@ -45,7 +45,7 @@ func TestEvaluation_KeepsNoValuesOfManyExamples(t *testing.T) {
 	}
 }
 
-// TestEvaluation_StopsWithinAnExample has one example with many long references.
+// TestEvaluation_StopsWithinAnExample compares one example with many long references.
 func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 	lines := strings.Repeat("a\n", 500)
 	references := make([]string, 100)

@@ -111,7 +111,7 @@ func (p *Page) ProcessorTime() time.Duration {
 	return 0
 }
 
-// act performs an action as soon as it is possible.
+// act waits until an action is possible, and performs it.
 func (p *Page) act(does string, arguments ...string) {
 	p.t.Helper()
 	encoded, err := json.Marshal(arguments)

@@ -207,7 +207,7 @@ func testSumIsConserved(tb table) {
 	tb.t.Logf("%d sums confirmed", confirmed.Load())
 }
 
-// testNoWriteSkew has two members, each of which may leave only while the other stays. Each checks the other in the Write with which it
+// testNoWriteSkew lets two members leave at once. Each may leave only while the other stays, and checks that in the Write with which it
 // leaves.
 func testNoWriteSkew(tb table) {
 	for round := range 20 {

@@ -11,8 +11,8 @@ import (
 	"assay/shared/edge/webpage/browsertest"
 )
 
-// desk makes a task with a number of evaluated runs, and opens the desk of its organizer.
-func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) {
+// organizedTask creates a task with a number of evaluated runs, and opens the screen Organize as its organizer.
+func (s *testServer) organizedTask(t *testing.T, runs int) (p *consolePage, task string) {
 	t.Helper()
 	owner := s.token(t, "owner")
 	task = s.task(t, owner, "Lakes")
@@ -31,7 +31,7 @@ func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) 
 // TestConsole_TakesReviewsBack undoes reviews. The runs must have their former reviews, and wait again.
 func TestConsole_TakesReviewsBack(t *testing.T) {
 	t.Parallel()
-	p, task := useShared(t).desk(t, 3)
+	p, task := useShared(t).organizedTask(t, 3)
 	p.Sees("Entry 2")
 	for press, said := range map[string]string{
 		"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published.",
@@ -56,10 +56,10 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Sees("Select all 3")
 }
 
-// TestConsole_ReviewsWhatItShows has more runs than one request for scores can name. It must not review ticked runs that left the list.
+// TestConsole_ReviewsWhatItShows makes more runs than one request for scores can name. It must not review ticked runs that left the list.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	t.Parallel()
-	p, task := useShared(t).desk(t, 52)
+	p, task := useShared(t).organizedTask(t, 52)
 	p.Visit(task + "/desk")
 	p.Sees("Select all 50")
 	p.Press("Show more")

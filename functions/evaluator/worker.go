@@ -242,9 +242,11 @@ func (w *Worker) Changed(items []store.Item) {
 	for _, it := range items {
 		switch entry := it.Entry(record.ByWork); entry.Partition {
 		case record.QueuePartition(record.QueueBuiltin):
+			w.fast.order.Expect(record.BuiltinSubqueue().Turn(entry.Sort))
 			w.fast.wakeUp.Send()
 			w.lightWakeUp.Send()
 		case record.QueuePartition(record.QueueSlow):
+			w.slow.order.Expect(record.SlowSubqueue().Turn(entry.Sort))
 			w.slow.wakeUp.Send()
 		case record.DuePartition:
 			due := w.jobOf(it.Key)

@@ -36,8 +36,11 @@ const (
 // with much use waits until others have used about a second of work, and then takes turns with them.
 //
 // Each process has its own FairOrder and is fair on its own; processes share no state. The zero FairOrder is ready for use. It knows
-// waiting turns, not runs. Each lease finds a few new turns.
+// waiting turns, not runs. Each lease finds a few new turns, and Expect names turns of which the process knows.
 type FairOrder struct {
+	expectedMu sync.Mutex // separate from mu, since a search writes leases, and the store reports writes by calling Expect
+	expected   map[record.Turn]bool
+
 	mu      sync.Mutex           // held during a search, so that two searches do not take the same turn
 	used    map[string]use       // by the names of turns' levels
 	served  int64                // number of charges
@@ -63,6 +66,26 @@ func (u use) lately(now time.Time) float64 {
 
 func (u use) compare(v use, now time.Time) int {
 	return cmp.Or(cmp.Compare(u.lately(now), v.lately(now)), cmp.Compare(u.order, v.order))
+}
+
+// Expect says that a run of the turn was queued, so that the next search need not find the turn.
+func (o *FairOrder) Expect(t record.Turn) {
+	o.expectedMu.Lock()
+	defer o.expectedMu.Unlock()
+	if o.expected == nil || len(o.expected) >= maxRemembered {
+		o.expected = map[record.Turn]bool{}
+	}
+	o.expected[t] = true
+}
+
+// waitExpected adds the expected turns to the waiting turns.
+func (o *FairOrder) waitExpected() {
+	o.expectedMu.Lock()
+	defer o.expectedMu.Unlock()
+	for t := range o.expected {
+		o.wait(t)
+	}
+	o.expected = nil
 }
 
 // Charge adds the steps of an evaluation to the use of all levels of the turn, and to the use of the submitter over all payers.

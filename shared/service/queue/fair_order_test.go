@@ -251,24 +251,18 @@ func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
 	}
 }
 
-// TestLeaseLight_FindsLightRunsAmongHeavyOnes queues runs of 100 payers, one of them with 100 turns, and only submitters with much use.
-// Their runs are not leased, nor is one of the submitters' runs for a new payer. Runs of submitters without use are leased after a few
-// searches with few reads each.
+// TestLeaseLight_FindsLightRunsAmongHeavyOnes has 100 payers, one of them with 100 turns, and only submitters with much use. Their runs are
+// not leased, nor is one of the submitters' runs for a new payer. Runs of submitters without use are leased at once if they are expected,
+// and otherwise after some searches. Each search reads little.
 func TestLeaseLight_FindsLightRunsAmongHeavyOnes(t *testing.T) {
 	const most = 10 * 8 // reads of a search: of payers, of turns of each of these, and of turns of the chosen payer
 	f := newFixture(t)
 	var order queue.FairOrder
-	add := func(of string, steps int64) *record.RunItem {
-		r := f.add(turn(of))
-		order.Charge(r.Turn(), steps, f.now)
-		return r
-	}
 	f.Batch(func() {
 		for i := range 100 {
-			add(fmt.Sprintf("p%02d heavy%d 1 x", i, i%40), 60_000_000)
-		}
-		for i := range 100 {
-			add(fmt.Sprintf("p50 heavy%02d 1 x", i), 60_000_000)
+			for _, of := range []string{fmt.Sprintf("p%02d heavy%d 1 x", i, i%40), fmt.Sprintf("p50 heavy%02d 1 x", i)} {
+				order.Charge(f.add(turn(of)).Turn(), 60_000_000, f.now)
+			}
 		}
 	})
 	lease := func() *record.RunItem {
@@ -285,18 +279,21 @@ func TestLeaseLight_FindsLightRunsAmongHeavyOnes(t *testing.T) {
 			t.Fatalf("the run of %v is leased, whose submitter used much", r.Turn())
 		}
 	}
-	for _, light := range []string{"new light 1 x", "p50 light 1 x", "p99 zoe 2 y"} {
-		want := f.add(turn(light))
-		f.add(turn("elsewhere heavy3 1 x"))
-		for n := 1; ; n++ {
-			if r := lease(); r != nil {
-				if r.ID != want.ID {
-					t.Errorf("leased the run of %v, want that of %s", r.Turn(), light)
-				}
-				break
+	order.Expect(f.add(turn("elsewhere heavy3 1 x")).Turn())
+	for of, searches := range map[string]int{"new light 1 x": 100/8 + 1, "p50 light 1 x": (100/8 + 1) * (100/8 + 1)} {
+		for _, expected := range []bool{true, false} {
+			want := f.add(turn(of))
+			limit := searches
+			if expected {
+				order.Expect(want.Turn())
+				limit = 1
 			}
-			if n > 2*100/8 {
-				t.Fatalf("the run of %s is not leased in %d searches", light, n)
+			found := lease()
+			for n := 1; found == nil && n < limit; n++ {
+				found = lease()
+			}
+			if found == nil || found.ID != want.ID {
+				t.Errorf("%s, expected %t: %d searches lease %v", of, expected, limit, found)
 			}
 		}
 	}

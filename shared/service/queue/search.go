@@ -31,8 +31,9 @@ func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lea
 	return s.leaseNext()
 }
 
-// LeaseLight is like Lease, but only for runs of submitters with little use over all payers: less than about half a second of work. A
-// search looks at a few payers and turns, and the next search continues there. So it may return nil although such a run waits.
+// LeaseLight is like Lease, but only for runs of submitters with little use over all payers: less than about half a second of work. It
+// knows the expected turns of the order. Besides them it looks at a few payers and turns, and the next search continues there. So it may
+// return nil although such a run waits that another process has queued.
 func (q Queue) LeaseLight(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (
 	*record.RunItem, error) {
 	s := q.newSearch(ctx, sub, o, lease, d)
@@ -84,6 +85,7 @@ type found struct {
 func (s *search) leaseNext() (*record.RunItem, error) {
 	s.order.mu.Lock()
 	defer s.order.mu.Unlock()
+	s.order.waitExpected()
 	if s.before != nil && s.order.unused(s.before.Payer, s.now) {
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`f:4 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic, change its id so that it does not begin with #, in all files`,
 		}},
 		"line ends of CR alone": {qrels, conversion.TRECQrels, "1 0 a 1\r1 0 b 1\r", []string{
-			"f:1 error: a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file with LF " +
+			"f:1 error: a carriage return (CR) stands within the line; lines must not end with CR only, so save the file with LF " +
 				"or CRLF at the end of each line",
 		}},
 		"bad values in csv": {qrels, conversion.CSV, "topic,docid,grade,iteration\n,a b,32768,\n1,a,1\n\"x\ny\",a,1,0\n1,\"a,1,0\n", []string{

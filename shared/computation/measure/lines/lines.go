@@ -22,25 +22,27 @@ import (
 type Reader struct {
 	counter *steps.Counter // each byte is a step, and each line takes perLine more
 	file    string
-	r       io.Reader
+	packed  io.Reader
 	report  *measure.Report
 	limits  limits
 	keepCR  bool
 
-	content io.Reader
-	rest    []byte // start of a line whose end was not read yet
-	line    int    // number of this line
-	ended   bool
-	err     error
+	// The progress of Next.
+	unpacked io.Reader // nil before the first chunk
+	rest     []byte    // start of a line whose end was not read yet
+	line     int       // number of this line
+	ended    bool
+	err      error
 
+	// The progress of Scan.
 	chunk  Chunk
-	text   []byte
-	number int
+	text   []byte // the current line
+	number int    // of the current line
 }
 
 // NewReader returns a Reader for the raw bytes of an upload. file is the name for diagnostics.
 func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Report) *Reader {
-	return &Reader{counter: steps.Of(ctx), file: file, r: r, report: report, limits: standard, line: 1}
+	return &Reader{counter: steps.Of(ctx), file: file, packed: r, report: report, limits: standard, line: 1}
 }
 
 // AllowLines sets the maximum length of lines in bytes, instead of MaxLine.
@@ -84,16 +86,8 @@ func (r *Reader) Err() error { return r.err }
 // Next returns the next chunk of the file. It returns false under the conditions of Scan. The chunk uses the memory of buffer if buffer is
 // large enough; nil allocates. Callers that are done with a chunk pass its Recycle to a later Next.
 func (r *Reader) Next(buffer []byte) (Chunk, bool) {
-	if r.err != nil || r.ended || r.report.Full() {
+	if r.err != nil || r.ended || r.report.Full() || !r.open() {
 		return Chunk{}, false
-	}
-	if r.content == nil {
-		content, err := Unpack(r.r, r.limits.Expansion)
-		if err != nil {
-			r.fail(err)
-			return Chunk{}, false
-		}
-		r.content = content
 	}
 	if cap(buffer) < r.limits.chunk {
 		buffer = make([]byte, r.limits.chunk)
@@ -101,30 +95,15 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	buffer = buffer[:cap(buffer)]
 	filled := copy(buffer, r.rest)
 	for !r.report.Full() {
-		if r.err = r.counter.Add(1); r.err != nil {
-			break
-		}
-		n, err := r.content.Read(buffer[filled:])
+		n, err := r.read(buffer[filled:])
 		filled += n
-		if r.err = r.counter.Add(n); r.err != nil || !r.fits(n) {
-			break
-		}
 		if err != nil {
-			r.ended = true
-			if errors.Is(err, io.EOF) {
-				return r.cut(buffer[:filled], filled)
-			}
-			r.fail(err)
-			if r.err != nil {
-				return Chunk{}, false
-			}
-			// Return the whole lines before the damage, which may have faults of their own. The line at the damage is lost.
-			return r.cut(buffer[:filled], bytes.LastIndexByte(buffer[:filled], '\n')+1)
+			return r.finish(buffer[:filled], err)
 		}
 		if filled < len(buffer) {
 			continue
 		}
-		if end := bytes.LastIndexByte(buffer, '\n') + 1; end > 0 {
+		if end := endOfLines(buffer); end > 0 {
 			return r.cut(buffer, end)
 		}
 		// A line that fills a whole chunk is overlong. Nothing of it is kept.
@@ -132,6 +111,62 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	}
 	return Chunk{}, false
 }
+
+// open begins to unpack the file, unless an earlier call did. It reports false if the file cannot be unpacked.
+func (r *Reader) open() bool {
+	if r.unpacked != nil {
+		return true
+	}
+	unpacked, err := Unpack(r.packed, r.limits.Expansion)
+	if err != nil {
+		r.fail(err)
+		return false
+	}
+	r.unpacked = unpacked
+	return true
+}
+
+// errTooMuchText ends the reading of a file whose text exceeds the limit. The report says so already.
+var errTooMuchText = errors.New("the files have too much text")
+
+// read reads text into buffer, and counts it.
+func (r *Reader) read(buffer []byte) (int, error) {
+	if err := r.counter.Add(1); err != nil {
+		return 0, err
+	}
+	n, err := r.unpacked.Read(buffer)
+	if stopped := r.counter.Add(n); stopped != nil {
+		return n, stopped
+	}
+	if !r.fits(n) {
+		return n, errTooMuchText
+	}
+	return n, err
+}
+
+// finish ends the reading with the error of the last read. It returns the text that is left:
+//
+//	end of the file     all of it
+//	damaged file        the whole lines before the damage, which may have faults of their own
+//	too much text       nothing
+//	any other error     nothing
+func (r *Reader) finish(text []byte, err error) (Chunk, bool) {
+	r.ended = true
+	switch {
+	case errors.Is(err, io.EOF):
+		return r.cut(text, len(text))
+	case errors.Is(err, errTooMuchText):
+		return Chunk{}, false
+	}
+	r.fail(err)
+	if r.err != nil {
+		return Chunk{}, false
+	}
+	return r.cut(text, endOfLines(text))
+}
+
+// endOfLines returns the end of the last whole line in text, or 0.
+func endOfLines(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
 
 // fits counts n bytes of text, and reports whether this file and the files before it are within the limit.
 func (r *Reader) fits(n int) bool {
@@ -170,7 +205,7 @@ func (r *Reader) skipLine(buffer []byte) int {
 	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
 	r.line++
 	for r.counter.Add(len(buffer)) == nil {
-		n, err := r.content.Read(buffer)
+		n, err := r.unpacked.Read(buffer)
 		if !r.fits(n) {
 			break
 		}
@@ -292,8 +327,8 @@ func tooLong(limit int, text []byte) string {
 }
 
 // BareCRFault is the fault of a line that BareCR finds.
-const BareCRFault = "a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file " +
-	"with LF or CRLF at the end of each line"
+const BareCRFault = "a carriage return (CR) stands within the line; lines must not end with CR only, so save the file with LF or " +
+	"CRLF at the end of each line"
 
 // BareCR reports whether a line has a carriage return before its end.
 func BareCR(line []byte) bool {

@@ -124,7 +124,7 @@ func newTruth(format measure.Format, values Values) *Gold {
 		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
 		origin: measure.OfTruth,
 		ids:    newIDs(),
-		texts:  texts{ends: []uint32{0}, last: []uint32{0}},
+		texts:  newTexts(),
 	}
 }
 

@@ -8,33 +8,42 @@ import (
 	"assay/shared/computation/measure/steps"
 )
 
-// texts holds the references of all examples.
+// texts holds the references of all examples. With "ab" and "c" for one example, and "d" for the next, it is:
+//
+//	all       abcd
+//	starts    0 2 3 4    text i is all[starts[i]:starts[i+1]]
+//	examples  0 2 3      example i has the texts from examples[i] to before examples[i+1]
 type texts struct {
-	all  []byte   // all texts, one after another
-	ends []uint32 // 0, and the end of each text in all
-	last []uint32 // 0, and for each example the number of texts of the examples up to it
+	all      []byte
+	starts   []uint32
+	examples []uint32
 }
 
-// add adds the texts of the next example. It returns the memory of all texts so far, including their ends, because empty texts take memory
-// too.
+func newTexts() texts { return texts{starts: []uint32{0}, examples: []uint32{0}} }
+
+// add adds the texts of the next example. It returns the memory of all texts so far, including their starts, because empty texts take
+// memory too.
 func (t *texts) add(list [][]byte) int {
 	for _, text := range list {
 		t.all = append(t.all, text...)
-		t.ends = append(t.ends, uint32(len(t.all)))
+		t.starts = append(t.starts, uint32(len(t.all)))
 	}
-	t.last = append(t.last, uint32(len(t.ends)-1))
-	return len(t.all) + 4*len(t.ends)
+	t.examples = append(t.examples, uint32(len(t.starts)-1))
+	return len(t.all) + 4*len(t.starts)
 }
 
-func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) }
-
-// References appends the references of an example to a list. Callers must not change the texts, which are not copies.
-func (t *Gold) References(index int, list [][]byte) [][]byte {
-	for i := t.texts.last[index]; i < t.texts.last[index+1]; i++ {
-		list = append(list, t.texts.all[t.texts.ends[i]:t.texts.ends[i+1]])
+// appendTo appends the texts of an example to a list.
+func (t *texts) appendTo(list [][]byte, example int) [][]byte {
+	for i := t.examples[example]; i < t.examples[example+1]; i++ {
+		list = append(list, t.all[t.starts[i]:t.starts[i+1]])
 	}
 	return list
 }
+
+func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.starts) + 4*cap(t.examples) }
+
+// References appends the references of an example to a list. Callers must not change the texts, which are not copies.
+func (t *Gold) References(index int, list [][]byte) [][]byte { return t.texts.appendTo(list, index) }
 
 // TextEvaluator evaluates the texts of one run. It does not keep the texts.
 type TextEvaluator interface {
@@ -48,26 +57,33 @@ type TextEvaluator interface {
 // TextEvaluator for a run, which counts its steps. stepsOf estimates these steps.
 func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 	start func(context.Context, *steps.Counter, []measure.Measure, *Gold) TextEvaluator) measure.Computation {
-	return computation(version, References, func([]measure.Measure) Values { return Texts },
-		func(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File, report *measure.Report) (measure.Scores, error) {
-			counter := steps.Of(ctx)
-			e := start(ctx, counter, asked, t)
-			if err := (&Run{truth: t, counter: counter, compare: e.Compare}).read(ctx, files, report); err != nil || report.Failed() {
-				return measure.Scores{}, err
-			}
-			return e.Evaluation()
-		}, stepsOf)
+	runValues := func([]measure.Measure) Values { return Texts }
+	evaluate := func(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File,
+		report *measure.Report) (measure.Scores, error) {
+		counter := steps.Of(ctx)
+		e := start(ctx, counter, asked, t)
+		run := &Run{truth: t, counter: counter, compare: e.Compare}
+		err := run.read(ctx, files, report)
+		if err != nil || report.Failed() {
+			return measure.Scores{}, err
+		}
+		return e.Evaluation()
+	}
+	return computation(version, References, runValues, evaluate, stepsOf)
 }
 
 // ID returns the id of an example.
 func (t *Gold) ID(index int) string { return string(t.ids.at(index)) }
 
+// compareText passes the text of an example to the TextEvaluator. It returns false if a limit or a fault ends the reading.
 func (r *Run) compareText(f *file, e example, index int) bool {
-	r.text += len(e.texts[0])
+	text := e.texts[0]
+	r.text += len(text)
 	if r.text > r.truth.limits.texts {
 		return f.tooMuchText(e.line, r.truth.limits.texts)
 	}
-	if fault := r.compare(index, e.texts[0]); fault != "" {
+	fault := r.compare(index, text)
+	if fault != "" {
 		f.errorf(e.line, "%s", fault)
 		return false
 	}

@@ -92,7 +92,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 		"more fields": {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{
 			"r:2 warning: the line has more than six fields; what follows the sixth is ignored…"}},
 		"upside down": {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{
-			"r:2 warning: rank and score contradict those of the line before; documents are ranked by score alone…"}},
+			"r:2 warning: rank and score contradict those of the line before; documents are ranked only by score…"}},
 		"missing, unknown": {"u Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{
 			"r warning: topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth…",
 			`r warning: topics that are not in the truth and do not count: 1 of 2 topics of the run: "w"`}},

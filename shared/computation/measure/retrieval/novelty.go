@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
 )
 
 const (
@@ -60,8 +61,8 @@ func (v *parameters) subtopicsOf(document []subtopicGrade) iter.Seq[int32] {
 	}
 }
 
-// first returns the documents down to the depth of the measure.
-func (v *parameters) first(r *ranking) [][]subtopicGrade { return r.parts[:min(v.depth, len(r.parts))] }
+// top returns the documents of the ranking down to the depth of the measure.
+func (v *parameters) top(r *ranking) [][]subtopicGrade { return r.parts[:min(v.depth, len(r.parts))] }
 
 // covered counts the subtopics that at least one of the documents is relevant for.
 func (v *parameters) covered(r *ranking, documents [][]subtopicGrade) (n int) {
@@ -81,14 +82,14 @@ func (v *parameters) covered(r *ranking, documents [][]subtopicGrade) (n int) {
 }
 
 func (v *parameters) subtopicRecall(r *ranking) float64 {
-	return ratio(v.covered(r, v.first(r)), v.covered(r, r.truth))
+	return ratio(v.covered(r, v.top(r)), v.covered(r, r.truth))
 }
 
 // noveltyOf returns the discounted gain of a ranking. A document gains (1 - alpha)^n for each of its subtopics, where n is the number of
 // documents above it that are relevant for the subtopic.
 func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum float64) {
-	worth := slices.Repeat([]float64{1}, r.subtopics)
-	for rank, document := range v.first(r) {
+	worth := slices.Repeat([]float64{1}, r.subtopics) // what a document gains for each subtopic
+	for rank, document := range v.top(r) {
 		if r.counter.Add(1+len(document)) != nil {
 			break
 		}
@@ -104,48 +105,52 @@ func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum floa
 
 // noveltyShare divides the gain of the ranking by the gain of documents that are relevant for every subtopic.
 func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float64 {
-	best, gain := 0.0, float64(v.covered(r, r.truth))
+	best := 0.0
+	gain := float64(v.covered(r, r.truth))
 	for rank := range v.depth {
-		if r.counter.Add(1) != nil {
+		if gain == 0 || r.counter.Add(1) != nil {
 			break
 		}
 		best += gain * at(rank)
 		gain *= 1 - alpha
-		if gain == 0 {
-			break
-		}
 	}
 	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }
 
 // noveltyOfIdeal divides the gain of the ranking by the gain of the ideal ranking. Like ndeval, it finds the ideal ranking greedily: the
-// next document is always one with the greatest gain and, of several, the one with the last id.
+// next document is always one with the greatest gain and, of several, the one with the last id. The result is invalid if the counter has
+// an error.
 func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) float64 {
-	worth := slices.Repeat([]float64{1}, r.subtopics)
-	left := slices.Clone(r.truth)
-	best := 0.0
-	for rank := range min(v.depth, len(left)) {
-		next, most := -1, 0.0
-		for i, document := range left {
-			if r.counter.Add(1+len(document)) != nil {
-				return 0
-			}
-			gain := 0.0
-			for s := range v.subtopicsOf(document) {
-				gain += worth[s]
-			}
-			if gain > 0 && gain >= most {
-				next, most = i, gain
-			}
-		}
-		if next < 0 {
+	worth := slices.Repeat([]float64{1}, r.subtopics) // what a document gains for each subtopic
+	unranked := slices.Clone(r.truth)
+	ideal := 0.0
+	for rank := range min(v.depth, len(unranked)) {
+		best, gain := v.mostGain(r.counter, unranked, worth)
+		if gain == 0 {
 			break
 		}
-		best += most * at(rank)
-		for s := range v.subtopicsOf(left[next]) {
+		ideal += gain * at(rank)
+		for s := range v.subtopicsOf(unranked[best]) {
 			worth[s] *= 1 - alpha
 		}
-		left[next] = nil
+		unranked[best] = nil
 	}
-	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
+	return measure.Ratio(v.noveltyOf(r, alpha, at), ideal)
+}
+
+// mostGain returns the last document with the greatest gain, and this gain. The gain is 0 if no document has any.
+func (v *parameters) mostGain(counter *steps.Counter, documents [][]subtopicGrade, worth []float64) (best int, most float64) {
+	for i, document := range documents {
+		if counter.Add(1+len(document)) != nil {
+			return 0, 0
+		}
+		gain := 0.0
+		for s := range v.subtopicsOf(document) {
+			gain += worth[s]
+		}
+		if gain >= most {
+			best, most = i, gain
+		}
+	}
+	return best, most
 }

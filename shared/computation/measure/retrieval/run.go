@@ -47,7 +47,7 @@ const (
 
 const (
 	tooLongText    = "the line has more than six fields; what follows the sixth is ignored, here and in any other line"
-	misorderedText = "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and " +
+	misorderedText = "rank and score contradict those of the line before; documents are ranked only by score, the highest first, here and " +
 		"in any other line: if less is better in your scores, change their sign"
 )
 
@@ -153,115 +153,161 @@ type job struct {
 	chunk        lines.Chunk
 }
 
-// readRun reads the files in one pass. The caller's goroutine reads and unpacks, and parsers run on all cores. The report is nil only if
-// there is an error.
+// runReader reads the files of a run in one pass. The goroutine of readRun reads and unpacks chunks, and parsers run on all cores.
+type runReader struct {
+	run     *run
+	limits  limits
+	jobs    chan job
+	buffers chan []byte  // memory of parsed chunks
+	faults  atomic.Int64 // of all parsed chunks
+	records atomic.Int64
+	mu      sync.Mutex // guards run.blocks
+}
+
+// readRun reads the files. The report is nil only if there is an error.
 func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
-	r := &run{topics: &topics{names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
-		files: lists.Map(files, func(f measure.File) string { return f.Name })}
-	var (
-		parsers = runtime.GOMAXPROCS(0)
-		jobs    = make(chan job, parsers)
-		buffers = make(chan []byte, 2*parsers+2)
-		wait    sync.WaitGroup
-		mu      sync.Mutex
-		faults  atomic.Int64
-		records atomic.Int64
-	)
-	for range parsers {
-		p := parser{topics: r.topics}
-		wait.Go(func() {
-			for j := range jobs {
-				b := p.parse(&j.chunk)
-				b.file = j.file
-				buffers <- j.chunk.Recycle()
-				faults.Add(int64(len(b.faults)))
-				records.Add(int64(len(b.records)))
-				mu.Lock()
-				for len(r.blocks) <= j.number {
-					r.blocks = append(r.blocks, block{})
-				}
-				r.blocks[j.number] = b
-				mu.Unlock()
-			}
-		})
+	parsers := runtime.GOMAXPROCS(0)
+	r := &runReader{
+		run: &run{
+			files:  lists.Map(files, func(f measure.File) string { return f.Name }),
+			topics: &topics{names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
+		},
+		limits:  limits,
+		jobs:    make(chan job, parsers),
+		buffers: make(chan []byte, 2*parsers+2),
 	}
-	var perFile []*measure.Report // the readers' faults
-	var err error
-	count := 0
+	var parsing sync.WaitGroup
+	for range parsers {
+		parsing.Go(r.parseJobs)
+	}
+	perFile, err := r.readFiles(ctx, files)
+	close(r.jobs)
+	parsing.Wait()
+	if err != nil {
+		return nil, nil, err
+	}
+	report := r.run.report(perFile)
+	r.reportLimits(report)
+	return r.run, report, nil
+}
+
+// readFiles passes the chunks of the files to the parsers, until a limit is exceeded. It returns the readers' faults by file.
+func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFile []*measure.Report, err error) {
+	chunks := 0
 	text := int64(0) // bytes of the files before
 	for i, f := range files {
 		found := &measure.Report{Text: text}
 		perFile = append(perFile, found)
 		in := lines.NewReader(ctx, f.Name, f.Content, found)
-		for records.Load() <= int64(limits.lines) && !r.topics.full.Load() && faults.Load() < measure.MaxDiagnostics {
-			var buffer []byte
-			select {
-			case buffer = <-buffers:
-			default:
-			}
-			chunk, ok := in.Next(buffer)
+		for !r.full() {
+			chunk, ok := in.Next(r.buffer())
 			if !ok {
 				break
 			}
-			jobs <- job{count, i, chunk}
-			count++
+			r.jobs <- job{number: chunks, file: i, chunk: chunk}
+			chunks++
+		}
+		if err := in.Err(); err != nil {
+			return nil, err
 		}
 		text = found.Text
-		if err = in.Err(); err != nil {
-			break
-		}
 	}
-	close(jobs)
-	wait.Wait()
-	if err != nil {
-		return nil, nil, err
-	}
-	report := r.report(perFile)
-	if records.Load() > int64(limits.lines) {
-		report.Errorf(files[len(perFile)-1].Name, 0, "the run has more than %d lines; leave out low ranks", limits.lines)
-	}
-	if r.topics.full.Load() {
-		report.Errorf(files[len(perFile)-1].Name, 0, "more than %d topics of the run are not in the truth; check the first field of the lines",
-			limits.topics)
-	}
-	return r, report, nil
+	return perFile, nil
 }
 
-// report merges the faults of the readers and of the parsers, in the order of lines.
+// full reports whether reading on is useless, because a limit is exceeded or the report has no room for more faults.
+func (r *runReader) full() bool {
+	return r.tooManyLines() || r.run.topics.full.Load() || r.faults.Load() >= measure.MaxDiagnostics
+}
+
+func (r *runReader) tooManyLines() bool { return r.records.Load() > int64(r.limits.lines) }
+
+// buffer returns the memory of a parsed chunk, or nil if no parser has finished a chunk.
+func (r *runReader) buffer() []byte {
+	select {
+	case buffer := <-r.buffers:
+		return buffer
+	default:
+		return nil
+	}
+}
+
+// parseJobs is the work of one parser.
+func (r *runReader) parseJobs() {
+	p := parser{topics: r.run.topics}
+	for j := range r.jobs {
+		b := p.parse(&j.chunk)
+		b.file = j.file
+		r.buffers <- j.chunk.Recycle()
+		r.faults.Add(int64(len(b.faults)))
+		r.records.Add(int64(len(b.records)))
+		r.put(j.number, b)
+	}
+}
+
+// put stores the block of a chunk. The parsers finish the chunks in any order.
+func (r *runReader) put(number int, b block) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.run.blocks) <= number {
+		r.run.blocks = append(r.run.blocks, block{})
+	}
+	r.run.blocks[number] = b
+}
+
+// reportLimits reports the limits that the run exceeds.
+func (r *runReader) reportLimits(report *measure.Report) {
+	if r.tooManyLines() {
+		report.Errorf(r.lastFile(), 0, "the run has more than %d lines; leave out low ranks", r.limits.lines)
+	}
+	if r.run.topics.full.Load() {
+		report.Errorf(r.lastFile(), 0, "more than %d topics of the run are not in the truth; check the first field of the lines",
+			r.limits.topics)
+	}
+}
+
+func (r *runReader) lastFile() string { return r.run.files[len(r.run.files)-1] }
+
+// report merges the faults of the readers and of the parsers.
 func (r *run) report(perFile []*measure.Report) *measure.Report {
 	report := &measure.Report{}
 	if len(r.files) == 0 {
 		report.Errorf("", 0, "there is no file of the run")
 	}
 	for i, found := range perFile {
-		var list []measure.Diagnostic
-		list = append(list, found.Diagnostics()...)
-		var first [warningKinds]fault
-		records := 0
-		for _, b := range r.blocks {
-			if b.file != i {
-				continue
-			}
-			for _, f := range b.faults {
-				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
-			}
-			for kind, n := range b.warnings {
-				first[kind] = cmp.Or(first[kind], n)
-			}
-			records += len(b.records)
-		}
-		if records == 0 && len(list) == 0 {
-			report.Errorf(r.files[i], 0, "the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag")
-		}
-		slices.SortStableFunc(list, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
-		for _, d := range list {
-			report.Add(d)
-		}
-		for _, n := range first {
-			if n.line > 0 {
-				report.Warnf(r.files[i], n.line, "%s", n.message)
-			}
-		}
+		r.reportFile(report, i, found.Diagnostics())
 	}
 	return report
+}
+
+// reportFile reports the faults of a file in the order of lines, and then the first warning of each kind. found are the reader's faults.
+func (r *run) reportFile(report *measure.Report, file int, found []measure.Diagnostic) {
+	name := r.files[file]
+	all := slices.Clone(found)
+	var warnings [warningKinds]fault
+	records := 0
+	for _, b := range r.blocks {
+		if b.file != file {
+			continue
+		}
+		for _, f := range b.faults {
+			all = append(all, measure.Diagnostic{Severity: measure.Error, File: name, Line: f.line, Message: f.message})
+		}
+		for kind, w := range b.warnings {
+			warnings[kind] = cmp.Or(warnings[kind], w)
+		}
+		records += len(b.records)
+	}
+	if records == 0 && len(all) == 0 {
+		report.Errorf(name, 0, "the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag")
+	}
+	slices.SortStableFunc(all, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	for _, d := range all {
+		report.Add(d)
+	}
+	for _, w := range warnings {
+		if w.line > 0 {
+			report.Warnf(name, w.line, "%s", w.message)
+		}
+	}
 }

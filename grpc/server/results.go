@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"assay/grpc/assayv1"
@@ -56,16 +57,16 @@ func requestDigest(in proto.Message) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// resultOf returns the result of a request that ended a lease. For a repeated request, whose first answer may have been lost, it returns
-// the first result.
-func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
-	if err == nil {
+// resultOf returns the result of a request that ended a lease: run, or refused if the queue refused the request. A client repeats a
+// request whose answer was lost. Then the lease is stale, and resultOf returns the first result.
+func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, refused error) (record.EndedLease, error) {
+	if refused == nil {
 		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
 	}
-	if !errors.Is(err, queue.ErrStaleLease) {
-		return record.EndedLease{}, err
+	if !errors.Is(refused, queue.ErrStaleLease) {
+		return record.EndedLease{}, refused
 	}
-	run, err = records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
 		return record.EndedLease{}, err
 	}
@@ -125,8 +126,8 @@ func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRe
 	case run == nil || !h.Matches(run.Lease):
 		return nil, nil, queue.ErrStaleLease
 	case run.State != record.Evaluating:
-		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Send its output with CompleteRun.",
-			run.State)
+		return nil, nil, problem.Conflict.New("The run is %s, and only runs that are being evaluated take measures. Send its output "+
+			"with CompleteRun.", run.State)
 	}
 	truth, err := records.Get[record.TruthVersion](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	return run, truth, err
@@ -136,9 +137,11 @@ func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRe
 // is refused with errStale, and the worker has nothing left to do either.
 func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
-	if _, err := s.queue.Release(ctx, h); errors.Is(err, queue.ErrStaleLease) {
+	_, err := s.queue.Release(ctx, h)
+	switch {
+	case errors.Is(err, queue.ErrStaleLease):
 		return errStale
-	} else if err != nil {
+	case err != nil:
 		return err
 	}
 	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: " +
@@ -150,12 +153,18 @@ func tooLarge(v float64) bool { return math.Abs(v) > measure.MaxReported }
 
 // parseMeasures returns the measures of a report. The report must contain exactly the measures that the dataset names.
 func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
+	result, fields := parseOverall(in.GetMeasures(), names)
+	perTopic, more := parseTopics(in.GetTopics(), names)
+	result.PerTopic = perTopic
+	return result, append(fields, more...)
+}
+
+// parseOverall returns a result with the values of the whole run.
+func parseOverall(values map[string]float64, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	var fields problem.Fields
-	known := map[string]bool{}
 	for _, name := range names {
-		known[name] = true
-		switch v, ok := in.GetMeasures()[name]; {
+		switch v, ok := values[name]; {
 		case !ok:
 			fields.Add("/measures", "misses %s, which the dataset names; NaN says that it is not defined for the run", name)
 		case tooLarge(v):
@@ -167,59 +176,87 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 			result.Measures[name] = &v
 		}
 	}
-	for name := range in.GetMeasures() {
-		fields.AddIf(!known[name], "/measures", "has %s, which the dataset does not name", quote(name))
-	}
-	for topic, values := range in.GetTopics() {
-		fields.AddIf(!record.IsTopicName(topic), "/topics",
-			"has the topic %s: the name of a topic is one line of at most %d bytes without control and format characters", quote(topic),
-			record.MaxTopicName)
-		of := map[string]float64{}
-		for name, v := range values.GetMeasures() {
-			switch {
-			case !known[name]:
-				fields.Add("/topics", "topic %s has %s, which the dataset does not name", quote(topic), quote(name))
-			case tooLarge(v):
-				fields.Add("/topics", "topic %s has %v as %s: values are numbers from %g to %g", quote(topic), v, name,
-					-measure.MaxReported, measure.MaxReported)
-			case !math.IsNaN(v):
-				of[name] = v
-			}
-		}
-		if result.PerTopic == nil {
-			result.PerTopic = map[string]map[string]float64{}
-		}
-		result.PerTopic[topic] = of
+	for name := range values {
+		fields.AddIf(!slices.Contains(names, name), "/measures", "has %s, which the dataset does not name", quote(name))
 	}
 	return result, fields
 }
 
+// parseTopics returns the values by topic and measure, nil without topics.
+func parseTopics(topics map[string]*assayv1.TopicMeasures, names []string) (map[string]map[string]float64, problem.Fields) {
+	if len(topics) == 0 {
+		return nil, nil
+	}
+	var fields problem.Fields
+	perTopic := make(map[string]map[string]float64, len(topics))
+	for topic, values := range topics {
+		fields.AddIf(!record.IsTopicName(topic), "/topics",
+			"has the topic %s: the name of a topic is one line of at most %d bytes without control and format characters", quote(topic),
+			record.MaxTopicName)
+		defined, more := parseTopic(topic, values.GetMeasures(), names)
+		fields = append(fields, more...)
+		perTopic[topic] = defined
+	}
+	return perTopic, fields
+}
+
+// parseTopic returns the values of one topic by measure, without NaN.
+func parseTopic(topic string, values map[string]float64, names []string) (map[string]float64, problem.Fields) {
+	var fields problem.Fields
+	defined := map[string]float64{}
+	for name, v := range values {
+		switch {
+		case !slices.Contains(names, name):
+			fields.Add("/topics", "topic %s has %s, which the dataset does not name", quote(topic), quote(name))
+		case tooLarge(v):
+			fields.Add("/topics", "topic %s has %v as %s: values are numbers from %g to %g", quote(topic), v, name,
+				-measure.MaxReported, measure.MaxReported)
+		case !math.IsNaN(v):
+			defined[name] = v
+		}
+	}
+	return defined, fields
+}
+
 func (s *workerService) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
-	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
-	fields = append(fields, more...)
-	h.Request = requestDigest(in)
-	var end func() (*record.RunItem, error)
-	switch in.GetFault() {
-	case assayv1.FailRunRequest_FAULT_RUN:
-		fields.AddIf(len(fields) == 0 && !measure.HasErrors(diagnostics), "/diagnostics", "must have an error that says why the run fails")
-		end = func() (*record.RunItem, error) { return s.fail(ctx, h, diagnostics) }
-	case assayv1.FailRunRequest_FAULT_WORKER:
-		end = func() (*record.RunItem, error) { return s.queue.FailAttempt(ctx, h, attemptReason(diagnostics)) }
-	case assayv1.FailRunRequest_FAULT_NONE:
-		end = func() (*record.RunItem, error) { return s.queue.Postpone(ctx, h, queue.RetryDelay) }
-	default:
-		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")
-	}
-	if err := problem.Check(fields); err != nil {
+	diagnostics, more := checkFailure(in)
+	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
 	}
-	run, err := end()
+	h.Request = requestDigest(in)
+	run, err := s.endFailed(ctx, h, in.GetFault(), diagnostics)
 	done, err := s.resultOf(ctx, h, run, err)
 	if err != nil {
 		return nil, err
 	}
 	return &assayv1.FailRunResponse{State: states[done.State]}, nil
+}
+
+// checkFailure returns the diagnostics of a request that fails a run. A run that is at fault needs an error.
+func checkFailure(in *assayv1.FailRunRequest) ([]measure.Diagnostic, problem.Fields) {
+	diagnostics, fields := checkDiagnostics("/diagnostics", in.GetDiagnostics())
+	switch in.GetFault() {
+	case assayv1.FailRunRequest_FAULT_RUN:
+		fields.AddIf(len(fields) == 0 && !measure.HasErrors(diagnostics), "/diagnostics", "must have an error that says why the run fails")
+	case assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE:
+	default:
+		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")
+	}
+	return diagnostics, fields
+}
+
+// endFailed ends a failed attempt. The fault says whether the run fails, the attempt counts, or the run only waits to be tried again.
+func (s *workerService) endFailed(ctx context.Context, h queue.LeaseRef, fault assayv1.FailRunRequest_Fault,
+	diagnostics []measure.Diagnostic) (*record.RunItem, error) {
+	switch fault {
+	case assayv1.FailRunRequest_FAULT_RUN:
+		return s.fail(ctx, h, diagnostics)
+	case assayv1.FailRunRequest_FAULT_WORKER:
+		return s.queue.FailAttempt(ctx, h, attemptReason(diagnostics))
+	default:
+		return s.queue.Postpone(ctx, h, queue.RetryDelay)
+	}
 }
 
 // fail fails a run. A run that was being evaluated remains failed only until the ground truth changes.

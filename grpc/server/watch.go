@@ -37,17 +37,19 @@ var errResume error = problem.Unavailable.New("The stream has lasted long enough
 
 // watchStream is a stream of WatchRun. It belongs to one goroutine.
 type watchStream struct {
-	run    *watchedRun
-	now    func() time.Time
-	viewer visibility.Viewer
-	caller compute.Caller
-	send   func(*assayv1.WatchRunResponse) error
+	run  *watchedRun
+	now  func() time.Time
+	send func(*assayv1.WatchRunResponse) error
 
-	position
-	pages     [logCount]logPage // that the stream reads
-	granted   time.Time         // when the grants were read
-	unserved  bool              // whether the run was last sent with the diagnostic that no worker serves it
-	settled   int64             // the stored version of the run that has nothing to send any more
+	viewer    visibility.Viewer
+	grantedAt time.Time // when the viewer's grants were read
+	caller    compute.Caller
+
+	position                   // of the last message
+	unserved bool              // whether the run was last sent with the diagnostic that no worker serves it
+	pages    [logCount]logPage // the page of each log that the stream reads
+
+	settled   int64 // the stored version of the run for which there was nothing to send
 	settledAt time.Time
 }
 
@@ -91,7 +93,7 @@ func (s *watchStream) watch(ctx context.Context, all *watchedRuns, runID string,
 // begin checks the caller's rights and the position. It makes the same reads as GetRun, so that its duration reveals neither which runs
 // exist nor which are watched.
 func (s *watchStream) begin(ctx context.Context, runID string) error {
-	s.granted = s.now()
+	s.grantedAt = s.now()
 	s.viewer.Consistency = store.Strong
 	run, roles, err := visibility.Get[record.RunItem](ctx, &s.viewer, runID, record.RunKey)
 	if err != nil {
@@ -102,23 +104,20 @@ func (s *watchStream) begin(ctx context.Context, runID string) error {
 
 // follow sends message after message. While there is nothing to send, it waits until the run is written, or for an interval.
 func (s *watchStream) follow(ctx context.Context) error {
-	for maxAge := time.Duration(0); ctx.Err() == nil; maxAge = s.run.interval {
+	maxAge := time.Duration(0) // the first read sees everything that was written before the call
+	for ctx.Err() == nil {
 		run, woken, err := s.run.read(ctx, maxAge)
 		if err != nil {
 			return err
 		}
-		if !s.isSettled(run) {
-			sent, err := s.sendNext(ctx, run)
-			if err != nil {
-				return err
-			}
-			if sent {
-				continue
-			}
-			s.settled = run.Stored()
-			s.settledAt = s.now()
-		}
-		if run.State.Ended() {
+		maxAge = s.run.interval
+		sent, err := s.sendUnlessSettled(ctx, run)
+		switch {
+		case err != nil:
+			return err
+		case sent:
+			continue
+		case run.State.Ended():
 			return nil
 		}
 		select {
@@ -130,8 +129,21 @@ func (s *watchStream) follow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// isSettled reports whether there is nothing to send. That ends in an interval while the run waits for a worker, because workers come and
-// go without a change of the run.
+// sendUnlessSettled sends the next message, and reports false if there is nothing to send.
+func (s *watchStream) sendUnlessSettled(ctx context.Context, run *record.RunItem) (sent bool, err error) {
+	if s.isSettled(run) {
+		return false, nil
+	}
+	sent, err = s.sendNext(ctx, run)
+	if err == nil && !sent {
+		s.settled = run.Stored()
+		s.settledAt = s.now()
+	}
+	return sent, err
+}
+
+// isSettled reports whether there was nothing to send for this version of the run. While the run waits for a worker, isSettled holds only
+// for servingInterval, because workers come and go without a change of the run.
 func (s *watchStream) isSettled(run *record.RunItem) bool {
 	return s.settled == run.Stored() && (!run.AwaitsWorker() || s.now().Sub(s.settledAt) < servingInterval)
 }
@@ -162,9 +174,9 @@ func (s *watchStream) sendNext(ctx context.Context, run *record.RunItem) (sent b
 
 // roles returns the caller's roles for the run, by grants that are not older than maxGrantsAge.
 func (s *watchStream) roles(ctx context.Context, run *record.RunItem) (access.Role, error) {
-	if now := s.now(); now.Sub(s.granted) > maxGrantsAge {
+	if now := s.now(); now.Sub(s.grantedAt) > maxGrantsAge {
 		s.viewer.Forget()
-		s.granted = now
+		s.grantedAt = now
 	}
 	return s.viewer.Roles(ctx, run.Scope())
 }
@@ -173,7 +185,7 @@ func (s *watchStream) roles(ctx context.Context, run *record.RunItem) (access.Ro
 func (s *watchStream) nextRun(ctx context.Context, run *record.RunItem, roles access.Role) (*assayv1.Run, error) {
 	reader := runview.Reader{Viewer: &s.viewer, Now: s.now()}
 	unserved, err := reader.Unserved(ctx, run, roles)
-	if err != nil || run.Version < s.version || run.Version == s.version && unserved == s.unserved {
+	if err != nil || !s.lacks(run, unserved) {
 		return nil, err
 	}
 	shown, err := reader.Show(ctx, run, roles)
@@ -188,6 +200,11 @@ func (s *watchStream) nextRun(ctx context.Context, run *record.RunItem, roles ac
 	return protoRun(shown), nil
 }
 
+// lacks reports whether the client has not received this version of the run, or received it with another diagnostic about workers.
+func (s *watchStream) lacks(run *record.RunItem, unserved bool) bool {
+	return run.Version > s.version || run.Version == s.version && unserved != s.unserved
+}
+
 // logNames holds the protocol's name of each log.
 var logNames = map[record.LogKind]assayv1.Log{
 	record.ExecutionLog:  assayv1.Log_LOG_EXECUTION,
@@ -195,29 +212,55 @@ var logNames = map[record.LogKind]assayv1.Log{
 }
 
 // nextLines returns lines for a message, of the logs that the roles allow to read. It advances the position.
-func (s *watchStream) nextLines(ctx context.Context, run *record.RunItem, roles access.Role) (batch []*assayv1.LogLine, err error) {
-	bytes := 0
-	for i, k := range record.LogKinds {
-		if !run.ReadsLog(k, roles) {
+func (s *watchStream) nextLines(ctx context.Context, run *record.RunItem, roles access.Role) ([]*assayv1.LogLine, error) {
+	var batch lineBatch
+	for log, kind := range record.LogKinds {
+		if !run.ReadsLog(kind, roles) {
 			continue
 		}
-		var lines []record.LogLine
-		number := &s.lines[i]
-		for ; *number < lineCount(run, k) && len(batch) < maxBatchLines && bytes < maxBatchBytes; *number++ {
-			if len(lines) == 0 {
-				if lines, err = s.pageLines(ctx, run, i); err != nil {
-					return nil, err
-				}
-			}
-			line := lines[0]
-			lines = lines[1:]
-			stream, _ := keyOf(streams, line.Stream)
-			batch = append(batch, &assayv1.LogLine{Log: logNames[k], Number: *number, Time: timestamppb.New(line.At.Time), Stream: stream,
-				Text: line.Text})
-			bytes += lineBytes(line)
+		if err := s.addLines(ctx, &batch, run, log); err != nil {
+			return nil, err
 		}
 	}
-	return batch, nil
+	return batch.lines, nil
+}
+
+// addLines moves the lines of a log after the position into the batch, until the log ends or the batch is full.
+func (s *watchStream) addLines(ctx context.Context, batch *lineBatch, run *record.RunItem, log int) error {
+	kind := record.LogKinds[log]
+	for {
+		left := lineCount(run, kind) - s.lines[log]
+		if left <= 0 || batch.full() {
+			return nil
+		}
+		page, err := s.pageLines(ctx, run, log)
+		if err != nil {
+			return err
+		}
+		for _, line := range page[:min(int64(len(page)), left)] { // a page may be newer than the run
+			if batch.full() {
+				return nil
+			}
+			batch.add(kind, s.lines[log], line)
+			s.lines[log]++
+		}
+	}
+}
+
+// lineBatch gathers the lines of a message.
+type lineBatch struct {
+	lines []*assayv1.LogLine
+	bytes int
+}
+
+func (b *lineBatch) full() bool { return len(b.lines) >= maxBatchLines || b.bytes >= maxBatchBytes }
+
+func (b *lineBatch) add(kind record.LogKind, number int64, line record.LogLine) {
+	stream, _ := keyOf(streams, line.Stream)
+	b.lines = append(b.lines, &assayv1.LogLine{
+		Log: logNames[kind], Number: number, Time: timestamppb.New(line.At.Time), Stream: stream, Text: line.Text,
+	})
+	b.bytes += lineBytes(line)
 }
 
 // lineBytes returns about how many bytes a line takes in memory or in a message.

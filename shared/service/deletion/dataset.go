@@ -13,13 +13,19 @@ import (
 
 var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
 
-// DeleteDataset adds to tx that a user moves the dataset to the trash with its ground truth. A dataset that runs use stays: then the error
-// is a Conflict.
+// DeleteDataset adds to tx that a user moves the dataset to the trash with its ground truth. If runs use the dataset, it stays, and the
+// error is a Conflict.
 //
-// First it marks the dataset in a transaction of its own, so that no request that begins later submits to it. Then it writes every grant
-// of the task again. A submission requires an unchanged grant, so each submission that was admitted before the mark is made by then, or
-// never will be, and the allowances count it without the lag of lists. If there is one, DeleteDataset removes the mark. ContinueDataset
-// does the same if the process dies between mark and tx.
+// Other requests may submit to the dataset meanwhile. DeleteDataset decides in three steps, so that each submission is either seen or
+// prevented:
+//
+//  1. It marks the dataset, in a transaction of its own. Requests that begin later do not submit to a marked dataset.
+//  2. It writes every grant of the task again. A submission requires an unchanged grant, so a request that began earlier has either
+//     committed its submission by now, or will fail.
+//  3. It looks for runs in the allowances, which the transaction of each submission counts up, and in the lists. If there are runs, it
+//     removes the mark.
+//
+// If the process dies after the first step, ContinueDataset takes the other two.
 func (d Deleter) DeleteDataset(ctx context.Context, tx *records.Tx, set *record.DatasetItem, by string) (*record.DeletionItem, error) {
 	if set.Deleting() {
 		return d.deleteMarked(ctx, tx, set)
@@ -53,46 +59,56 @@ func (d Deleter) ContinueDataset(ctx context.Context, key store.Key) error {
 
 // deleteMarked adds to tx that the marked dataset moves to the trash, or removes the mark if runs use the dataset after all. Both require
 // that the dataset still has the mark that was read: another process may have removed it, and even set it again, since.
-func (d Deleter) deleteMarked(ctx context.Context, tx *records.Tx, set *record.DatasetItem) (*record.DeletionItem, error) {
-	if err := d.renewGrants(ctx, set.TaskID); err != nil {
+func (d Deleter) deleteMarked(ctx context.Context, tx *records.Tx, marked *record.DatasetItem) (*record.DeletionItem, error) {
+	if err := d.renewGrants(ctx, marked.TaskID); err != nil {
 		return nil, err
 	}
-	unmarked, err := d.unmarked(ctx, set)
+	unmarked, err := d.withoutMark(ctx, marked)
 	if err != nil {
 		return nil, err
 	}
-	err = d.checkDatasetUnused(ctx, set)
-	if problem.Conflict.Is(err) {
-		return nil, cmp.Or(new(records.Tx).Replace(unmarked).Commit(ctx, d.Store), err)
+	used := d.checkDatasetUnused(ctx, marked)
+	switch {
+	case problem.Conflict.Is(used):
+		return nil, cmp.Or(new(records.Tx).Replace(unmarked).Commit(ctx, d.Store), used)
+	case used != nil:
+		return nil, used
 	}
-	if err != nil {
-		return nil, err
-	}
-	items, err := records.Contents(ctx, d.Store, set.Key())
+	return d.trashDataset(ctx, tx, unmarked, marked.DeletedBy)
+}
+
+// trashDataset adds to tx that a user moves the dataset to the trash with its contents. The trash gets the dataset as given.
+func (d Deleter) trashDataset(ctx context.Context, tx *records.Tx, set *record.DatasetItem, by string) (*record.DeletionItem, error) {
+	contents, err := records.Contents(ctx, d.Store, set.Key())
 	if err != nil {
 		return nil, err
 	}
 	path := "/v1/datasets/" + set.ID
-	entry := record.NewDeletion(d.Now(), record.DatasetInTrash, set.ID, path, set.Name, set.Scope(), set.DeletedBy, false)
-	tx.Create(entry).Create(record.NewAudit(d.Now(), set.Scope(), set.DeletedBy, record.DatasetDeleted, path, set.Audited(), nil))
-	return entry, (&batch{Tx: tx, entry: entry}).each(items, func(b *batch, it store.Item) error {
+	entry := record.NewDeletion(d.Now(), record.DatasetInTrash, set.ID, path, set.Name, set.Scope(), by, false)
+	tx.Create(entry).Create(record.NewAudit(d.Now(), set.Scope(), by, record.DatasetDeleted, path, set.Audited(), nil))
+	b := &batch{Tx: tx, entry: entry}
+	err = b.each(contents, func(b *batch, it store.Item) error {
 		if it.Key == set.Key() {
-			return b.record(unmarked, (*batch).out)
+			return b.record(set, (*batch).out)
 		}
 		return b.out(it)
 	})
+	return entry, err
 }
 
-// unmarked is the dataset without the mark of its deletion. Work that the mark replaced is pending again.
-func (d Deleter) unmarked(ctx context.Context, set *record.DatasetItem) (*record.DatasetItem, error) {
-	truth, err := records.Get[record.TruthVersion](ctx, d.Store, store.Strong, record.TruthKey(set.ID))
-	unmarked := *set
+// withoutMark returns the dataset without the mark of its deletion. Work that the mark replaced is pending again.
+func (d Deleter) withoutMark(ctx context.Context, marked *record.DatasetItem) (*record.DatasetItem, error) {
+	truth, err := records.Get[record.TruthVersion](ctx, d.Store, store.Strong, record.TruthKey(marked.ID))
+	if err != nil {
+		return nil, err
+	}
+	unmarked := *marked
 	unmarked.DeletedBy = ""
 	unmarked.Resume(truth, d.Now())
-	return &unmarked, err
+	return &unmarked, nil
 }
 
-// renewGrants writes every grant of the task again, so that transactions which require an earlier form of one fail.
+// renewGrants writes every grant of the task again, so that transactions that require an earlier version of a grant fail.
 func (d Deleter) renewGrants(ctx context.Context, taskID string) error {
 	return d.eachInTask(ctx, taskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {

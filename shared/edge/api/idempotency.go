@@ -18,43 +18,61 @@ const idempotencyHeader = "Idempotency-Key"
 const maxIdempotencyKey = 255
 
 // claimKey claims the request's Idempotency-Key. If the key was used before, it returns the record with the first answer. It returns nil
-// if the request has no key.
-func (c *Call) claimKey(ctx context.Context) (claimed *record.Idempotency, err error) {
-	names := c.request.Header.Values(idempotencyHeader)
-	if len(names) == 0 {
-		return nil, nil
+// if the request has no key, or is a preview. If the returned record has no answer, the caller must remove the key from claims.
+func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
+	name, err := c.idempotencyKey()
+	if err != nil || name == "" || c.preview != nil {
+		return nil, err
 	}
-	name := strings.Join(names, ",") // like API Gateway
-	if name == "" || len(name) > maxIdempotencyKey ||
-		strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
-		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.",
-			idempotencyHeader, maxIdempotencyKey)
-	}
-	if c.preview != nil {
-		return nil, nil
-	}
-	now := c.Now()
-	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})
-	mine := &record.Idempotency{
-		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest), Until: record.At(now.Add(record.IdempotencyHold)),
-	}
-	mine.ID = c.Caller.ID
+	mine := c.newClaim(name)
 	_, handled := c.server.claims.LoadOrStore(mine.Key(), nil)
 	if handled {
 		return c.takeOver(ctx, mine, false)
 	}
-	defer func() {
-		if err != nil || claimed.Done {
-			c.server.claims.Delete(mine.Key())
-		}
-	}()
-	if err = new(records.Tx).Create(mine).Commit(ctx, c.Store); err == nil {
-		return mine, nil
+	claimed, err := c.storeClaim(ctx, mine)
+	if err != nil || claimed.Done {
+		c.server.claims.Delete(mine.Key()) // this request does nothing under the key
 	}
-	if !records.IsConflict(err) {
+	return claimed, err
+}
+
+// idempotencyKey returns the value of the header, or "" without the header. It refuses values that are no keys.
+func (c *Call) idempotencyKey() (string, error) {
+	values := c.request.Header.Values(idempotencyHeader)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := strings.Join(values, ",") // like API Gateway
+	isForbidden := func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }
+	if key == "" || len(key) > maxIdempotencyKey || strings.ContainsFunc(key, isForbidden) {
+		return "", problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.",
+			idempotencyHeader, maxIdempotencyKey)
+	}
+	return key, nil
+}
+
+// newClaim returns the record with which this request claims a key.
+func (c *Call) newClaim(name string) *record.Idempotency {
+	now := c.Now()
+	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})
+	claim := &record.Idempotency{
+		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest), Until: record.At(now.Add(record.IdempotencyHold)),
+	}
+	claim.ID = c.Caller.ID
+	return claim
+}
+
+// storeClaim stores the claim. If the key has a record already, it takes over this record.
+func (c *Call) storeClaim(ctx context.Context, mine *record.Idempotency) (*record.Idempotency, error) {
+	err := new(records.Tx).Create(mine).Commit(ctx, c.Store)
+	switch {
+	case err == nil:
+		return mine, nil
+	case records.IsConflict(err):
+		return c.takeOver(ctx, mine, c.Alone)
+	default:
 		return nil, err
 	}
-	return c.takeOver(ctx, mine, c.Alone)
 }
 
 // takeOver returns the stored record for the key of mine. It returns a finished record, with its answer, unchanged. If the request that

@@ -60,21 +60,43 @@ func (u Uploads) Expected(ctx context.Context, key string) bool {
 	if !ok {
 		return false
 	}
+	var expected bool
+	var err error
 	if holder == record.HolderRuns {
-		r, err := records.Get[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id))
-		if err != nil || r == nil {
-			return err != nil
-		}
-		awaitsUpload := r.State == record.AwaitingUpload
-		return r.Lease != nil && has(r.Lease.Outputs, digest) || slices.ContainsFunc(r.Files, func(f record.File) bool {
-			return f.SHA256 == digest && (awaitsUpload || f.State == record.FileStored)
-		})
+		expected, err = u.runExpects(ctx, id, digest)
+	} else {
+		expected, err = u.datasetExpects(ctx, holder, id, digest)
 	}
+	return expected || err != nil
+}
+
+func (u Uploads) runExpects(ctx context.Context, id, digest string) (bool, error) {
+	r, err := records.Get[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id))
+	if err != nil || r == nil {
+		return false, err
+	}
+	if r.Lease != nil && has(r.Lease.Outputs, digest) {
+		return true, nil
+	}
+	awaitsUpload := r.State == record.AwaitingUpload
+	return slices.ContainsFunc(r.Files, func(f record.File) bool {
+		return f.SHA256 == digest && (awaitsUpload || f.State == record.FileStored)
+	}), nil
+}
+
+func (u Uploads) datasetExpects(ctx context.Context, h record.Holder, id, digest string) (bool, error) {
 	d, err := records.Get[record.DatasetItem](ctx, u.Store, store.Strong, record.DatasetKey(id))
 	if err != nil || d == nil {
-		return err != nil
+		return false, err
 	}
-	return holder == record.HolderInputs && has(d.Inputs, digest) || holder == record.HolderTruths && has(d.Truths, digest)
+	switch h {
+	case record.HolderInputs:
+		return has(d.Inputs, digest), nil
+	case record.HolderTruths:
+		return has(d.Truths, digest), nil
+	default:
+		return false, nil
+	}
 }
 
 func has(files []record.File, digest string) bool {
@@ -90,11 +112,13 @@ func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
 		return nil // the worker completes the run after all outputs are stored
 	}
 	files, changed := record.Stored(r.Files, digest)
-	if !has(files, digest) || changed && r.State != record.AwaitingUpload {
+	switch {
+	case !has(files, digest):
 		return blob.ErrNotFound
-	}
-	if !changed {
+	case !changed:
 		return nil
+	case r.State != record.AwaitingUpload:
+		return blob.ErrNotFound
 	}
 	r.Files = files
 	if record.AllStored(r.Files) {

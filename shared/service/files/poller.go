@@ -66,21 +66,26 @@ func (p *Poller) Delete(ctx context.Context, keys ...string) error {
 	return p.Store.Delete(ctx, keys...)
 }
 
+// await polls for an upload until the given time, unless there is no room.
 func (p *Poller) await(key string, signed, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.awaited == nil {
 		p.awaited = map[string]*awaitedUpload{}
 	}
-	a := p.awaited[key]
-	if a == nil && len(p.awaited) >= maxAwaited && !p.makeRoom(signed) || a != nil && !a.signed.Before(signed) {
-		return
-	}
 	next := p.Uploads.Now().Add(minPollInterval)
-	if a != nil && a.next.Before(next) {
-		next = a.next // signing again does not defer the next question
+	earlier := p.awaited[key]
+	switch {
+	case earlier == nil:
+		if len(p.awaited) >= maxAwaited && !p.makeRoom(signed) {
+			return
+		}
+	case !earlier.signed.Before(signed):
+		return // this link is not newer
+	case earlier.next.Before(next):
+		next = earlier.next // signing again does not defer the next question
 	}
-	p.awaited[key] = &awaitedUpload{signed, next, until}
+	p.awaited[key] = &awaitedUpload{signed: signed, next: next, until: until}
 }
 
 // makeRoom forgets an upload whose link was signed before the given time. It compares only some uploads, and reports whether it found
@@ -102,21 +107,20 @@ func (p *Poller) makeRoom(signed time.Time) bool {
 
 // Run completes uploads until the context ends.
 func (p *Poller) Run(ctx context.Context) {
-	var all sync.WaitGroup
-	for _, job := range []struct {
-		every, timeout time.Duration
-		do             func(context.Context) error
-	}{{minPollInterval, pollTimeout, p.poll}, {completeInterval, completeTimeout, p.completeAll}} {
-		all.Go(func() {
-			const failed = "cannot ask the object store for all uploads; trying again later"
-			wait.Repeat(ctx, job.every, nil, p.Log, failed, func(ctx context.Context) error {
-				limited, cancel := context.WithTimeout(ctx, job.timeout)
-				defer cancel()
-				return job.do(limited)
-			})
-		})
-	}
-	all.Wait()
+	var jobs sync.WaitGroup
+	jobs.Go(func() { p.repeat(ctx, minPollInterval, pollTimeout, p.poll) })
+	jobs.Go(func() { p.repeat(ctx, completeInterval, completeTimeout, p.completeAll) })
+	jobs.Wait()
+}
+
+// repeat calls do at intervals, each time with a timeout.
+func (p *Poller) repeat(ctx context.Context, interval, timeout time.Duration, do func(context.Context) error) {
+	const failed = "cannot ask the object store for all uploads; trying again later"
+	wait.Repeat(ctx, interval, nil, p.Log, failed, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return do(ctx)
+	})
 }
 
 // poll asks for the awaited files that are due.
@@ -137,12 +141,17 @@ func (p *Poller) due(now time.Time) (keys []string) {
 			continue
 		}
 		keys = append(keys, key)
-		a.next = now.Add(min(max(now.Sub(a.signed)/pollFraction, minPollInterval), maxPollInterval))
+		a.next = now.Add(pollInterval(now.Sub(a.signed)))
 		if a.next.After(a.until) {
 			delete(p.awaited, key)
 		}
 	}
 	return keys
+}
+
+// pollInterval returns the interval at which to ask for a file whose link has the age.
+func pollInterval(age time.Duration) time.Duration {
+	return min(max(age/pollFraction, minPollInterval), maxPollInterval)
 }
 
 // complete records that the file is stored. stored is false if the file is not stored.
@@ -162,34 +171,50 @@ func (p *Poller) complete(ctx context.Context, key string) (stored bool, err err
 }
 
 // completeAll asks once for every file that runs and datasets wait for. It starts polling for files whose links may still be used,
-// because another process, or one that died, may have signed the links. It finds waiting runs by the expiry of their uploads. It returns
-// the first error, after trying all files.
-func (p *Poller) completeAll(ctx context.Context) (failed error) {
+// because another process, or one that died, may have signed the links. It returns the first error, after trying all files.
+func (p *Poller) completeAll(ctx context.Context) error {
+	runs := p.completeRuns(ctx)
+	datasets := p.completeDatasets(ctx)
+	return cmp.Or(runs, datasets)
+}
+
+// completeRuns does the work of completeAll for runs. It finds waiting runs by the expiry of their uploads.
+func (p *Poller) completeRuns(ctx context.Context) (failed error) {
 	now := p.Uploads.Now()
-	for it, err := range records.Items(ctx, p.Uploads.Store, store.Query{Index: record.ByWork, Partition: record.DuePartition,
-		From: record.DueBy(now), To: record.DueBy(now.Add(record.UploadTime)), Limit: readAtOnce}) {
-		if err != nil {
-			return cmp.Or(failed, err)
-		}
-		if !record.IsRun(it.Key) {
-			continue
-		}
-		r, err := records.Decode[record.RunItem](it)
-		if err == nil && r.State == record.AwaitingUpload {
-			err = p.completeFiles(ctx, record.HolderRuns, r.Meta, r.Files)
+	expiring := store.Query{
+		Index: record.ByWork, Partition: record.DuePartition, Limit: readAtOnce,
+		From: record.DueBy(now), To: record.DueBy(now.Add(record.UploadTime)),
+	}
+	for it, err := range records.Items(ctx, p.Uploads.Store, expiring) {
+		if err == nil && record.IsRun(it.Key) {
+			err = p.completeRun(ctx, it)
 		}
 		failed = cmp.Or(failed, err)
 	}
-	datasets := records.OfKind(record.KindDataset, record.AudiencesOf(record.KindDataset)...)
-	err := records.Each(ctx, p.Uploads.Store, readAtOnce, datasets, func(d *record.DatasetItem) error {
-		failed = cmp.Or(failed, p.completeFiles(ctx, record.HolderInputs, d.Meta, d.Inputs),
-			p.completeFiles(ctx, record.HolderTruths, d.Meta, d.Truths))
+	return failed
+}
+
+func (p *Poller) completeRun(ctx context.Context, it store.Item) error {
+	r, err := records.Decode[record.RunItem](it)
+	if err != nil || r.State != record.AwaitingUpload {
+		return err
+	}
+	return p.completeFiles(ctx, record.HolderRuns, r.Meta, r.Files)
+}
+
+// completeDatasets does the work of completeAll for datasets.
+func (p *Poller) completeDatasets(ctx context.Context) (failed error) {
+	all := records.OfKind(record.KindDataset, record.AudiencesOf(record.KindDataset)...)
+	err := records.Each(ctx, p.Uploads.Store, readAtOnce, all, func(d *record.DatasetItem) error {
+		inputs := p.completeFiles(ctx, record.HolderInputs, d.Meta, d.Inputs)
+		truths := p.completeFiles(ctx, record.HolderTruths, d.Meta, d.Truths)
+		failed = cmp.Or(failed, inputs, truths)
 		return ctx.Err()
 	})
 	return cmp.Or(failed, err)
 }
 
-// completeFiles does the work of completeAll for the files of one resource.
+// completeFiles does the work of completeAll for the files of a run or dataset.
 func (p *Poller) completeFiles(ctx context.Context, h record.Holder, of record.Meta, files []record.File) (failed error) {
 	for _, f := range files {
 		if f.State != record.FilePending {
@@ -198,7 +223,8 @@ func (p *Poller) completeFiles(ctx context.Context, h record.Holder, of record.M
 		key := record.ObjectKey(h, of.ID, f.SHA256)
 		stored, err := p.complete(ctx, key)
 		failed = cmp.Or(failed, err)
-		if until := of.UpdatedAt.Add(maxLinkLife + uploadDuration); !stored && until.After(p.Uploads.Now()) {
+		until := of.UpdatedAt.Add(maxLinkLife + uploadDuration)
+		if !stored && until.After(p.Uploads.Now()) {
 			p.await(key, of.UpdatedAt.Time, until)
 		}
 	}

@@ -32,6 +32,22 @@ var settable = map[string]string{"title": "title", "description": "description",
 	"repository": "url", "ref": "ref", "command": "command"}
 
 func submit(c *call, task object) {
+	files := c.chosen(task)
+	body := c.submission(task, files)
+	if !c.yes("baseline") {
+		c.requireAccepted(task)
+	}
+	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
+	runs := memberAs[[]string](made, "runIds")
+	if c.yes("wait") && c.err == nil {
+		c.await(runs, memberAs[object](made, "quota"))
+		return
+	}
+	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
+}
+
+// submission returns the submission that the flags describe. A submission without files names its dataset.
+func (c *call) submission(task object, files []sent) map[string]any {
 	body := map[string]any{"type": "upload"}
 	c.fill(body, settable)
 	for _, kind := range []string{"image", "repository"} {
@@ -42,23 +58,22 @@ func submit(c *call, task object) {
 	if c.yes("public") {
 		body["visibility"] = "public"
 	}
-	files := c.chosen(task)
+	if c.yes("baseline") {
+		body["baseline"] = true
+	}
 	if len(files) == 0 && c.err == nil {
 		body["datasetIds"] = []string{c.dataset(task, c.text("dataset")).id()}
 	}
-	if c.yes("baseline") {
-		body["baseline"] = true
-	} else if r := c.register(task); c.err == nil && r.text("state") != "accepted" {
+	return body
+}
+
+// requireAccepted registers the caller for the task, and refuses to go on before the organizers have accepted the registration.
+func (c *call) requireAccepted(task object) {
+	r := c.register(task)
+	if c.err == nil && r.text("state") != "accepted" {
 		c.fail(&refusal{notFound, fmt.Sprintf("The registration of %s is %s: the organizers have to accept it first.", r.text("team"),
 			r.text("state")), "the same command once they have"})
 	}
-	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
-	runs := memberAs[[]string](made, "runIds")
-	if c.yes("wait") && c.err == nil {
-		c.await(runs, memberAs[object](made, "quota"))
-		return
-	}
-	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 }
 
 // chosen returns the files that the arguments name. It refuses files that the server would refuse, before anything is sent or counted.
@@ -97,26 +112,13 @@ func settingsOf(dataset object) scoring.Settings {
 // makeSubmission makes a submission at the path, and sends its files. If the upload of a submission with the same files was interrupted, it
 // continues this submission.
 func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
-	inline := ask[serverInfo](c, http.MethodGet, "/info", nil).Limits.InlineFiles
-	for _, f := range files {
-		inline -= f.Size
-	}
-	for i := range files {
-		if inline >= 0 && c.err == nil {
-			content, err := os.ReadFile(files[i].path)
-			files[i].Content, c.err = base64.StdEncoding.EncodeToString(content), err
-		}
-	}
-	if len(files) > 0 {
-		body["files"] = files
-	}
-	if inline >= 0 {
-		defer func(ctx context.Context) { c.ctx = ctx }(c.ctx)
-		c.ctx = context.WithoutCancel(c.ctx) // One request makes everything. An interruption waits for its answer, to print it.
-		return c.post(path, body)
+	limit := ask[serverInfo](c, http.MethodGet, "/info", nil).Limits.InlineFiles
+	if sizeOf(files) <= limit {
+		return c.postInline(path, body, files)
 	}
 	made := c.unfinished(files)
 	if made == nil {
+		body["files"] = files
 		made = c.post(path, body)
 	}
 	for _, f := range files {
@@ -125,14 +127,37 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 	return made
 }
 
+func sizeOf(files []sent) (size int64) {
+	for _, f := range files {
+		size += f.Size
+	}
+	return size
+}
+
+// postInline makes a submission with the content of its files in one request. An interruption waits for the answer, to print it.
+func (c *call) postInline(path string, body map[string]any, files []sent) object {
+	for i := range files {
+		content, err := os.ReadFile(files[i].path)
+		if c.fail(err) {
+			return nil
+		}
+		files[i].Content = base64.StdEncoding.EncodeToString(content)
+	}
+	if len(files) > 0 {
+		body["files"] = files
+	}
+	interruptible := c.ctx
+	defer func() { c.ctx = interruptible }()
+	c.ctx = context.WithoutCancel(c.ctx)
+	return c.post(path, body)
+}
+
 // unfinished returns the caller's submission with the same files whose upload was interrupted, or nil.
 func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
 	for _, r := range all[object](c, pending) {
 		s := c.get(client.Path("tasks", r.text("taskId"), "submissions", r.text("submissionId")))
-		has := filesOf(s, "files")
-		other := func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
-		if len(has) == len(files) && !slices.ContainsFunc(has, other) {
+		if sameFiles(filesOf(s, "files"), files) {
 			c.note("Going on with the submission %s, whose upload was interrupted.", s.id())
 			return s
 		}
@@ -140,21 +165,35 @@ func (c *call) unfinished(files []sent) object {
 	return nil
 }
 
+// sameFiles reports whether two lists have the same files in any order.
+func sameFiles(a, b []sent) bool {
+	for _, f := range a {
+		if !slices.ContainsFunc(b, f.same) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
 // send uploads a file of a member of the resource at the path, unless the file is stored already.
 func (c *call) send(path, member string, f sent) {
 	if c.err != nil {
 		return
 	}
-	c.err = client.Send(c.ctx, f.path, func(ctx context.Context) (*record.Upload, error) {
-		now, err := client.Get[object](ctx, c.Client, path)
-		if err != nil {
-			return nil, err
-		}
-		files := filesOf(now, member)
-		i := slices.IndexFunc(files, f.same)
-		if i < 0 || files[i].State == record.FileStored {
-			return nil, nil
-		}
-		return files[i].Upload, nil
-	}, c.progress())
+	link := func(ctx context.Context) (*record.Upload, error) { return c.uploadLink(ctx, path, member, f) }
+	c.err = client.Send(c.ctx, f.path, link, c.progress())
+}
+
+// uploadLink returns a new link to upload the file, or nil if the file is stored already or the resource no longer names it.
+func (c *call) uploadLink(ctx context.Context, path, member string, f sent) (*record.Upload, error) {
+	resource, err := client.Get[object](ctx, c.Client, path)
+	if err != nil {
+		return nil, err
+	}
+	files := filesOf(resource, member)
+	i := slices.IndexFunc(files, f.same)
+	if i < 0 || files[i].State == record.FileStored {
+		return nil, nil
+	}
+	return files[i].Upload, nil
 }

@@ -25,7 +25,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err := problem.Check(d.CheckPool(t.OrganizerID, "")); err != nil {
 		return "", nil, err
 	}
-	none := new(record.DatasetItem)
+	none := new(record.DatasetItem) // the state before
 	inline, err := checkFiles(&d, none)
 	if err != nil {
 		return "", nil, err
@@ -41,13 +41,8 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
-		switch checked, err := checkTruth(ctx, c, item.ID, &d, inline); {
-		case problem.TooLarge.Is(err):
-			item.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
-		case err != nil:
+		if err := acceptFirstTruth(ctx, c, item, inline); err != nil {
 			return "", nil, err
-		default:
-			truth.Activate(c.Tx, item, nil, checked, c.Now())
 		}
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
@@ -55,21 +50,34 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	}
 	path = "/v1/datasets/" + item.ID
 	c.Tx.Create(item).Check(t)
-	if err := renewWindow(ctx, c, new(record.DatasetItem), item); err != nil {
+	if err := renewWindow(ctx, c, none, item); err != nil {
 		return "", nil, err
 	}
 	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
 		return "", nil, err
 	}
 	c.EffectOfAdvice(item.ID, nil, item.Advise(t))
-	shown, err = showChanged(ctx, c, item)
+	shown, err = showWithLinks(ctx, c, item)
 	return path, shown, err
+}
+
+// acceptFirstTruth activates the ground truth of a new dataset in c.Tx. A truth that takes too much memory for a request is accepted later.
+func acceptFirstTruth(ctx context.Context, c *api.Call, d *record.DatasetItem, inline contents) error {
+	checked, err := checkTruth(ctx, c, d.ID, &d.DatasetDraft, inline)
+	switch {
+	case problem.TooLarge.Is(err):
+		d.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
+		return nil
+	case err != nil:
+		return err
+	}
+	truth.Activate(c.Tx, d, nil, checked, c.Now())
+	return nil
 }
 
 // checkDatasetCount refuses another dataset for a task that has the most datasets that a task can have.
 func checkDatasetCount(ctx context.Context, c *api.Call, taskID string) error {
-	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID),
-		Limit: record.MaxTaskDatasets}
+	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID), Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {
 		return records.Failed(err)

@@ -47,10 +47,8 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 // All files must be inline or stored. The problem is TooLarge for a truth that takes more memory than a request may use.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (checked truth.Checked, err error) {
 	open := func(f record.File) (io.ReadCloser, error) {
-		for i, other := range d.Truths {
-			if other.SHA256 == f.SHA256 && inline.truths[i] != nil {
-				return io.NopCloser(bytes.NewReader(inline.truths[i])), nil
-			}
+		if content := inline.truth(d, f.SHA256); content != nil {
+			return io.NopCloser(bytes.NewReader(content)), nil
 		}
 		return c.Files.Open(ctx, record.ObjectKey(record.HolderTruths, id, f.SHA256))
 	}
@@ -65,12 +63,27 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	if err != nil {
 		return checked, err
 	}
-	return checked, problem.Check(record.Faults(checked.Diagnostics, func(name string) string {
-		if i := slices.IndexFunc(d.Truths, func(f record.File) bool { return f.Name == name }); i >= 0 {
-			return fmt.Sprintf("/truths/%d", i)
+	pointer := func(name string) string { return truthPointer(d, name) }
+	return checked, problem.Check(record.Faults(checked.Diagnostics, pointer))
+}
+
+// truth returns the bytes of an inline truth file of the draft, or nil.
+func (c contents) truth(d *record.DatasetDraft, digest string) []byte {
+	for i, f := range d.Truths {
+		if f.SHA256 == digest && c.truths[i] != nil {
+			return c.truths[i]
 		}
+	}
+	return nil
+}
+
+// truthPointer returns the JSON pointer to the truth file with the name, or to all truth files.
+func truthPointer(d *record.DatasetDraft, name string) string {
+	i := slices.IndexFunc(d.Truths, func(f record.File) bool { return f.Name == name })
+	if i < 0 {
 		return "/truths"
-	}))
+	}
+	return fmt.Sprintf("/truths/%d", i)
 }
 
 // putFiles stores the inline files of the dataset with put.

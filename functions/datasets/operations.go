@@ -7,8 +7,8 @@
 // cannot become hidden again, so a training split with public truth cannot become a test split with the same truth.
 //
 // Runs are evaluated against a [record.Truth]. It changes only as a whole, when all truth files are stored and readable. Each change makes
-// a new truthVersion, and every run is evaluated again. Leaderboards and lists of evaluations show the results against the version before
-// until no run waits for the new version, or until an organizer releases it. Lists without sort follow within seconds.
+// a new truthVersion, and every run is evaluated again. Leaderboards and lists of evaluations show the results against the earlier version
+// until every run has been evaluated, or until an organizer releases the new version. Lists without sort show it some seconds later.
 package datasets
 
 import (
@@ -61,7 +61,7 @@ var Operations = []api.Operation{
 			"truth; `labelsPublic` does the same for labels. Otherwise these teams learn only what their files and the ids in `inputs` show, and " +
 			"organizers find the rest in the review of each run. Send back files that stay as you got them, and new files as in " +
 			"`createDataset`. A replaced file counts as stored for up to three more days, until it is deleted.",
-	}, dataset, showChanged, change),
+	}, dataset, showWithLinks, change),
 	api.Delete(api.Spec{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
 		Token:       access.ScopeOrganize,

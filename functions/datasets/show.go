@@ -14,8 +14,8 @@ import (
 	"assay/shared/service/records"
 )
 
-// showChanged returns the dataset as the caller who created or changed it sees it, with links to its files.
-func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
+// showWithLinks returns the dataset as the caller sees it, with links to its files and, for organizers, advice.
+func showWithLinks(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	roles, unaccepted, err := c.InputRoles(ctx, d)
 	if err != nil {
 		return nil, err
@@ -26,12 +26,8 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if organizes && d.MayNeedAdvice() {
-		t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
-		if err != nil {
+		if v.Advice, err = advice(ctx, c, d); err != nil {
 			return nil, err
-		}
-		if t != nil {
-			v.Advice = d.Advise(t)
 		}
 	}
 	links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: organizes}
@@ -44,10 +40,19 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	return &v, err
 }
 
-// show returns the dataset as the caller sees it. For organizers it adds a diagnostic if no worker serves the dataset's pool.
+func advice(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Advice, error) {
+	t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return d.Advise(t), nil
+}
+
+// show is like showWithLinks. For organizers it adds a diagnostic if no worker serves the dataset's pool.
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
-	v, err := showChanged(ctx, c, d)
-	if err != nil || !d.Executed && d.Evaluator.Kind != record.EvaluatorWorker {
+	v, err := showWithLinks(ctx, c, d)
+	needsWorkers := d.Executed || d.Evaluator.Kind == record.EvaluatorWorker
+	if err != nil || !needsWorkers {
 		return v, err
 	}
 	roles, err := c.Roles(ctx, d.Scope())

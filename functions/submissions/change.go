@@ -23,39 +23,12 @@ type SubmissionPatch struct {
 }
 
 // change applies a patch to a submission. The same transaction copies the result to the runs and to their listed evaluations. Superseded
-// evaluations, which no list shows, follow before the answer.
+// evaluations are in no list; they get their copies after the transaction.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, error) {
-	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL, Notes: d.Notes}
-	if err := problem.Check(texts.CheckTexts()); err != nil {
+	if err := checkPatch(c, s, d); err != nil {
 		return nil, err
 	}
-	if err := checkBaseline(c, d.Baseline, s.Baseline); err != nil {
-		return nil, err
-	}
-	if s.Unregistered() && !d.Baseline {
-		return nil, problem.InvalidMember("/baseline",
-			"stays true: the submission was made without a registration, so it has no team and no quota counts it")
-	}
-	if d.Visibility == record.Public && s.Visibility != record.Public && c.TargetRoles&access.Owner == 0 {
-		return nil, problem.InvalidMember("/visibility", "can only be made public by the team that submitted it: ask one of its members")
-	}
-	changed := *s
-	switch {
-	case c.TargetRoles&access.Owner != 0:
-		changed.Notes = d.Notes
-	case d.Notes != "":
-		return nil, problem.InvalidMember("/notes", "can only be written by the team that submitted it")
-	}
-	changed.Title = d.Title
-	changed.Description = d.Description
-	changed.PaperURL = d.PaperURL
-	changed.Visibility = d.Visibility
-	changed.Baseline = d.Baseline
-	st := &changed.Access
-	st.Public = d.Visibility == record.Public
-	st.Baseline = d.Baseline
-	st.Title = d.Title
-	st.PaperURL = d.PaperURL
+	changed := patched(s, d, c.TargetRoles)
 	c.Tx.Save(&changed, c.Now())
 	if changed.Access == s.Access { // Only description or notes have changed; runs and evaluations do not copy them.
 		return &changed, nil
@@ -74,6 +47,46 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		}
 	})
 	return &changed, nil
+}
+
+// checkPatch checks the texts of a patch, and that the caller has the right to each change.
+func checkPatch(c *api.Call, s *record.SubmissionItem, d SubmissionPatch) error {
+	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL, Notes: d.Notes}
+	if err := problem.Check(texts.CheckTexts()); err != nil {
+		return err
+	}
+	if err := checkBaseline(c, d.Baseline, s.Baseline); err != nil {
+		return err
+	}
+	isOwner := c.TargetRoles&access.Owner != 0
+	switch {
+	case s.Unregistered() && !d.Baseline:
+		return problem.InvalidMember("/baseline",
+			"stays true: the submission was made without a registration, so it has no team and no quota counts it")
+	case d.Visibility == record.Public && s.Visibility != record.Public && !isOwner:
+		return problem.InvalidMember("/visibility", "can only be made public by the team that submitted it: ask one of its members")
+	case d.Notes != "" && !isOwner:
+		return problem.InvalidMember("/notes", "can only be written by the team that submitted it")
+	}
+	return nil
+}
+
+// patched returns the submission with the members of the patch. Callers outside the team do not see the notes and leave them unchanged.
+func patched(s *record.SubmissionItem, d SubmissionPatch, roles access.Role) record.SubmissionItem {
+	changed := *s
+	if roles&access.Owner != 0 {
+		changed.Notes = d.Notes
+	}
+	changed.Title = d.Title
+	changed.Description = d.Description
+	changed.PaperURL = d.PaperURL
+	changed.Visibility = d.Visibility
+	changed.Baseline = d.Baseline
+	changed.Access.Public = d.Visibility == record.Public
+	changed.Access.Baseline = d.Baseline
+	changed.Access.Title = d.Title
+	changed.Access.PaperURL = d.PaperURL
+	return changed
 }
 
 // propagate copies the access attributes of the submission to its runs in c.Tx, and to evaluations that lists show now or will show next.

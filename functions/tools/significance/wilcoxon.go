@@ -40,38 +40,58 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 		return SignedRank{}, fmt.Errorf("%w: all pairs are equal, so there is nothing to rank", ErrUndefined)
 	}
 	slices.SortFunc(d, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
-	s := SignedRank{Zeros: pairs - n}
-	ties := 0.0                  // sum of t^3 - t over groups of t tied sizes
-	doubled := make([]int, 0, n) // twice the ranks, which are integers even if ties share their mean rank
+	r := rankBySize(d, rounding)
+	s := SignedRank{
+		Plus:  float64(r.plus) / 2,
+		Minus: float64(r.minus) / 2,
+		Zeros: pairs - n,
+		Exact: n <= exactWilcoxon,
+	}
+	if s.Exact {
+		s.P = min(1, 2*rankSumCDF(r.ranks, min(r.plus, r.minus)))
+	} else {
+		s.P = normalWilcoxon(s.Plus, float64(n), r.ties)
+	}
+	return s, nil
+}
+
+// doubledRanks are the ranks of differences by size. Ranks and their sums are doubled, because the mean rank of ties may end in .5.
+type doubledRanks struct {
+	ranks       []int
+	plus, minus int     // sums of the ranks of positive and of negative differences
+	ties        float64 // sum of t^3 - t over groups of t tied differences
+}
+
+// rankBySize ranks differences that are sorted by size. Sizes are tied if they differ by at most rounding.
+func rankBySize(sorted []float64, rounding float64) (r doubledRanks) {
+	n := len(sorted)
 	for from := 0; from < n; {
 		to := from + 1
-		for to < n && math.Abs(d[to])-math.Abs(d[from]) <= rounding {
+		for to < n && math.Abs(sorted[to])-math.Abs(sorted[from]) <= rounding {
 			to++
 		}
-		rank := float64(from+1+to) / 2
-		for _, x := range d[from:to] {
-			doubled = append(doubled, from+1+to)
+		rank := from + 1 + to // twice the mean of the ranks from+1 to to
+		for _, x := range sorted[from:to] {
+			r.ranks = append(r.ranks, rank)
 			if x > 0 {
-				s.Plus += rank
+				r.plus += rank
 			} else {
-				s.Minus += rank
+				r.minus += rank
 			}
 		}
 		t := float64(to - from)
-		ties += t*t*t - t
+		r.ties += t*t*t - t
 		from = to
 	}
-	s.Exact = n <= exactWilcoxon
-	if s.Exact {
-		s.P = min(1, 2*rankSumCDF(doubled, int(2*min(s.Plus, s.Minus))))
-		return s, nil
-	}
-	size := float64(n)
-	deviation := math.Sqrt(size*(size+1)*(2*size+1)/24 - ties/48)
-	distance := math.Abs(s.Plus - size*(size+1)/4)
+	return r
+}
+
+// normalWilcoxon returns p by the normal distribution, for a sum of ranks of n differences.
+func normalWilcoxon(sum, n, ties float64) float64 {
+	deviation := math.Sqrt(n*(n+1)*(2*n+1)/24 - ties/48)
+	distance := math.Abs(sum - n*(n+1)/4)
 	z := max(0, distance-0.5) / deviation
-	s.P = math.Erfc(z / math.Sqrt2) // by the normal distribution
-	return s, nil
+	return math.Erfc(z / math.Sqrt2)
 }
 
 // rankSumCDF returns the probability that the ranks, each chosen with probability 1/2, add up to at most sum.

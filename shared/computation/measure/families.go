@@ -85,11 +85,11 @@ func (p Parameter) canonical(value string) (string, error) {
 		}
 		return "", fmt.Errorf("%s=%s: give True or False", p.Name, value)
 	case "choice":
-		value = cmp.Or(p.synonyms[value], value)
-		if !slices.Contains(p.Choices, value) {
-			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
+		choice := cmp.Or(p.synonyms[value], value)
+		if !slices.Contains(p.Choices, choice) {
+			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, choice, strings.Join(p.Choices, ", "))
 		}
-		return value, nil
+		return choice, nil
 	case "gains":
 		return p.canonicalGains(value)
 	default: // label
@@ -115,8 +115,9 @@ func parseGains(text string) (gains map[int]float64, ok bool) {
 			return nil, false
 		}
 		grade, err := strconv.ParseUint(strings.TrimSpace(part[:i]), 10, 15)
-		gain, fault := strconv.ParseFloat(strings.TrimSpace(part[i+1:]), 64)
-		if _, twice := gains[int(grade)]; err != nil || fault != nil || twice {
+		gain, gainErr := strconv.ParseFloat(strings.TrimSpace(part[i+1:]), 64)
+		_, isRepeated := gains[int(grade)]
+		if err != nil || gainErr != nil || isRepeated {
 			return nil, false
 		}
 		gains[int(grade)] = gain
@@ -127,14 +128,15 @@ func parseGains(text string) (gains map[int]float64, ok bool) {
 // canonicalGains writes gains in the order of the grades, like ir-measures.
 func (p Parameter) canonicalGains(value string) (string, error) {
 	gains, ok := parseGains(value)
-	var list []string
-	for _, grade := range slices.Sorted(maps.Keys(gains)) {
-		ok = ok && p.within(gains[grade])
-		list = append(list, fmt.Sprintf("%d:%s", grade, strconv.FormatFloat(gains[grade]+0, 'f', -1, 64)))
-	}
-	if !ok {
+	isOutside := func(gain float64) bool { return !p.within(gain) }
+	if !ok || slices.ContainsFunc(slices.Collect(maps.Values(gains)), isOutside) {
 		return "", fmt.Errorf("%[1]s=%[2]s: give numbers from %[3]v to %[4]v by grade from 0, each grade once, as in %[1]s={0:0,1:2.5}",
 			p.Name, value, p.Min, p.Max)
+	}
+	var list []string
+	for _, grade := range slices.Sorted(maps.Keys(gains)) {
+		gain := strconv.FormatFloat(gains[grade]+0, 'f', -1, 64) // +0 turns minus zero into zero
+		list = append(list, fmt.Sprintf("%d:%s", grade, gain))
 	}
 	return "{" + strings.Join(list, ",") + "}", nil
 }

@@ -128,11 +128,12 @@ func Compute(counter *steps.Counter, measures []Measure, of func(Measure) (value
 			break
 		}
 		value, reason := of(m)
-		if reason == "" && (math.IsNaN(value) || math.IsInf(value, 0)) {
+		if reason == "" && !isFinite(value) {
 			reason = "its value is too large for a double-precision number" // and JSON has no infinity
 		}
 		if reason != "" {
-			r.Measures[m.String()], r.Reasons[m.String()] = nil, reason
+			r.Measures[m.String()] = nil
+			r.Reasons[m.String()] = reason
 		} else {
 			r.Measures[m.String()] = &value
 		}
@@ -151,15 +152,9 @@ func (r *Result) AddValues(counter *steps.Counter, measure string, n int, id fun
 			plural.Count(n, "example"), MaxExamples)
 		return
 	}
-	values := make([]float64, n)
-	for i := range values {
-		if counter.Add(1) != nil {
-			return
-		}
-		values[i] = value(i)
-		if math.IsNaN(values[i]) || math.IsInf(values[i], 0) {
-			return
-		}
+	values, ok := finiteValues(counter, n, value)
+	if !ok {
+		return
 	}
 	if r.PerTopic == nil {
 		r.PerTopic = make(map[string]map[string]float64, n)
@@ -168,14 +163,27 @@ func (r *Result) AddValues(counter *steps.Counter, measure string, n int, id fun
 		if counter.Add(perMapEntry) != nil {
 			return
 		}
-		of := r.PerTopic[id(i)]
-		if of == nil {
-			of = map[string]float64{}
-			r.PerTopic[id(i)] = of
+		example := id(i)
+		if r.PerTopic[example] == nil {
+			r.PerTopic[example] = map[string]float64{}
 		}
-		of[measure] = x
+		r.PerTopic[example][measure] = x
 	}
 }
+
+// finiteValues returns n values. ok is false if one of them is not finite, or if the counter has an error.
+func finiteValues(counter *steps.Counter, n int, value func(i int) float64) (values []float64, ok bool) {
+	values = make([]float64, n)
+	for i := range values {
+		values[i] = value(i)
+		if counter.Add(1) != nil || !isFinite(values[i]) {
+			return nil, false
+		}
+	}
+	return values, true
+}
+
+func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // perMapEntry is the number of steps that an entry of a map takes.
 const perMapEntry = 20
@@ -224,7 +232,7 @@ func (r *Report) Add(d Diagnostic) {
 	}
 	for i := len(r.list) - 1; i >= 0; i-- {
 		if r.list[i].Severity == Warning {
-			r.list = append(append(r.list[:i], r.list[i+1:]...), d)
+			r.list = append(slices.Delete(r.list, i, i+1), d)
 			return
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +15,8 @@ import (
 
 // Anonymize replaces user and team of the registration.
 func (r *RegistrationItem) Anonymize(userID string) {
-	r.UserID, r.TeamDraft = userID, TeamDraft{Team: r.Alias, Anonymous: true}
+	r.UserID = userID
+	r.TeamDraft = TeamDraft{Team: r.Alias, Anonymous: true}
 }
 
 // Anonymize replaces user and team of the submission. Its program cannot be executed again.
@@ -59,7 +59,8 @@ func (e *EvaluationItem) Anonymize(run *RunItem) {
 	e.Team = run.Team
 	e.Access = run.Access
 	if run.Anonymized() {
-		e.Label, e.RunTag = "", ""
+		e.Label = ""
+		e.RunTag = ""
 	}
 }
 
@@ -80,7 +81,12 @@ func (a *AuditEntry) Names(userID string) bool {
 
 // Anonymize replaces the user in the entry, and removes texts of the user. Nothing else changes an entry.
 func (a *AuditEntry) Anonymize(userID, by string) {
-	concerned := slices.Contains(a.UserIDs, userID)
+	if slices.Contains(a.UserIDs, userID) {
+		a.Before = withoutTeamTexts(a.Before)
+		a.After = withoutTeamTexts(a.After)
+	}
+	a.Before = bytes.ReplaceAll(a.Before, []byte(userID), []byte(by))
+	a.After = bytes.ReplaceAll(a.After, []byte(userID), []byte(by))
 	a.Subject = strings.ReplaceAll(a.Subject, userID, by)
 	if a.ActorID == userID {
 		a.ActorID = by
@@ -90,12 +96,17 @@ func (a *AuditEntry) Anonymize(userID, by string) {
 			a.UserIDs[i] = by
 		}
 	}
-	for _, side := range []*json.RawMessage{&a.Before, &a.After} {
-		var members map[string]json.RawMessage
-		if concerned && json.Unmarshal(*side, &members) == nil && members != nil {
-			maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool { return slices.Contains(teamTexts, name) })
-			*side, _ = json.Marshal(members) // always succeeds, because members holds valid JSON
-		}
-		*side = bytes.ReplaceAll(*side, []byte(userID), []byte(by))
+}
+
+// withoutTeamTexts returns an object without the members that contain texts of teams. It returns values of other types unchanged.
+func withoutTeamTexts(value json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil || members == nil {
+		return value
 	}
+	for _, name := range teamTexts {
+		delete(members, name)
+	}
+	rest, _ := json.Marshal(members) // always succeeds, because members holds valid JSON
+	return rest
 }

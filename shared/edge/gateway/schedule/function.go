@@ -79,12 +79,7 @@ func (f *Function) Handle(ctx context.Context, in Invocation) (any, error) {
 	case len(in.Records) > 0:
 		return f.handleChanges(ctx, in.Records)
 	case in.Wake == f.Wake:
-		next, err := f.RunDue(ctx)
-		err = errors.Join(err, f.runUntil(ctx, next))
-		if f.Linger != nil {
-			err = errors.Join(err, f.Linger(ctx))
-		}
-		return nil, err
+		return nil, f.handleWake(ctx)
 	case in.Wake == WakeClean && f.Clean != nil:
 		return nil, f.Clean(ctx, in.After)
 	default:
@@ -92,9 +87,20 @@ func (f *Function) Handle(ctx context.Context, in Invocation) (any, error) {
 	}
 }
 
+// handleWake does the due work, and then the work that may take minutes.
+func (f *Function) handleWake(ctx context.Context) error {
+	next, err := f.RunDue(ctx)
+	err = errors.Join(err, f.runUntil(ctx, next))
+	if f.Linger != nil {
+		err = errors.Join(err, f.Linger(ctx))
+	}
+	return err
+}
+
 // handleChanges handles records of the table's stream. It reports failed records, so that Lambda repeats them and the later ones.
 func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBEventRecord) (events.DynamoDBEventResponse, error) {
-	due, failed := make([]time.Time, len(changes)), make([]error, len(changes))
+	due := make([]time.Time, len(changes))
+	failed := make([]error, len(changes))
 	var all errgroup.Group
 	all.SetLimit(f.AtOnce)
 	for i, change := range changes {
@@ -113,11 +119,17 @@ func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: number})
 			at = time.Now().Add(RetryDelay) // a later call finds the work even if the change ends in the dead-letter queue
 		}
-		if next.IsZero() || !at.IsZero() && at.Before(next) {
-			next = at
-		}
+		next = earliest(next, at)
 	}
 	return out, f.runUntil(ctx, next)
+}
+
+// earliest returns the earlier of two times. The zero Time stands for never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecord) (time.Time, error) {
@@ -135,7 +147,7 @@ func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecor
 // wait meanwhile. Their work does not, because RunDue does all work that is due.
 func (f *Function) runUntil(ctx context.Context, next time.Time) (err error) {
 	for range f.MaxPasses {
-		if next.IsZero() || time.Until(next) > f.MaxPause || !wait.Sleep(ctx, max(time.Until(next), f.MinPause)) {
+		if !f.waitUntil(ctx, next) {
 			break
 		}
 		var failed error
@@ -146,4 +158,13 @@ func (f *Function) runUntil(ctx context.Context, next time.Time) (err error) {
 		return err
 	}
 	return errors.Join(err, f.Schedules.Set(context.WithoutCancel(ctx), next, Event{Wake: f.Wake}))
+}
+
+// waitUntil waits for work that is due at the given time. It reports false at once if there is none within MaxPause, and when the context
+// ends.
+func (f *Function) waitUntil(ctx context.Context, due time.Time) bool {
+	if due.IsZero() || time.Until(due) > f.MaxPause {
+		return false
+	}
+	return wait.Sleep(ctx, max(time.Until(due), f.MinPause))
 }

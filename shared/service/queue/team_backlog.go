@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 
@@ -32,47 +31,76 @@ func (q Queue) TeamBacklogs(ctx context.Context) iter.Seq2[TeamBacklog, error] {
 			if len(found) == 0 {
 				return
 			}
-			sort := found[0].Entry(record.ByWork).Sort
-			sub, err := record.WorkerSubqueueOf(sort)
-			since, sinceErr := record.QueuedSince(sort)
-			runs := sub.OfTurn(sub.Turn(sort))
-			if err = errors.Join(err, sinceErr); !yield(TeamBacklog{found[0], since, runs}, err) || err != nil {
+			backlog, err := backlogOf(found[0])
+			if !yield(backlog, err) || err != nil {
 				return
 			}
-			query.From = runs.To
+			query.From = backlog.Runs.To
 		}
 	}
+}
+
+// backlogOf returns the backlog whose oldest run is given.
+func backlogOf(oldest store.Item) (TeamBacklog, error) {
+	sort := oldest.Entry(record.ByWork).Sort
+	subqueue, err := record.WorkerSubqueueOf(sort)
+	if err != nil {
+		return TeamBacklog{}, err
+	}
+	since, err := record.QueuedSince(sort)
+	if err != nil {
+		return TeamBacklog{}, err
+	}
+	return TeamBacklog{Oldest: oldest, Since: since, Runs: subqueue.OfTurn(subqueue.Turn(sort))}, nil
 }
 
 // Unserved returns a diagnostic for each kind of work for which runs of the dataset's task wait in its pool, while no worker for it has
 // been seen for a minute. It costs one read if all kinds are served. Otherwise it costs one more for the task, and one for each
 // unserved kind.
 func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem) ([]measure.Diagnostic, error) {
-	now := q.Now()
+	unserved, err := q.unservedWork(ctx, d.Pool)
+	if err != nil || len(unserved) == 0 {
+		return nil, err
+	}
+	task, err := records.Get[record.TaskItem](ctx, q.Store, store.Eventual, record.TaskKey(d.TaskID))
+	if err != nil || task == nil {
+		return nil, err
+	}
+	var diagnostics []measure.Diagnostic
+	for _, work := range unserved {
+		waits, err := q.hasRuns(ctx, record.WorkerSubqueue(d.Pool, work), task)
+		if err != nil {
+			return nil, err
+		}
+		if waits {
+			diagnostics = append(diagnostics, record.Unserved(d.Pool, work))
+		}
+	}
+	return diagnostics, nil
+}
+
+// unservedWork returns the kinds of work for which no worker of the pool has been seen for a minute.
+func (q Queue) unservedWork(ctx context.Context, pool string) (unserved []record.Work, err error) {
 	serving, err := records.Get[record.Serving](ctx, q.Store, store.Eventual, record.ServingKey())
 	if err != nil {
 		return nil, err
 	}
-	var task *record.TaskItem
-	var found []measure.Diagnostic
-	for _, w := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
-		sub := record.WorkerSubqueue(d.Pool, w)
-		if serving.Serves(sub, now) {
-			continue
-		}
-		if task == nil {
-			if task, err = records.Get[record.TaskItem](ctx, q.Store, store.Eventual, record.TaskKey(d.TaskID)); err != nil || task == nil {
-				return nil, err
-			}
-		}
-		r := sub.OfTask(task)
-		waiting, err := q.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: sub.Partition(), From: r.From, To: r.To, Limit: 1})
-		if err != nil {
-			return nil, records.Failed(err)
-		}
-		if len(waiting) > 0 {
-			found = append(found, record.Unserved(d.Pool, w))
+	now := q.Now()
+	for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
+		if !serving.Serves(record.WorkerSubqueue(pool, work), now) {
+			unserved = append(unserved, work)
 		}
 	}
-	return found, nil
+	return unserved, nil
+}
+
+// hasRuns reports whether runs of the task wait in the subqueue.
+func (q Queue) hasRuns(ctx context.Context, subqueue record.Subqueue, task *record.TaskItem) (bool, error) {
+	keys := subqueue.OfTask(task)
+	query := store.Query{Index: record.ByWork, Partition: subqueue.Partition(), From: keys.From, To: keys.To, Limit: 1}
+	found, err := q.Store.Query(ctx, query)
+	if err != nil {
+		return false, records.Failed(err)
+	}
+	return len(found) > 0, nil
 }

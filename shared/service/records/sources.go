@@ -10,16 +10,19 @@ import (
 	"assay/shared/storage/store"
 )
 
-// Source is a sequence of items in descending order of their sort keys. The sort key is the ID.
+// Source is a sequence of items in descending order of their IDs. Its members say where the items are:
+//
+//	Index, Partition      in a partition of an index, whose sort keys are the IDs
+//	Partition, From, To   in the table, with sort keys between From and To that consist of From and the ID
+//	IDs, Key              under the keys that Key returns for the IDs, which are in descending order
+//	Items                 in memory, in the order of the list
 type Source struct {
 	Index     store.Index
 	Partition string
-	From, To  string // bounds of sort keys in the table; From precedes the ID in them; empty in an index
-	// IDs are, instead of a partition, the IDs of records in descending order. Key returns their keys.
-	IDs []string
-	Key func(id string) store.Key
-	// Items are, instead of a partition, items in the order of the list.
-	Items []store.Item
+	From, To  string
+	IDs       []string
+	Key       func(id string) store.Key
+	Items     []store.Item
 }
 
 // ByIDs returns the source of the records with the IDs, without duplicates.
@@ -31,18 +34,18 @@ func ByIDs(ids []string, key func(id string) store.Key) Source {
 // Partition returns the source for one partition of an index.
 func Partition(i store.Index, partition string) Source { return Source{Index: i, Partition: partition} }
 
-// Of returns the sources for all resources of kind k that belong to the resource of kind of with the ID (see record.List).
-func Of(of record.Kind, id string, k record.Kind) []Source {
+// Of returns the sources for all resources of kind k that belong to the owner, a resource with its kind and ID (see record.List).
+func Of(owner record.Kind, ownerID string, k record.Kind) []Source {
 	audiences := record.AudiencesOf(k)
-	if of == record.KindTeam {
+	if owner == record.KindTeam {
 		audiences = audiences[1:] // lists of users have the resources that everyone sees
 	}
-	return OfAudiences(of, id, k, audiences...)
+	return OfAudiences(owner, ownerID, k, audiences...)
 }
 
 // OfAudiences is like Of, for resources with the given audiences only.
-func OfAudiences(of record.Kind, id string, k record.Kind, audiences ...access.Audience) []Source {
-	all := lists.Map(audiences, func(a access.Audience) Source { return Partition(record.List(of, id, k, a)) })
+func OfAudiences(owner record.Kind, ownerID string, k record.Kind, audiences ...access.Audience) []Source {
+	all := lists.Map(audiences, func(a access.Audience) Source { return Partition(record.List(owner, ownerID, k, a)) })
 	return slices.CompactFunc(all, func(x, y Source) bool { return x.Partition == y.Partition })
 }
 

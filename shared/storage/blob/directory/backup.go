@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 
 // ErrBackupUnderWay means that another backup is in progress.
 var ErrBackupUnderWay = errors.New("a backup is being made already: wait until it has ended")
+
+// farFuture is after the last change of every file.
+var farFuture = time.Unix(1<<40, 0)
 
 // backup is the state of the backup in progress.
 type backup struct {
@@ -44,27 +48,38 @@ func (s *Store) Backup(ctx context.Context, to string, snapshot func() error) (f
 	}
 	// The second folder contains files that are deleted while the first one is copied.
 	for _, folder := range []string{s.objects, s.deleted} {
-		for name, err := range olderThan(folder, time.Unix(1<<40, 0)) {
-			if err == nil {
-				err = ctx.Err()
-			}
-			var size int64
-			if err == nil {
-				size, err = linkOrCopy(filepath.Join(folder, name), filepath.Join(objects, name))
-			}
-			switch {
-			case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
-			case err != nil:
-				return 0, 0, fmt.Errorf("back up the file %s: %w", name, err)
-			default:
-				files, bytes = files+1, bytes+size
-			}
+		copied, size, err := copyFolder(ctx, folder, objects)
+		if err != nil {
+			return 0, 0, err
 		}
+		files += copied
+		bytes += size
 	}
 	if err := durable.Sync(objects); err != nil {
 		return 0, 0, err
 	}
 	return files, bytes, durable.WriteBytes(to, filepath.Join(to, linkKeyName), s.key)
+}
+
+// copyFolder copies the files of a folder, and returns their number and total size. It skips files that were copied before, and files that
+// are deleted meanwhile.
+func copyFolder(ctx context.Context, from, to string) (files int, bytes int64, err error) {
+	for name, err := range olderThan(from, farFuture) {
+		err = cmp.Or(err, ctx.Err())
+		if err != nil {
+			return 0, 0, fmt.Errorf("back up the folder %s: %w", from, err)
+		}
+		size, err := linkOrCopy(filepath.Join(from, name), filepath.Join(to, name))
+		switch {
+		case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return 0, 0, fmt.Errorf("back up the file %s: %w", name, err)
+		}
+		files++
+		bytes += size
+	}
+	return files, bytes, nil
 }
 
 func (s *Store) setBackup(underWay bool) {
@@ -105,14 +120,16 @@ func linkOrCopy(from, to string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := os.Link(from, to); err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
+	err = os.Link(from, to)
+	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return info.Size(), err
 	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, err
 	}
-	if size, err = io.Copy(out, in); err == nil && size != info.Size() {
+	size, err = io.Copy(out, in)
+	if err == nil && size != info.Size() {
 		err = fmt.Errorf("%d of %d bytes were copied", size, info.Size())
 	}
 	return size, errors.Join(err, out.Sync(), out.Close())

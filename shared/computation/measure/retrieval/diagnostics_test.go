@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -246,6 +247,21 @@ func TestReadRun_IsBounded(t *testing.T) {
 		}
 		measuretest.Expect(t, report.Diagnostics(), c.want...)
 	}
+}
+
+// The first file is so large that its parsers exceed the limit before its end, however many there are.
+func TestReadRun_ReportsNothingOfFilesAfterTheLimit(t *testing.T) {
+	const lines = 1000
+	var first strings.Builder
+	for first.Len() < (2*runtime.GOMAXPROCS(0)+4)<<17 {
+		first.WriteString("topic Q0 document 1 1 x\n")
+	}
+	files := []measure.File{measuretest.File("first", first.String()), measuretest.File("second", "topic Q0 other 1 1 x\n")}
+	_, report, err := readRun(t.Context(), new(Qrels), limits{topics: 10, lines: lines}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, report.Diagnostics(), "first error: the run has more than 1000 lines; leave out low ranks…")
 }
 
 func TestEvaluate_ReturnsErrorsOfFiles(t *testing.T) {

@@ -187,15 +187,21 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 		return nil, nil, err
 	}
 	report := r.run.report(perFile)
-	r.reportLimits(report)
+	if len(perFile) > 0 {
+		r.reportLimits(report, r.run.files[len(perFile)-1])
+	}
 	return r.run, report, nil
 }
 
-// readFiles passes the chunks of the files to the parsers, until a limit is exceeded. It returns the readers' faults by file.
+// readFiles passes the chunks of the files to the parsers, until a limit is exceeded. It returns the readers' faults by file, for the files
+// that it has read or begun.
 func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFile []*measure.Report, err error) {
 	chunks := 0
 	text := int64(0) // bytes of the files before
 	for i, f := range files {
+		if r.full() {
+			break
+		}
 		found := &measure.Report{Text: text}
 		perFile = append(perFile, found)
 		in := lines.NewReader(ctx, f.Name, f.Content, found)
@@ -255,18 +261,15 @@ func (r *runReader) put(number int, b block) {
 	r.run.blocks[number] = b
 }
 
-// reportLimits reports the limits that the run exceeds.
-func (r *runReader) reportLimits(report *measure.Report) {
+// reportLimits reports the limits that the run exceeds. file is the last file that was read or begun.
+func (r *runReader) reportLimits(report *measure.Report, file string) {
 	if r.tooManyLines() {
-		report.Errorf(r.lastFile(), 0, "the run has more than %d lines; leave out low ranks", r.limits.lines)
+		report.Errorf(file, 0, "the run has more than %d lines; leave out low ranks", r.limits.lines)
 	}
 	if r.run.topics.full.Load() {
-		report.Errorf(r.lastFile(), 0, "more than %d topics of the run are not in the truth; check the first field of the lines",
-			r.limits.topics)
+		report.Errorf(file, 0, "more than %d topics of the run are not in the truth; check the first field of the lines", r.limits.topics)
 	}
 }
-
-func (r *runReader) lastFile() string { return r.run.files[len(r.run.files)-1] }
 
 // report merges the faults of the readers and of the parsers.
 func (r *run) report(perFile []*measure.Report) *measure.Report {

@@ -54,8 +54,8 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 func (p *program) claimFiles(ctx context.Context) error {
 	err := files.Claim{Table: p.table, Objects: p.files, Now: p.now}.Make(ctx)
 	if err != nil && p.poller != nil {
-		return fmt.Errorf("S3's bucket %s cannot be used; AWS_REGION, AWS_ENDPOINT_URL_S3 and the credentials say where it is, and "+
-			"-create-bucket makes it when it is missing: %w", p.bucket, err)
+		return fmt.Errorf("the S3 bucket %s cannot be used; AWS_REGION, AWS_ENDPOINT_URL_S3 and the credentials say where it is, and "+
+			"-create-bucket creates a missing bucket: %w", p.bucket, err)
 	}
 	return err
 }

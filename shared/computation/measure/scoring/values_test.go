@@ -98,8 +98,10 @@ func extremeFiles(t *rapid.T, kind measure.Kind) (format measure.Format, truth, 
 	case measure.Multilabel:
 		truth, run = both(func() string { return "[" + list(",", `"a"`, `"b"`, "1", `"_"`) + "]" })
 	case measure.Text:
-		truth = each(func() string { return "[" + list(",", `""`, `"a"`, `"a b.\nthe c"`, `"The"`, `"\u4e2d 1,5"`) + "]" })
-		run = each(func() string { return draw(`""`, `"a"`, `"a b.\nthe c"`, `"The"`, `"\u0130 \u03a3"`) })
+		truth = each(func() string {
+			return "[" + list(",", `""`, `"a"`, `"a b.\nthe c"`, `"c b a"`, `"The"`, `"\u4e2d 1,5"`) + "]"
+		})
+		run = each(func() string { return draw(`""`, `"a"`, `"a b.\nthe c"`, `"c.\nthe b"`, `"The"`, `"\u0130 \u03a3"`) })
 	case measure.Probabilities:
 		truth = each(func() string { return draw(`"a"`, "1") })
 		scores := []string{"0", "-0.0", "0.5", "5e-324", "0.9999999999999999", "1"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -293,6 +294,17 @@ func TestDefaultQuotas_LeaveRoomForOthers(t *testing.T) {
 	for name, user := range limits(q.User) {
 		if server[name] < 20*user {
 			t.Errorf("%s: one user may take %d of %d, which is more than a twentieth", name, user, server[name])
+		}
+	}
+}
+
+// TestDefaultQuotas_NameEveryKind finds kinds that have a limit and no noun, or the reverse. Usage is counted for kinds with a noun.
+func TestDefaultQuotas_NameEveryKind(t *testing.T) {
+	kinds := slices.Sorted(maps.Keys(new(record.Usage).Taken(start).PerDay))
+	q := record.DefaultQuotas()
+	for of, limits := range map[string]record.UsageLimits{"users": q.User, "the server": q.Server} {
+		if limited := slices.Sorted(maps.Keys(limits.PerDay)); !slices.Equal(limited, kinds) {
+			t.Errorf("the kinds with a limit of %s are %v, and those with a noun in usage.go are %v", of, limited, kinds)
 		}
 	}
 }

@@ -21,14 +21,21 @@ import (
 
 // The file's buckets.
 var (
-	tableBucket  = []byte("table")
-	expiryBucket = []byte("expiry")
-	indexBuckets = [store.NumIndexes][]byte{[]byte("index1"), []byte("index2"), []byte("index3"), []byte("index4"), []byte("index5"),
-		[]byte("index6")}
+	tableBucket   = []byte("table")
+	expiryBucket  = []byte("expiry")
+	indexBuckets  = nameIndexBuckets()
 	formatBucket  = []byte("format")
 	formatKey     = []byte("version")
 	formatVersion = []byte("1")
 )
+
+// nameIndexBuckets returns the names index1, index2 and so on.
+func nameIndexBuckets() (names [store.NumIndexes][]byte) {
+	for i := range names {
+		names[i] = fmt.Appendf(nil, "index%d", i+1)
+	}
+	return names
+}
 
 // boltOptions returns the options of the database:
 //

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,6 +38,73 @@ func TestSources_AreImported(t *testing.T) {
 	for _, name := range all {
 		if !used[strings.TrimSuffix(name, path.Ext(name))] {
 			t.Errorf("no file imports %s: a screen needs a line in the table of src/screen.tsx", name)
+		}
+	}
+}
+
+// schema is a schema of the OpenAPI document, as far as the names of members need it.
+type schema struct {
+	Ref        string            `json:"$ref"`
+	AllOf      []schema          `json:"allOf"`
+	Properties map[string]schema `json:"properties"`
+}
+
+// members returns the paths of the members of a schema, such as submissions/perDay. Each begins with prefix.
+func (s schema) members(all map[string]schema, prefix string) (paths []string) {
+	if len(s.AllOf) == 1 {
+		s = s.AllOf[0]
+	}
+	if s.Ref != "" {
+		s = all[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
+	}
+	for name, member := range s.Properties {
+		below := member.members(all, prefix+name+"/")
+		if len(below) == 0 {
+			below = []string{prefix + name}
+		}
+		paths = append(paths, below...)
+	}
+	return paths
+}
+
+// TestForms_HaveEveryMember finds members of tasks and datasets that no form has. Organizers could set them only over the API.
+func TestForms_HaveEveryMember(t *testing.T) {
+	content, err := os.ReadFile("../service/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Components struct {
+			Schemas map[string]schema `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("src/*/*.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources strings.Builder
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources.Write(content)
+	}
+	withoutField := []string{"terms/version"} // the server numbers terms
+	for _, draft := range []string{"TaskDraft", "DatasetDraft"} {
+		all := document.Components.Schemas[draft].members(document.Components.Schemas, "")
+		if len(all) == 0 {
+			t.Errorf("openapi.json has no members of %s", draft)
+		}
+		for _, m := range all {
+			// Windows, for example, have fields with names such as `${of}/opensAt`.
+			if !slices.Contains(withoutField, m) && !strings.Contains(sources.String(), `"`+m+`"`) &&
+				!strings.Contains(sources.String(), "}/"+path.Base(m)+"`") {
+				t.Errorf("no form has a field for %s of %s", m, draft)
+			}
 		}
 	}
 }

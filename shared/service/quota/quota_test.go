@@ -304,7 +304,7 @@ func TestDefaultQuotas_NameEveryKind(t *testing.T) {
 	q := record.DefaultQuotas()
 	for of, limits := range map[string]record.UsageLimits{"users": q.User, "the server": q.Server} {
 		if limited := slices.Sorted(maps.Keys(limits.PerDay)); !slices.Equal(limited, kinds) {
-			t.Errorf("the kinds with a limit of %s are %v, and those with a noun in usage.go are %v", of, limited, kinds)
+			t.Errorf("the kinds with a limit of %s are %v, and those with a noun in platform_quota.go are %v", of, limited, kinds)
 		}
 	}
 }

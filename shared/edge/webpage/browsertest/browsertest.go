@@ -218,8 +218,8 @@ func (p *Page) await(expression, name string) {
 }
 
 // Check reports all faults of the current page: errors on the console, violations of accessibility that axe-core calls serious or
-// critical, and content wider than the window. It also reports requests other than the request for the page, unless their URLs begin
-// with a prefix in expected.
+// critical, content wider than the window, and tables with a row that has more or fewer cells than the first. It also reports requests
+// other than the request for the page, unless their URLs begin with a prefix in expected.
 func (p *Page) Check(expected ...string) {
 	p.t.Helper()
 	p.checkAccessibility()
@@ -231,6 +231,15 @@ func (p *Page) Check(expected ...string) {
     .slice(0, 5).map(e => e.outerHTML.slice(0, 120));
 })()`); len(wide) > 0 {
 		p.t.Errorf("the page is wider than its window:\n%s", strings.Join(wide, "\n"))
+	}
+	if uneven := Evaluate[[]string](p, `(() => {
+  const cells = row => [...row.cells].reduce((n, c) => n + c.colSpan, 0);
+  return [...document.querySelectorAll("table")]
+    .filter(t => !t.querySelector("[rowspan]"))
+    .flatMap(t => [...t.rows].filter(r => cells(r) !== cells(t.rows[0])).slice(0, 1))
+    .map(r => r.outerHTML.slice(0, 300));
+})()`); len(uneven) > 0 {
+		p.t.Errorf("a row has more or fewer cells than the first row of its table:\n%s", strings.Join(uneven, "\n"))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"assay/functions"
 	"assay/shared/edge/api"
 	"assay/shared/edge/webpage/resource"
+	"assay/shared/language/problem"
 	"assay/shared/service/files"
 )
 
@@ -35,6 +36,22 @@ func TestDocument_SaysHowLongLinksWork(t *testing.T) {
 		if links && !strings.Contains(op.Description, files.LinkLife) {
 			t.Errorf("%s does not say how long links work", op.ID)
 		}
+	}
+}
+
+// TestOperations_OfProblemsAreDeclared compares the operations that texts of problems name with the declared ones.
+func TestOperations_OfProblemsAreDeclared(t *testing.T) {
+	declared := map[string]string{}
+	for _, op := range functions.Operations() {
+		declared[op.ID] = op.Method + " " + strings.TrimSuffix(op.Path, "{$}")
+	}
+	for _, named := range problem.Operations {
+		if route := named.Method + " " + named.Path; declared[named.ID] != route {
+			t.Errorf("%s is %q in problem/operations.go, and declared as %q", named.ID, route, declared[named.ID])
+		}
+	}
+	if len(problem.Operations) == 0 {
+		t.Error("there are no operations")
 	}
 }
 

@@ -43,7 +43,7 @@ func snippet(_ context.Context, c *api.Call) error {
 func findEntry(c *api.Call) (*entry, error) {
 	i := slices.IndexFunc(catalogue, func(e *entry) bool { return e.ID == c.Param("componentId") })
 	if i < 0 {
-		return nil, problem.NotFound.New("There is no component with this id: GET /v1/platform/components lists them.")
+		return nil, problem.NotFound.New("There is no component with this id: %s lists them.", problem.ListComponents.With())
 	}
 	return catalogue[i], nil
 }

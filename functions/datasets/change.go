@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -94,14 +93,14 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	if err != nil {
 		return nil, err
 	}
-	wrong := ""
+	var wrong problem.Text
 	switch {
 	case inUse == nil || p.BoardVersion != old.TruthVersion:
-		wrong = fmt.Sprintf("can only be set to truthVersion, which is %d", old.TruthVersion)
+		wrong = problem.Sentence("can only be set to {truthVersion}, which is %d", old.TruthVersion)
 	case !reflect.DeepEqual(p.DatasetDraft, old.DatasetDraft):
-		wrong = "must be the only member that a patch changes"
+		wrong = problem.Sentence("must be the only member that a patch changes")
 	}
-	if wrong != "" {
+	if wrong.Detail != "" {
 		return nil, problem.InvalidMember("/boardVersion", "%s", wrong)
 	}
 	now, changed := c.Now(), *old

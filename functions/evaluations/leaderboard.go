@@ -60,14 +60,14 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 		return err
 	}
 	if o.final && d.FinalRuns == 0 {
-		return problem.InvalidParameter.New("The dataset takes no final runs, because its finalRuns is 0. Leave final out.")
+		return problem.InvalidParameter.New("The dataset takes no final runs, because its {finalRuns} is 0. Leave {?final} out.")
 	}
 	measure, shown := "", d.Board()
 	if c.Page.Sort != rank {
 		measure = shown.Evaluator.Measure(c.Page.Sort)
 	}
 	if measure == "" && c.Page.Sort != rank {
-		return problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.",
+		return problem.InvalidParameter.New("{?sort} must be rank or one of the measures of the dataset: %s.",
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
 	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,

@@ -27,7 +27,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (none page.Page[
 			})
 		})
 	case len(ids) != 1:
-		return none, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
+		return none, problem.InvalidParameter.New("{?sort} compares the evaluations of one dataset: name it with {?filter[datasetId]}.")
 	}
 	d, _, err := visibility.Get[record.DatasetItem](ctx, &c.Viewer, ids[0], record.DatasetKey)
 	if err != nil {
@@ -67,7 +67,8 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	applyView(c)
 	if o := optionsOf(c); (o.best || o.final) && c.Page.Sort == "" {
 		if c.Page.Cursor != "" {
-			return none, problem.InvalidParameter.New("best and final do not go with cursor: their list is sorted, and paged with offset and limit.")
+			return none, problem.InvalidParameter.New(
+				"{?best} and {?final} do not go with {?cursor}: their list is sorted, and paged with {?offset} and {?limit}.")
 		}
 		c.Page.SortBy(rank)
 	}
@@ -81,7 +82,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 		}, t.ID)
 	}
 	if len(ids) > 1 {
-		return none, problem.InvalidParameter.New("A sorted list compares the evaluations of one dataset: name one with filter[datasetId].")
+		return none, problem.InvalidParameter.New("A sorted list compares the evaluations of one dataset: name one with {?filter[datasetId]}.")
 	}
 	if len(ids) == 0 {
 		if t.dataset, err = onlyDataset(ctx, c, t.TaskItem); err != nil {
@@ -103,7 +104,7 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 		return nil, err
 	case len(datasets) > 1:
 		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it " +
-			"with filter[datasetId]=<id>.")
+			"with {?filter[datasetId]}.")
 	}
 	return datasets[0], nil
 }

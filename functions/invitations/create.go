@@ -22,6 +22,18 @@ type NewInvitation struct {
 // WithoutSecret returns the answer that may be stored.
 func (n NewInvitation) WithoutSecret() any { return n.Invitation }
 
+// withdrawing is the request that ends one of the invitations to the same team, task or organizer.
+func withdrawing(i *record.InvitationItem) problem.Part {
+	switch {
+	case i.RegistrationID != "":
+		return problem.DeleteTeamInvitation.With(i.TaskID, i.RegistrationID)
+	case i.TaskID != "":
+		return problem.DeleteTaskInvitation.With(i.TaskID)
+	default:
+		return problem.DeleteOrganizerInvitation.With(i.OrganizerID)
+	}
+}
+
 // audited holds the members of an audit entry about an invitation.
 type audited struct {
 	Role string `json:"role,omitempty"`
@@ -42,8 +54,7 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 		c.Tx.DeleteKeys(i.Key())
 	}
 	if len(open) >= record.MaxInvitations {
-		return "", made, problem.Conflict.New("There are %d invitations, which is the most. Withdraw one first: "+
-			"DELETE %s/invitations/{invitationId}.", len(open), i.Parent())
+		return "", made, problem.Conflict.New("There are %d invitations, which is the most. Withdraw one first: %s.", len(open), withdrawing(i))
 	}
 	i.Meta = record.NewMeta(c.Now())
 	i.InvitationDraft = d

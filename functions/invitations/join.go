@@ -180,7 +180,7 @@ func (j *joining) register(ctx context.Context) (string, error) {
 	if j.registration == nil && j.Previewing() {
 		return "", nil
 	} else if j.registration == nil {
-		return "", problem.InvalidMember("/registration", `must have the team that takes part, such as {"team":"Lakeside"}`)
+		return "", problem.InvalidMember("/registration", "must have {/registration/team}, the name of the team that takes part")
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {
 		return "", err

@@ -58,6 +58,14 @@ func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d re
 	return &changed, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path(), h.WebhookDraft, d)
 }
 
+// enabling is the request that enables a disabled webhook.
+func enabling(h *record.WebhookItem) problem.Part {
+	if h.TaskID != "" {
+		return problem.UpdateTaskWebhook.With(h.TaskID, h.ID).Setting("disabled", false)
+	}
+	return problem.UpdateOrganizerWebhook.With(h.OrganizerID, h.ID).Setting("disabled", false)
+}
+
 // removeWebhook deletes a webhook. Its deliveries stay, although nobody can see them: the notifier drops unfinished deliveries, and the
 // others expire.
 func removeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem) error {
@@ -89,7 +97,7 @@ func sendAgain(ctx context.Context, c *api.Call, d *record.DeliveryItem, _ Nothi
 	case err != nil:
 		return "", made, err
 	case h.Disabled:
-		return "", made, problem.Conflict.New("The webhook is disabled. PATCH %s with {\"disabled\": false} first.", h.Path())
+		return "", made, problem.Conflict.New("The webhook is disabled. Enable it first: %s.", enabling(h))
 	}
 	d.Restart(c.Now())
 	c.Tx.Save(d, c.Now())

@@ -29,8 +29,9 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 
 // checkMembers refuses a change of members or owners that adds users who did not join, leaves no owner, or exceeds the caller's rights.
 func checkMembers(c *api.Call, o, changed *record.Organizer) error {
-	fields := slices.Concat(outsiders("/members", o.ID, changed.Members, o.Members),
-		outsiders("/owners", o.ID, changed.Owners, changed.Members))
+	invite := problem.CreateOrganizerInvitation.With(o.ID)
+	fields := slices.Concat(outsiders("/members", invite, changed.Members, o.Members),
+		outsiders("/owners", invite, changed.Owners, changed.Members))
 	if c.TargetRoles&(access.OrganizerOwner|access.Admin) == 0 {
 		const theirs = "is for owners of the organizer to change"
 		fields.AddIf(!slices.Equal(changed.Members, o.Members), "/members", theirs)
@@ -41,11 +42,11 @@ func checkMembers(c *api.Call, o, changed *record.Organizer) error {
 	return problem.Check(fields)
 }
 
-// outsiders returns a fault for each id that is not among the members.
-func outsiders(pointer, organizerID string, ids, members []string) (fields problem.Fields) {
+// outsiders returns a fault for each id that is not among the members. invite is the operation by which others join.
+func outsiders(pointer string, invite problem.Part, ids, members []string) (fields problem.Fields) {
 	for i, id := range ids {
 		fields.AddIf(!slices.Contains(members, id), fmt.Sprintf("%s/%d", pointer, i), "%s is no member. Users join by themselves: send them the "+
-			"link that POST /v1/organizers/%s/invitations answers with", id, organizerID)
+			"link in the answer to %s", problem.Resource("user", id), invite)
 	}
 	return fields
 }
@@ -80,7 +81,7 @@ func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error 
 	for i, p := range profiles {
 		if p == nil || grants[i] == nil {
 			return problem.InvalidMember(fmt.Sprintf("/owners/%d", slices.Index(changed.Owners, promoted[i])),
-				"%s is being deleted, or has never done anything here", promoted[i])
+				"%s is being deleted, or has never done anything here", problem.Resource("user", promoted[i]))
 		}
 		c.Tx.Replace(p)
 	}

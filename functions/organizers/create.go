@@ -13,9 +13,9 @@ func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.Organ
 	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
 	o.Members, o.Owners = []string{c.Caller.ID}, []string{c.Caller.ID}
 	path = "/v1/organizers/" + o.ID
-	const later = "{organizerId}" // The organizer has no id yet.
-	if err := problem.Check(slices.Concat(outsiders("/members", later, d.Members, o.Members),
-		outsiders("/owners", later, d.Owners, o.Members))); err != nil {
+	invite := problem.CreateOrganizerInvitation.With() // The organizer has no id yet.
+	if err := problem.Check(slices.Concat(outsiders("/members", invite, d.Members, o.Members),
+		outsiders("/owners", invite, d.Owners, o.Members))); err != nil {
 		return "", made, err
 	}
 	if err := c.CheckNext(ctx, record.MembershipGrants); err != nil {

@@ -69,7 +69,7 @@ func TestMembers_AreMadeByNobodyElse(t *testing.T) {
 				}
 				a := l.Want(http.StatusUnprocessableEntity, nil, by, request[0], request[1], body)
 				at := map[string]string{http.MethodPost: "/v1/organizers/{organizerId}", http.MethodPatch: l.path}[request[0]]
-				if !strings.Contains(string(a.Body), "s/1\"") || !strings.Contains(string(a.Body), at+"/invitations answers with") {
+				if !strings.Contains(string(a.Body), "s/1\"") || !strings.Contains(string(a.Body), "answer to POST "+at+"/invitations") {
 					t.Errorf("%s", a.Body)
 				}
 			}

@@ -49,8 +49,8 @@ func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p Re
 // organizers change. Organizers also hand the team over to another member. Members only accept terms.
 func checkPatch(c *api.Call, r *record.RegistrationItem, p RegistrationPatch) error {
 	if !slices.Contains(r.Members, p.UserID) {
-		return problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: "+
-			"POST %s/invitations", team.Path(r))
+		return problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: %s",
+			problem.CreateTeamInvitation.With(r.TaskID, r.ID))
 	}
 	if p.State != r.State && !c.Organizes() {
 		return problem.InvalidMember("/state", "is decided by the organizers of the task")

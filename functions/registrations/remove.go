@@ -18,7 +18,8 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error 
 		return rejected
 	}
 	if !c.Organizes() && !ownsTeam(c, r) {
-		return problem.Forbidden.New("Only the owner of the team can withdraw it. Leave it: DELETE %s/members/%s.", team.Path(r), c.Caller.ID)
+		return problem.Forbidden.New("Only the owner of the team can withdraw it. Leave it: %s.",
+			problem.DeleteTeamMember.With(r.TaskID, r.ID, c.Caller.ID))
 	}
 	if err := changeOf(c).Withdraw(ctx, r); err != nil {
 		return err

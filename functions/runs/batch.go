@@ -78,11 +78,12 @@ func (r ReviewedRuns) People() (all []*record.Person) {
 // Check returns the faults of the batch.
 func (b *ReviewsPatch) Check() []problem.Field {
 	var fields problem.Fields
-	fields.AddIf((len(b.RunIDs) == 0) == (b.Filter == nil), "", "give either runIds or filter: {} passes all runs of the dataset")
-	fields.AddIf(b.Cursor != "" && b.Filter == nil, "/cursor", "goes with filter")
+	fields.AddIf((len(b.RunIDs) == 0) == (b.Filter == nil), "",
+		"give either {runIds} or {filter}: an empty {filter} passes all runs of the dataset")
+	fields.AddIf(b.Cursor != "" && b.Filter == nil, "/cursor", "goes with {filter}")
 	fields.AddIf(b.Review == ReviewChange{}, "/review", "changes nothing: give at least one member")
 	for i, id := range b.RunIDs {
-		fields.AddIf(slices.Contains(b.RunIDs[:i], id), "/runIds", "has %s twice", problem.Clip(id, 30))
+		fields.AddIf(slices.Contains(b.RunIDs[:i], id), "/runIds", "has %s twice", problem.Resource("run", id))
 	}
 	return fields
 }

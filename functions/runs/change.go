@@ -44,7 +44,7 @@ func cancel(ctx context.Context, c *api.Call, r, changed *record.RunItem, d runD
 	case d.State != record.Cancelled:
 		return nil, problem.InvalidMember("/state", "can only be set to cancelled")
 	case d.Final != r.Final:
-		return nil, problem.InvalidMember("/final", "cannot change together with state: send two patches")
+		return nil, problem.InvalidMember("/final", "cannot change together with {state}: send two patches")
 	}
 	cancelled, err := queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, changed, c.Tx)
 	if err != nil {

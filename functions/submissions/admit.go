@@ -116,7 +116,8 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 	}
 	grant, ok := g.ForTask(adm.task.ID)
 	if !ok {
-		return problem.Forbidden.New("You are not registered for this task. Register first: POST /v1/tasks/%s/registrations.", adm.task.ID)
+		return problem.Forbidden.New("You are not registered for this task. Register first: %s.",
+			problem.CreateRegistration.With(adm.task.ID))
 	}
 	if err := team.CheckAccepted(grant.State); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
 			fields.Add(d.DatasetPointer(i),
-				"names %q, which takes no repositories because its builds is false. Submit an image, or ask the organizers to set builds",
+				"names %q, which takes no repositories because its {builds} is false. Submit an image, or ask the organizers to set {builds}",
 				set.Name)
 		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)

@@ -13,7 +13,7 @@ import (
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if with != "" && c.Page.Value("name") != t.Name {
-		return problem.Conflict.New("To delete the task with all its submissions, set the parameter name to the current name of the task.")
+		return problem.Conflict.New("To delete the task with all its submissions, set {?name} to the current name of the task.")
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	entry, err := d.DeleteTask(ctx, c.Tx, t, c.Caller.ID, with != "")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -104,8 +103,8 @@ var converterTool = define(metadata{
 					return nil
 				}
 				if in.From == "" {
-					refused.Detail += fmt.Sprintf(" The files were read as %s, for `from` does not say what they are: it can be one of %v.", from,
-						of.Formats)
+					refused.Append(problem.Sentence(" The files were read as %s, for {from} does not say what they are: it can be one of %v.", from,
+						of.Formats))
 				}
 				return refused
 			})
@@ -117,7 +116,7 @@ var converterTool = define(metadata{
 func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver) (conversionSource, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
-		return conversionSource{}, problem.InvalidMember("", "give either run or qrels: one of them is converted")
+		return conversionSource{}, problem.InvalidMember("", "give either {run} or {qrels}: one of them is converted")
 	case in.Run != nil:
 		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err == nil {

@@ -74,7 +74,7 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true,
 		{"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
 		if a := s.invoke(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body),
-			"`from` does not say") != want {
+			"from does not say") != want {
 			t.Errorf("%v: %s", *input, a.Body)
 		}
 	}

@@ -54,12 +54,12 @@ func (in *DiffirInput) Check() []problem.Field {
 	var fields problem.Fields
 	n := len(in.Runs) * in.Depth * in.Limit
 	fields.AddIf(n > maxShownDocuments, "/limit",
-		"%s of %d runs to depth %d are up to %d documents, and an answer can show at most %d: give less of limit or depth, or name topics",
+		"%s of %d runs to depth %d are up to %d documents, and an answer can show at most %d: give less of {limit} or {depth}, or name {topics}",
 		plural.Count(in.Limit, "topic"), len(in.Runs), in.Depth, n, maxShownDocuments)
 	first := map[string]int{}
 	for i, topic := range in.Topics {
 		if at, twice := first[topic]; twice {
-			fields.Add(fmt.Sprintf("/topics/%d", i), "is the topic of /topics/%d: name it once", at)
+			fields.Add(fmt.Sprintf("/topics/%d", i), "is the topic of %s: name it once", problem.Member(fmt.Sprintf("/topics/%d", at)))
 		} else {
 			first[topic] = i
 		}

@@ -33,7 +33,7 @@ func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput
 	case without >= 0:
 		return v.require(out.Measure, values, whyNone(results, values[without]))
 	case in.Test != "" && in.Test != byBootstrap:
-		return problem.InvalidMember("/test", "%s compares values by example, and mcnemar those that are 0 or 1; %s has none: leave test out "+
+		return problem.InvalidMember("/test", "%s compares values by example, and mcnemar those that are 0 or 1; %s has none: leave {test} out "+
 			"for the bootstrap, or name a measure that is a mean over examples, such as Accuracy or ExactMatch", in.Test, out.Measure)
 	}
 	out.Topics = values[0].Examples
@@ -152,7 +152,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	most := maxSampled / (count * out.Topics)
 	if in.Rounds > most {
 		return problem.InvalidMember("/rounds",
-			"there is time for %d samples of %s for %s: ask for no more, name fewer runs, or leave rounds out", most,
+			"there is time for %d samples of %s for %s: ask for no more, name fewer runs, or leave {rounds} out", most,
 			plural.Count(out.Topics, out.unit), plural.Count(count, "run"))
 	}
 	out.Test = byBootstrap
@@ -216,7 +216,7 @@ func randomizationRounds(asked, pairs, topics int) (int, error) {
 		return min(significance.Rounds, most), nil
 	case asked > most:
 		return 0, problem.InvalidMember("/rounds",
-			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave rounds out", most,
+			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave {rounds} out", most,
 			plural.Count(pairs, "pair"), plural.Count(topics, "topic"))
 	}
 	return asked, nil

@@ -217,8 +217,8 @@ const maxAnswerBytes = 4 << 20
 // boundedAnswer returns the answer with this body. It refuses bodies of more than maxAnswerBytes.
 func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 	if len(body) > maxAnswerBytes {
-		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, more than the limit of %d. Ask for fewer runs, measures or "+
-			"topics, or for a smaller limit or depth.", len(body), maxAnswerBytes)
+		return api.Computed{}, problem.Invalid.New("The answer would have %s, more than the limit of %s. Ask for fewer runs, measures or "+
+			"topics, or for a smaller {limit} or {depth}.", problem.Size(len(body)), problem.Size(maxAnswerBytes))
 	}
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }

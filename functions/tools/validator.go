@@ -114,7 +114,7 @@ var validatorTool = define(metadata{
 // check reports members of the input that contradict each other.
 func (in *ValidatorInput) check() error {
 	var fields problem.Fields
-	fields.AddIf((in.Run == nil) == (in.Truth == nil), "", "give either run or truth: one of them is checked")
+	fields.AddIf((in.Run == nil) == (in.Truth == nil), "", "give either {run} or {truth}: one of them is checked")
 	stored := in.Run != nil && in.Run.RunID != ""
 	for _, m := range []struct {
 		pointer string
@@ -122,11 +122,11 @@ func (in *ValidatorInput) check() error {
 	}{{"/datasetId", in.DatasetID != ""}, {"/kind", in.Kind != ""}, {"/format", in.Format != nil}} {
 		switch {
 		case m.given && in.Truth != nil:
-			fields.Add(m.pointer, "goes with a run: the members of /truth describe a truth")
+			fields.Add(m.pointer, "goes with a {run}: the members of {truth} describe a truth")
 		case m.given && stored:
-			fields.Add(m.pointer, "goes with files: the run has the kind and the format of its dataset")
+			fields.Add(m.pointer, "goes with {files}: the run has the kind and the format of its dataset")
 		case m.given && in.DatasetID != "" && m.pointer != "/datasetId":
-			fields.Add(m.pointer, "is set by the dataset: leave out this member or datasetId")
+			fields.Add(m.pointer, "is set by the dataset: leave out this member or {datasetId}")
 		}
 	}
 	return problem.Check(fields)

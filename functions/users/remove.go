@@ -28,8 +28,8 @@ func remove(ctx context.Context, c *api.Call, id userTarget) error {
 // removeCurrent begins the deletion of the caller. The query must have the caller's id, so that no faulty program deletes its user.
 func removeCurrent(ctx context.Context, c *api.Call, u *Current) error {
 	if !slices.Equal(c.Page.Values("id"), []string{u.ID}) {
-		return problem.InvalidParameter.New("This deletes your account and your data, and cannot be undone. To confirm, give your id: "+
-			"DELETE /v1/user?id=%s.", u.ID)
+		return problem.InvalidParameter.New("This deletes your account and your data, and cannot be undone. To confirm, give your id: %s.",
+			problem.DeleteCurrentUser.With().Query("id", u.ID))
 	}
 	if err := remove(ctx, c, userTarget(u.ID)); !problem.NotFound.Is(err) {
 		return err

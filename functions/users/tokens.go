@@ -83,8 +83,8 @@ func createToken(ctx context.Context, c *api.Call, _ userTarget, d record.Access
 		return "", made, err
 	}
 	if len(all) >= record.MaxAccessTokens {
-		return "", made, problem.Conflict.New("You have %d access tokens, which is the most. Revoke one first: DELETE /v1/user/tokens/{tokenId}.",
-			len(all))
+		return "", made, problem.Conflict.New("You have %d access tokens, which is the most. Revoke one first: %s.", len(all),
+			problem.DeleteToken.With())
 	}
 	secret, digest := auth.NewAccessToken(c.Caller.ID)
 	t := &record.AccessTokenItem{

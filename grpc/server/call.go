@@ -259,7 +259,8 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return c.CodecV2.Unmarshal(data, v)
 	}
 	if n := data.Len(); n > maxMessage {
-		r.fault = problem.TooLarge.New("The message has %d bytes; %d are allowed. Send less in one call.", n, maxMessage)
+		r.fault = problem.TooLarge.New("The message has %s; at most %s are allowed. Send less in one call.", problem.Size(n),
+			problem.Size(maxMessage))
 		return nil
 	}
 	if err := c.CodecV2.Unmarshal(data, r.into); err != nil {

@@ -120,14 +120,15 @@ func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields)
 		size += len(l.GetText())
 		lines = append(lines, record.LogLine{Stream: stream, Text: l.GetText()})
 	}
-	fields.AddIf(size > maxHeartbeatBytes, "/lines", "has %d bytes; at most %d go in one call", size, maxHeartbeatBytes)
+	fields.AddIf(size > maxHeartbeatBytes, "/lines", "has %s; at most %s go in one call", problem.Size(size),
+		problem.Size(maxHeartbeatBytes))
 	return lines, fields
 }
 
 // checkOutputs returns the declared files of an output, without their states.
 func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields) {
 	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
-		return nil, problem.Fields{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
+		return nil, problem.Fields{problem.NewField("/files", "has %d files; an output has 1 to %d", n, record.MaxFiles)}
 	}
 	files := lists.Map(in.GetFiles(), func(f *assayv1.File) record.File {
 		return record.File{Name: f.GetName(), Size: f.GetSize(), SHA256: f.GetSha256(), MediaType: f.GetMediaType()}
@@ -146,7 +147,7 @@ var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
 func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagnostic, problem.Fields) {
 	if len(in) > measure.MaxDiagnostics {
 		return nil, problem.Fields{
-			{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
+			problem.NewField(pointer, "has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}
 	}
 	var fields problem.Fields
 	var all []measure.Diagnostic
@@ -154,7 +155,7 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 	for i, d := range in {
 		size += len(d.GetMessage()) + len(d.GetFile())
 		if size > maxDiagnosticsBytes {
-			fields.Add(pointer, "have more than %d bytes together; leave out the least useful", maxDiagnosticsBytes)
+			fields.Add(pointer, "have more than %s together; leave out the least useful", problem.Size(maxDiagnosticsBytes))
 			break
 		}
 		at := fmt.Sprintf("%s/%d", pointer, i)
@@ -162,7 +163,8 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		severity, ok := severities[d.GetSeverity()]
 		fields.AddIf(!ok, at+"/severity", "must be SEVERITY_ERROR or SEVERITY_WARNING")
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
-		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
+		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %s; at most %s are allowed",
+			problem.Size(len(d.GetFile())), problem.Size(maxNameBytes))
 		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
 		// A message may end with the output of a participant's program, so invalid characters are replaced, not refused.
 		all = append(all, measure.Diagnostic{Severity: severity, File: record.Line(d.GetFile()), Line: int(d.GetLine()),

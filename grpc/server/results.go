@@ -82,7 +82,8 @@ func (s *workerService) ReportEvaluation(ctx context.Context,
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(fields, more...)
 	fields = append(fields, record.CheckLine("/evaluator_version", in.GetEvaluatorVersion())...)
-	fields.AddIf(len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must have at most %d bytes", maxNameBytes)
+	fields.AddIf(len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must have at most %s",
+		problem.Size(maxNameBytes))
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
@@ -191,8 +192,8 @@ func parseTopics(topics map[string]*assayv1.TopicMeasures, names []string) (map[
 	perTopic := make(map[string]map[string]float64, len(topics))
 	for topic, values := range topics {
 		fields.AddIf(!record.IsTopicName(topic), "/topics",
-			"has the topic %s: the name of a topic is one line of at most %d bytes without control and format characters", quote(topic),
-			record.MaxTopicName)
+			"has the topic %s: the name of a topic is one line of at most %s without control and format characters", quote(topic),
+			problem.Size(record.MaxTopicName))
 		defined, more := parseTopic(topic, values.GetMeasures(), names)
 		fields = append(fields, more...)
 		perTopic[topic] = defined

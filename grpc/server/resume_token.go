@@ -60,6 +60,6 @@ func lineCount(run *record.RunItem, k record.LogKind) int64 {
 }
 
 func badToken(fault string) []problem.Field {
-	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the token of the last message that you received, or none to " +
-		"begin again"}}
+	return []problem.Field{problem.NewField("/resume_token",
+		"%s: send the token of the last message that you received, or none to begin again", fault)}
 }

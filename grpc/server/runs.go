@@ -160,7 +160,7 @@ func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
 	m := mask{}
 	for _, path := range in.GetPaths() {
 		if one := (&fieldmaskpb.FieldMask{Paths: []string{path}}); !one.IsValid(&assayv1.Run{}) {
-			return nil, []problem.Field{{Pointer: "/read_mask", Detail: "has " + quote(path) + ", which is no field of a run"}}
+			return nil, []problem.Field{problem.NewField("/read_mask", "has %s, which is no field of a run", quote(path))}
 		}
 		m.add(strings.Split(path, "."))
 	}

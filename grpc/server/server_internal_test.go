@@ -93,8 +93,7 @@ func TestStatuses_CoverAllKindsOfProblems(t *testing.T) {
 }
 
 func TestStatusOf_ProblemHasDetails(t *testing.T) {
-	err := problem.Invalid.New("secret of the body").With(problem.Field{
-		Pointer: "/files/0/mediaType", Detail: "is none"}).After(2 * time.Second)
+	err := problem.Invalid.New("secret of the body").With(problem.NewField("/files/0/mediaType", "is none")).After(2 * time.Second)
 	s := statusOf(t.Context(), err, "id-1")
 	if s.Code() != codes.InvalidArgument || strings.Contains(s.Message(), "body") {
 		t.Errorf("%v", s)

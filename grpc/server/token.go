@@ -36,9 +36,9 @@ func (e Env) authorizeToken(ctx context.Context, c access.Caller) error {
 		return err
 	}
 	if !onlyOwn || slices.ContainsFunc(items[1:], func(it store.Item) bool { return !it.Exists() }) {
-		return problem.Forbidden.New("The user of this access token may not work for its pools any more: it takes membership of the organizers " +
-			"that they belong to, or for other pools an administrator who changed something with a login within the last 30 days " +
-			"(PATCH /v1/user with {} is enough).")
+		return problem.Forbidden.New("The user of this access token may not work for its pools any more: it takes membership of the organizers "+
+			"that they belong to, or for other pools an administrator who changed something with a login within the last 30 days "+
+			"(%s with an empty object is enough).", problem.UpdateCurrentUser.With())
 	}
 	return nil
 }

@@ -66,16 +66,16 @@ func (s Options) Check() (problems problem.Fields) {
 	problems.AddIf(s.K < 0, "/k", "must be 1 or more")
 	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more")
 	if s.Method == ReciprocalRank {
-		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out",
+		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave {normalization} out",
 			s.Method)
 	} else {
-		problems.AddIf(s.K > 0, "/k", "method %s has no k; leave it out", s.Method)
+		problems.AddIf(s.K > 0, "/k", "method %s has no {k}; leave it out", s.Method)
 		problems.AddIf(!slices.Contains(normalizations, s.Normalization), "/normalization", "there is no normalization %q; there are %v",
 			s.Normalization, normalizations)
 	}
 	spaced := strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	problems.AddIf(s.Tag == "" || len(s.Tag) > MaxTag || spaced, "/tag",
-		"the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
+		"the tag is %q; choose a name of 1 to %s without white space", s.Tag, problem.Size(MaxTag))
 	return problems
 }
 

@@ -45,15 +45,15 @@ type InlineFile struct {
 
 // checkReference reports a reference that has both an id and files, or neither.
 func checkReference(pointer, member, id string, files []InlineFile) (fields problem.Fields) {
-	fields.AddIf(id != "" && len(files) > 0, pointer, "has both %s and files: give one of them", member)
-	fields.AddIf(id == "" && len(files) == 0, pointer, "needs %s or files", member)
+	fields.AddIf(id != "" && len(files) > 0, pointer, "has both %s and {files}: give one of them", problem.Member(member))
+	fields.AddIf(id == "" && len(files) == 0, pointer, "needs %s or {files}", problem.Member(member))
 	return fields
 }
 
 // bytes returns the content of the file and adds its errors to fields. The pointer leads to the file in the input.
 func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
-	fields.AddIf(f.Text != "" && f.Content != "", pointer, "has both text and content: give one of them")
-	fields.AddIf(f.Text == "" && f.Content == "", pointer, "is empty: give the file as text, or its bytes in base64 as content")
+	fields.AddIf(f.Text != "" && f.Content != "", pointer, "has both {text} and {content}: give one of them")
+	fields.AddIf(f.Text == "" && f.Content == "", pointer, "is empty: give the file as {text}, or its bytes in base64 as {content}")
 	if f.Text != "" {
 		return []byte(f.Text)
 	}
@@ -83,8 +83,8 @@ func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []
 	case len(fields) > 0:
 		return nil, problem.Check(fields)
 	case resolver.inlineBytes > record.MaxInlineBytes:
-		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name "+
-			"them by runId, or pack them with gzip.", record.MaxInlineBytes)
+		return nil, problem.TooLarge.New("The files in the request have more than %s together. Submit larger runs to a task and name "+
+			"them by {runId}, or pack them with gzip.", problem.Size(record.MaxInlineBytes))
 	}
 	resolver.inline.add(h, list)
 	return list, nil

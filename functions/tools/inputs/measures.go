@@ -30,7 +30,7 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 			fields[i].Pointer = asked.MeasurePointer
 		}
 		if t := asked.Truth; t != nil && t.Kind+t.DatasetID == "" {
-			fields[i].Detail += assumed("/truth")
+			fields[i].Append(assumed("/truth"))
 		}
 	}
 	if err := problem.Check(fields); err != nil {

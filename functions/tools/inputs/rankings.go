@@ -56,13 +56,13 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 		return nil, err
 	}
 	if asked.Final && d.item.FinalRuns == 0 {
-		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and finalRuns of this one is 0: leave it out")
+		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and {finalRuns} of this one is 0: leave it out")
 	}
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: d.item, Board: d.item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
 	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(d.item.TaskID),
-		notFound(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})); err != nil {
+		notFound(problem.NewField("/datasetId", "is being deleted"))); err != nil {
 		return nil, err
 	}
 	resolver.addDependency("task %s %s", r.Task.ID, r.Task.Name)

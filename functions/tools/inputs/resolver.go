@@ -98,16 +98,16 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if truths.Bytes+others.Bytes > MaxUnpackedBytes {
-		return 0, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
-			"name them by runId.", MaxUnpackedBytes)
+		return 0, problem.TooLarge.New("The files in the request unpack to more than %s together. Submit larger runs to a task and "+
+			"name them by {runId}.", problem.Size(MaxUnpackedBytes))
 	}
 	storedTruths, storedOthers, err := resolver.stored.count(ctx, MaxTextBytes)
 	if err != nil {
 		return 0, err
 	}
 	if storedTruths.Bytes+storedOthers.Bytes > MaxTextBytes {
-		return 0, problem.TooLarge.New("The stored files that this would read have more than %d bytes of text together. Name fewer runs, or get "+
-			"the files by their links and use a tool of your own.", MaxTextBytes)
+		return 0, problem.TooLarge.New("The stored files that this would read have more than %s of text together. Name fewer runs, or get "+
+			"the files by their links and use a tool of your own.", problem.Size(MaxTextBytes))
 	}
 	ofTruths := resolver.reads.MemoryOfTruth(truths.Plus(storedTruths))
 	ofOthers := resolver.reads.Memory(others.Plus(storedOthers))
@@ -128,8 +128,8 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 		resolver.addDependency("%s %s %s", h, f.Name, f.SHA256)
 		resolver.storedBytes += f.Size
 		if resolver.storedBytes > MaxStoredBytes {
-			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the "+
-				"files by their links and use a tool of your own.", MaxStoredBytes)
+			return nil, problem.TooLarge.New("The stored files that this would read have more than %s together. Name fewer runs, or get the "+
+				"files by their links and use a tool of your own.", problem.Size(MaxStoredBytes))
 		}
 		list[i] = scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return resolver.call.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))

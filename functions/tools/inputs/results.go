@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -74,7 +75,8 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	for i, ref := range asked.Runs {
 		if ref.RunID == "" && len(ref.Files) > 0 {
 			return nil, problem.InvalidMember("/truth",
-				"is needed, because the request contains /runs/%d: name a datasetId whose truth you may read, or send files such as qrels", i)
+				"is needed, because the request contains %s: name a {datasetId} whose truth you may read, or send files such as qrels",
+				problem.Member(fmt.Sprintf("/runs/%d", i)))
 		}
 	}
 	var err error
@@ -198,7 +200,7 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 		if !run.item.ReadsValues(run.roles) && withFiles { // the caller may read the files, so the problem may name the run
 			return problem.InvalidMember(run.pointer,
 				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
-					"truth of your own in truth")
+					"truth of your own in {truth}")
 		}
 		if run.item.ListedID() == "" {
 			return problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
@@ -222,14 +224,14 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
 		case !access.Sees(run.roles, e.Scope().Audience): // the review changed since the run was read
-			return notFound(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
+			return notFound(problem.NewField(run.pointer+"/runId", "there is no such run, or none whose results you may see"))
 		case e.DatasetID != first.DatasetID:
 			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare",
-				r.Runs[0].pointer)
+				problem.Member(r.Runs[0].pointer))
 		case e.TruthVersion != first.TruthVersion:
 			return problem.InvalidMember(run.pointer,
 				"was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try "+
-					"again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
+					"again once both are evaluated against the newest", e.TruthVersion, problem.Member(r.Runs[0].pointer), first.TruthVersion)
 		}
 		run.evaluation, run.EvaluationID = e, e.ID
 		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, run.roles))

@@ -117,7 +117,7 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 		runs[i] = &Run{Name: ref.Name, ID: ref.RunID, source: source{pointer: at, inline: ref.RunID == ""}}
 		fields = append(fields, checkReference(at, "runId", ref.RunID, ref.Files)...)
 		for j, other := range refs[:i] {
-			fields.AddIf(ref.RunID != "" && ref.RunID == other.RunID, at+"/runId", "is the run of %s: name it once", pointers[j])
+			fields.AddIf(ref.RunID != "" && ref.RunID == other.RunID, at+"/runId", "is the run of %s: name it once", problem.Member(pointers[j]))
 		}
 	}
 	if err := problem.Check(fields); err != nil {

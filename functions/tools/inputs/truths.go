@@ -46,7 +46,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	}
 	if ref.DatasetID != "" {
 		if ref.Kind != "" || ref.Format != nil {
-			return nil, problem.InvalidMember(pointer, "kind and format go with files: a dataset has its own")
+			return nil, problem.InvalidMember(pointer, "{kind} and {format} go with {files}: a dataset has its own")
 		}
 		d, err := resolver.dataset(ctx, pointer, ref.DatasetID)
 		if err != nil {
@@ -54,7 +54,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 		}
 		if !d.mayUseTruth() {
 			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Leave %[1]s out to use the values of the "+
-				"runs' evaluations, if the tool allows it, or send your own truth in the files of %[1]s.", pointer[1:])
+				"runs' evaluations, if the tool allows it, or send your own truth in the {files} of %[1]s.", problem.Member(pointer[1:]))
 		}
 		return resolver.truthOf(ctx, pointer, d)
 	}
@@ -132,7 +132,7 @@ func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*dat
 		records.Into(&d.inUse, record.TruthKey(id))); err != nil {
 		return nil, err
 	}
-	missing := notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	missing := notFound(problem.NewField(pointer+"/datasetId", "there is no such dataset, or none that you may see"))
 	if d.item == nil {
 		return nil, missing
 	}
@@ -168,8 +168,8 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, d *datase
 }
 
 // assumed completes a problem text for files of an assumed kind: it names the member kind, under the pointer, that sets another kind.
-func assumed(pointer string) string {
-	return "; files are read as files of retrieval, unless " + pointer + "/kind names another kind"
+func assumed(pointer string) problem.Text {
+	return problem.Sentence("; files are read as files of retrieval, unless %s names another kind", problem.Member(pointer+"/kind"))
 }
 
 // Settings returns how to read the files that the request contains, without measures. Kind and format stand in the input under the
@@ -182,7 +182,7 @@ func Settings(pointer, kind string, format *record.RunFormat) (scoring.Settings,
 	fields := scoring.CheckFormat(s.Kind, s.Format)
 	for i, f := range fields {
 		if kind == "" {
-			fields[i].Detail += assumed(pointer)
+			fields[i].Append(assumed(pointer))
 		}
 		if member, ok := strings.CutPrefix(f.Pointer, "/runFormat"); ok {
 			fields[i].Pointer = pointer + "/format" + member
@@ -216,8 +216,7 @@ func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (scoring.Se
 	d, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
 		return scoring.Settings{},
-			notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may " +
-				"not see"})
+			notFound(problem.NewField(r.pointer+"/runId", "is a run on a dataset that does not exist any more, or that you may not see"))
 	}
 	if err != nil {
 		return scoring.Settings{}, err

@@ -132,7 +132,7 @@ func Of[R any](r Request, all []R, id func(R) string) (p Page[R], err error) {
 	if r.Cursor != "" {
 		first := slices.IndexFunc(all, func(one R) bool { return id(one) == r.Cursor })
 		if first < 0 {
-			return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a " +
+			return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow {links.next} as it was given, or start without a " +
 				"cursor.")
 		}
 		all = all[first:]

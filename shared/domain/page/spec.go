@@ -102,7 +102,7 @@ func (r Request) MatchesText(name, text string) bool {
 func (s Spec) Parse(rawQuery string) (Request, error) {
 	r := Request{Limit: DefaultLimit, filters: map[string][]string{}, query: url.Values{}}
 	if len(rawQuery) > MaxQuery {
-		return r, problem.InvalidParameter.New("The query string is longer than %d bytes.", MaxQuery)
+		return r, problem.InvalidParameter.New("The query string is longer than %s.", problem.Size(MaxQuery))
 	}
 	if rawQuery == "" {
 		return r, nil
@@ -126,10 +126,10 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 		}
 	}
 	if r.Sort != "" && r.Cursor != "" {
-		return r, problem.InvalidParameter.New("sort does not go with cursor: a sorted list is paged with offset and limit.")
+		return r, problem.InvalidParameter.New("{?sort} does not go with {?cursor}: a sorted list is paged with {?offset} and {?limit}.")
 	}
 	if query.Has("offset") && r.Sort == "" {
-		return r, problem.InvalidParameter.New("offset goes only with sort: follow links.next, which carries a cursor.")
+		return r, problem.InvalidParameter.New("{?offset} goes only with {?sort}: follow {links.next}, which carries a cursor.")
 	}
 	return r, nil
 }
@@ -140,18 +140,18 @@ func (s Spec) read(r *Request, name, value string) error {
 		return r.readLimit(value)
 	case name == "cursor" && s.List:
 		if value == "" || !s.Named && !record.IsID(value) {
-			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
+			return problem.InvalidCursor.New("The cursor is not one: follow {links.next} as it was given, or start without a cursor.")
 		}
 		r.Cursor = value
 	case name == "sort" && s.Sort:
 		if value == "" || utf8.RuneCountInString(value) > MaxText {
-			return problem.InvalidParameter.New("sort must be `rank` or the name of a measure of the dataset.")
+			return problem.InvalidParameter.New("{?sort} must be `rank` or the name of a measure of the dataset.")
 		}
 		r.Sort = value
 	case name == "offset" && s.Sort:
 		n, ok := wholeNumber(value, MaxOffset+1)
 		if !ok {
-			return problem.InvalidParameter.New("offset must be a whole number from 0.")
+			return problem.InvalidParameter.New("{?offset} must be a whole number from 0.")
 		}
 		r.Offset = n
 	case name == "fields" && len(s.Fields) > 0:
@@ -166,7 +166,7 @@ func (s Spec) read(r *Request, name, value string) error {
 func (r *Request) readLimit(value string) error {
 	n, ok := wholeNumber(value, MaxLimit)
 	if !ok || n < 1 {
-		return problem.InvalidParameter.New("limit must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
+		return problem.InvalidParameter.New("{?limit} must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
 	}
 	r.Limit = n
 	return nil
@@ -181,7 +181,8 @@ func wholeNumber(digits string, most int) (n int, ok bool) {
 func (s Spec) readFields(r *Request, value string) error {
 	for f := range strings.SplitSeq(value, ",") {
 		if !slices.Contains(s.Fields, f) {
-			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", problem.Clip(f, maxShown), strings.Join(s.Fields, ", "))
+			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", problem.Clip(f, maxShown),
+				lists.Map(s.Fields, problem.Member))
 		}
 		if !slices.Contains(r.Fields, f) {
 			r.Fields = append(r.Fields, f)
@@ -201,11 +202,11 @@ func (s Spec) readFilter(r *Request, name, value string) error {
 		values = []string{value}
 	}
 	if len(values) > MaxValues {
-		return problem.InvalidParameter.New("%s takes at most %d values.", f.Param(), MaxValues)
+		return problem.InvalidParameter.New("%s takes at most %d values.", problem.Parameter(f.Param()), MaxValues)
 	}
 	for _, v := range values {
 		if msg := f.check(v); msg != "" {
-			return problem.InvalidParameter.New("%s %s.", f.Param(), msg)
+			return problem.InvalidParameter.New("%s %s.", problem.Parameter(f.Param()), msg)
 		}
 	}
 	r.filters[f.Name] = values
@@ -250,10 +251,10 @@ func (s Spec) Params() []string {
 	return names
 }
 
-func (s Spec) allowed() string {
+func (s Spec) allowed() problem.Text {
 	names := s.Params()
 	if len(names) == 0 {
-		return "This address takes none."
+		return problem.Sentence("This address takes none.")
 	}
-	return "Allowed: " + strings.Join(names, ", ") + "."
+	return problem.Sentence("Allowed: %s.", lists.Map(names, problem.Parameter))
 }

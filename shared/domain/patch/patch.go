@@ -107,7 +107,7 @@ func onlyWritable(before map[string]any, after any, writable []string) ([]byte, 
 			continue
 		}
 		if now, ok := patched[name]; !ok || !reflect.DeepEqual(value, now) {
-			fields = append(fields, problem.Field{Pointer: problem.Pointer(name), Detail: "is made by the service and cannot be changed"})
+			fields = append(fields, problem.NewField(problem.Pointer(name), "is made by the service and cannot be changed"))
 		}
 		delete(patched, name)
 	}

@@ -217,7 +217,7 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields.AddIf(d.LabelsPublic && !d.Evaluator.hasLabels(), "/labelsPublic",
 		"goes only with evaluators that compare labels, such as classification: "+problem.Unset)
 	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic",
-		"goes with the split training alone: set it to false, or the split to training")
+		"goes only with the split training: set it to false, or {split} to training")
 	return append(fields, d.Evaluator.check()...)
 }
 
@@ -246,7 +246,7 @@ const maxMeasureName = 100
 func (e *Evaluator) check() (fields problem.Fields) {
 	for i, m := range e.Measures {
 		p := fmt.Sprintf("/evaluator/measures/%d", i)
-		fields.AddIf(len(m) > maxMeasureName, p, "has %d bytes; %d are allowed", len(m), maxMeasureName)
+		fields.AddIf(len(m) > maxMeasureName, p, "has %s; at most %s are allowed", problem.Size(len(m)), problem.Size(maxMeasureName))
 		fields = append(fields, checkName(p, m)...)
 	}
 	if e.Kind == EvaluatorWorker {
@@ -262,11 +262,11 @@ func (e *Evaluator) check() (fields problem.Fields) {
 
 // checkOwn checks an organizer's own evaluator. Organizers choose the names of its measures freely.
 func (e *Evaluator) checkOwn() (fields problem.Fields) {
-	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+
+	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of {measures}: give one, or "+
 		problem.Unset)
 	fields = append(fields, checkDistinct("/evaluator/measures", e.Measures)...)
 	for i, m := range e.LowerIsBetter {
-		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of measures")
+		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of {measures}")
 	}
 	fields.AddIf(e.Image == "", "/evaluator/image", "is needed for an evaluator of the kind worker")
 	return slices.Concat(fields, CheckLine("/evaluator/image", e.Image), checkText("/evaluator/command", e.Command))

@@ -2,7 +2,6 @@ package record
 
 import (
 	"slices"
-	"strings"
 
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
@@ -36,7 +35,7 @@ type Exception struct {
 func (d *ExceptionDraft) Check() []problem.Field {
 	fields := checkName("/reason", d.Reason)
 	fields.AddIf(d.ClosesAt == nil && d.PerDay+d.Total == 0 && d.RunID == "", "",
-		"must grant something: closesAt, perDay, total or runId")
+		"must grant something: {closesAt}, {perDay}, {total} or {runId}")
 	return fields
 }
 
@@ -73,8 +72,9 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 	case !final:
 		return nil
 	case len(marked) >= d.FinalRuns:
-		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of yours are: %s. Set final of one of "+
-			"them to false first", plural.Count(d.FinalRuns, "final run"), strings.Join(marked, ", "))
+		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of yours are: %s. Set {final} of "+
+			"one of them to false first", plural.Count(d.FinalRuns, "final run"),
+			lists.Map(marked, func(id string) problem.Part { return problem.Resource("run", id) }))
 	case a.Final == nil:
 		a.Final = map[string][]string{}
 	}

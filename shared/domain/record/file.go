@@ -13,7 +13,6 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/language/lists"
-	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
@@ -122,7 +121,7 @@ var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 func checkKept(f, was File, at string, fields *problem.Fields) {
 	checkFileName(f.Name, at, fields)
 	fields.AddIf(f.Size != 0 && f.Size != was.Size, at+"/size",
-		"the file stays as it is, with %s: for other ones, give their own sha256", plural.Count(was.Size, "byte"))
+		"the file stays as it is, with %s: for other bytes, give their own {sha256}", problem.Size(was.Size))
 	fields.AddIf(f.MediaType != "" && f.MediaType != was.MediaType, at+"/mediaType",
 		"the file stays as it is, %s: for another media type, give its content again", was.MediaType)
 	fields.AddIf(f.State != "" && f.State != was.State, at+"/state", "is made by the service: leave it out")
@@ -130,7 +129,7 @@ func checkKept(f, was File, at string, fields *problem.Fields) {
 
 // checkNew checks a file that the list did not have before. It returns the file's bytes if they are inline.
 func checkNew(f *File, at string, fields *problem.Fields) []byte {
-	fields.AddIf(f.State != "" || f.URL != "" || f.Upload != nil, at, "state, url and upload are made by the service: leave them out")
+	fields.AddIf(f.State != "" || f.URL != "" || f.Upload != nil, at, "{state}, {url} and {upload} are made by the service: leave them out")
 	f.State = FilePending
 	f.URL = ""
 	f.Upload = nil
@@ -145,14 +144,14 @@ func checkNew(f *File, at string, fields *problem.Fields) []byte {
 func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	if f.Content == "" {
 		if f.Size == 0 && (f.SHA256 == "" || f.SHA256 == emptyDigest) {
-			fields.Add(at, "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size "+
-				"and sha256")
+			fields.Add(at, "is empty: a file has at least one byte. Give its bytes as {content} or, for a file that will be uploaded, their {size} "+
+				"and {sha256}")
 			return nil
 		}
 		fields.AddIf(!digest.MatchString(f.SHA256), at+"/sha256",
-			"must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
+			"must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no {content}")
 		fields.AddIf(f.Size < 1 || f.Size > MaxFileBytes, at+"/size",
-			"must be the number of bytes, from 1 to %d, when there is no content", int64(MaxFileBytes))
+			"must be the number of bytes, from 1 to %d, when there is no {content}", int64(MaxFileBytes))
 		return nil
 	}
 	b, err := base64.StdEncoding.DecodeString(f.Content)
@@ -162,7 +161,7 @@ func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	}
 	got := fmt.Sprintf("%x", sha256.Sum256(b))
 	fields.AddIf(f.SHA256 != "" && f.SHA256 != got, at+"/sha256", "the content has the SHA-256 %s", got)
-	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %s", plural.Count(len(b), "byte"))
+	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %s", problem.Size(len(b)))
 	f.SHA256 = got
 	f.Size = int64(len(b))
 	f.State = FileStored
@@ -186,8 +185,8 @@ func CheckInline(contents ...[][]byte) error {
 		}
 	}
 	if n > MaxInlineBytes {
-		return problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and "+
-			"upload the bytes to the address in the answer.", n, MaxInlineBytes)
+		return problem.TooLarge.New("The inline files have %s together; at most %s are allowed. Give {size} and {sha256} instead of "+
+			"{content}, and upload the bytes to the address in the answer.", problem.Size(n), problem.Size(MaxInlineBytes))
 	}
 	return nil
 }
@@ -200,13 +199,14 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 	}
 	fields := make([]problem.Field, len(diagnostics))
 	for i, d := range diagnostics {
-		fields[i] = problem.Field{Pointer: pointer(d.File), Detail: d.Message}
+		message := d.Message
 		if d.Line > 0 {
-			fields[i].Detail = fmt.Sprintf("line %d: %s", d.Line, d.Message)
+			message = fmt.Sprintf("line %d: %s", d.Line, message)
 		}
 		if d.Severity == measure.Warning {
-			fields[i].Detail = "warning: " + fields[i].Detail
+			message = "warning: " + message
 		}
+		fields[i] = problem.NewField(pointer(d.File), "%s", message)
 	}
 	return fields
 }

@@ -151,7 +151,7 @@ func (a *Addressed) Add(invitationID string, now time.Time) error {
 	if len(a.Recent) >= MaxAddressesPerDay {
 		free := madeAt(a.Recent[0]).Add(Day)
 		return problem.QuotaToday.New("In 24 hours an organizer, with its tasks, can invite %d e-mail addresses, and so can a user, to teams. "+
-			"The next can be invited at %s. Leave email out, and send the link yourself.", MaxAddressesPerDay, At(free)).After(free.Sub(now))
+			"The next can be invited at %s. Leave {email} out, and send the link yourself.", MaxAddressesPerDay, At(free)).After(free.Sub(now))
 	}
 	a.Recent = append(a.Recent, invitationID)
 	return nil

@@ -342,14 +342,15 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 	}
 	stored, more := c.stored(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
-		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or "+
+		return problem.QuotaExhausted.New("%s have %s in files, these would be %s more, and the most for %s is %s. Delete submissions, runs or "+
 			"files of datasets that are no longer needed, or ask those who run the platform for more; "+
-			"results of tools and replaced files are freed by themselves.", subject, plural.Count(stored, "byte"), more, object, l.StoredBytes)
+			"results of tools and replaced files are freed by themselves.", subject, problem.Size(stored), problem.Size(more), object,
+			problem.Size(l.StoredBytes))
 	}
 	if len(ch.Pending) > 0 && l.exceededBy(pending) {
 		return problem.QuotaExhausted.New("With these, announced files that have not arrived are %s with %s, and the most for %s is %d files "+
-			"and %d bytes. Upload what was announced, or cancel its runs, and try again.",
-			plural.Count(pending.Files, "file"), plural.Count(pending.Bytes, "byte"), object, l.PendingFiles, l.PendingBytes)
+			"and %s. Upload what was announced, or cancel its runs, and try again.",
+			plural.Count(pending.Files, "file"), problem.Size(pending.Bytes), object, l.PendingFiles, problem.Size(l.PendingBytes))
 	}
 	return nil
 }

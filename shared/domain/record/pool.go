@@ -29,6 +29,6 @@ func PoolOrganizer(pool string) string {
 // valid.
 func (d *DatasetDraft) CheckPool(organizerID, old string) (fields problem.Fields) {
 	fields.AddIf(d.Pool != old && d.Pool != "" && d.Pool != DefaultPool && PoolOrganizer(d.Pool) != organizerID, "/pool",
-		"must be %s, or a pool of the organizer: %s/ and a name, such as %[2]s/gpu", DefaultPool, organizerID)
+		"must be %s, or a pool of the organizer: %s/ and a name, such as %[2]s/gpu", DefaultPool, problem.Resource("organizer", organizerID))
 	return fields
 }

@@ -161,10 +161,10 @@ func (d *SubmissionDraft) Check() []problem.Field {
 		p := d.DatasetPointer(i)
 		fields.AddIf(slices.Contains(d.DatasetIDs[:i], id), p, "is named twice")
 		has := slices.ContainsFunc(d.Files, func(f RunFile) bool { return f.DatasetID == id })
-		fields.AddIf(d.Type == UploadType && !has, "/files", "has no file for the dataset %s", id)
+		fields.AddIf(d.Type == UploadType && !has, "/files", "has no file for the dataset %s", problem.Resource("dataset", id))
 	}
 	for i, f := range d.Files {
-		fields.AddIf(!slices.Contains(d.DatasetIDs, f.DatasetID), fmt.Sprintf("/files/%d/datasetId", i), "is not one of datasetIds")
+		fields.AddIf(!slices.Contains(d.DatasetIDs, f.DatasetID), fmt.Sprintf("/files/%d/datasetId", i), "is not one of {datasetIds}")
 	}
 	return append(fields, d.checkType()...)
 }

@@ -168,10 +168,10 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 	if opens != nil && now.Before(opens.Time) {
-		return problem.OutsideWindow.New("%s opens at %s.", what, opens.sortable())
+		return problem.OutsideWindow.New("%s opens at %s.", what, opens)
 	}
 	if closes != nil && !now.Before(closes.Time) {
-		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes.sortable())
+		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes)
 	}
 	return nil
 }

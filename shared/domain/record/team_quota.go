@@ -49,7 +49,7 @@ func (u *Used) refuse(l limits, n int, now time.Time) error {
 		}
 		free := madeAt(u.Recent[len(u.Recent)+n-l.perDay-1]).Add(Day)
 		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
-			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free).sortable()).After(free.Sub(now))
+			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free)).After(free.Sub(now))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error
 		return problem.InvalidMember("/acceptedTerms", "goes with a task that has terms, and this one has none: leave it out")
 	case version != required:
 		return problem.InvalidMember("/acceptedTerms", "must be %d, the version of the terms of the task, once you have read and accept them: "+
-			"`terms` of GET /v1/tasks/%s has their text, and of a preview of joining by an invitation", required, t.ID)
+			"{terms} of %s has their text, and {terms} of a preview of joining by an invitation", required, problem.GetTask.With(t.ID))
 	}
 	r.AcceptedTerms = version
 	return nil
@@ -53,8 +53,9 @@ func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error
 // CheckTerms returns a problem if the team has not accepted the present terms of the task.
 func (r *RegistrationItem) CheckTerms(t *TaskItem) error {
 	if required := t.requiredTerms(); required != 0 && r.AcceptedTerms != required {
-		return problem.Forbidden.New("Your team has not accepted the present terms of the task, version %d. Read them in `terms` of GET "+
-			`/v1/tasks/%s; to accept them, PATCH /v1/tasks/%s/registrations/%s with {"acceptedTerms":%d}.`, required, t.ID, t.ID, r.ID, required)
+		return problem.Forbidden.New("Your team has not accepted the present terms of the task, version %d. Read {terms} of %s. To accept "+
+			"them, use %s.",
+			required, problem.GetTask.With(t.ID), problem.UpdateRegistration.With(t.ID, r.ID).Setting("acceptedTerms", required))
 	}
 	return nil
 }

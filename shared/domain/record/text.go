@@ -102,7 +102,7 @@ const MaxTextBytes = 64 << 10
 
 // checkText reports the errors of a text of several lines.
 func checkText(pointer, s string) (fields problem.Fields) {
-	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %d bytes; %d are allowed", len(s), MaxTextBytes)
+	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %s; at most %s are allowed", problem.Size(len(s)), problem.Size(MaxTextBytes))
 	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, forbiddenInText), pointer,
 		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction "+
 			"of text")

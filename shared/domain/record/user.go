@@ -96,15 +96,15 @@ const (
 // caller. Lists of all tasks also read partitions for each membership and each private task.
 type GrantKind struct {
 	Max   int
-	Name  string // plural, for messages
-	End   string // the request with which a user ends a grant
+	Name  string            // plural, for messages
+	End   problem.Operation // with which a user ends a grant
 	Count func(Grants) int
 }
 
 // CheckNext returns a problem if the user has the greatest number of grants of the kind.
 func (k GrantKind) CheckNext(g Grants) error {
 	if n := k.Count(g); n >= k.Max {
-		return problem.Conflict.New("You have %d %s, which is the most. End one first (%s).", n, k.Name, k.End)
+		return problem.Conflict.New("You have %d %s, which is the most. End one first (%s).", n, k.Name, k.End.With())
 	}
 	return nil
 }
@@ -112,11 +112,11 @@ func (k GrantKind) CheckNext(g Grants) error {
 // The kinds of grants.
 var (
 	MembershipGrants = GrantKind{
-		Max: 250, Name: "memberships of organizers", End: "DELETE /v1/organizers/{organizerId}/members/{userId}",
+		Max: 250, Name: "memberships of organizers", End: problem.DeleteMember,
 		Count: func(g Grants) int { return len(g.Memberships) },
 	}
 	RegistrationGrants = GrantKind{
-		Max: 1000, Name: "registrations for tasks", End: "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
+		Max: 1000, Name: "registrations for tasks", End: problem.DeleteRegistration,
 		Count: func(g Grants) int { return len(g.Registered) },
 	}
 )

@@ -47,11 +47,11 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 	case errors.As(err, &refused):
 		return "", err
 	case errors.As(err, &tooLarge) && c.op.safe:
-		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files "+
-			"with gzip.", MaxBodyBytes)
+		return "", problem.TooLarge.New("The body is longer than %s. Submit large runs to a task and name them by {runId}, or pack files "+
+			"with gzip.", problem.Size(MaxBodyBytes))
 	case errors.As(err, &tooLarge):
-		return "", problem.TooLarge.New("The body is longer than %d bytes. Send large files without content, with size and sha256, and upload "+
-			"them to the address in the answer.", MaxBodyBytes)
+		return "", problem.TooLarge.New("The body is longer than %s. Send large files without {content}, with {size} and {sha256}, and upload "+
+			"them to the address in the answer.", problem.Size(MaxBodyBytes))
 	case err != nil:
 		return "", problem.BadRequest.Wrap(err,
 			"The body could not be read to its end, or is not coded as its Content-Encoding says. Send it again.")

@@ -87,7 +87,8 @@ func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	}
 	c.body = []byte(c.Page.Value(inputParam))
 	if len(c.body) == 0 {
-		return input, problem.InvalidParameter.New("What to compute from is missing: give it as JSON in the parameter %s.", inputParam)
+		return input, problem.InvalidParameter.New("What to compute from is missing: give it as JSON in the parameter %s.",
+			problem.Parameter(inputParam))
 	}
 	if err := jsoncheck.Check(ctx, c.body); err != nil {
 		return input, inParameter(err)
@@ -103,8 +104,7 @@ func inParameter(err error) error {
 		return err
 	}
 	renamed := *p
-	renamed.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+
-		inputParam).Replace(p.Detail)
+	renamed.Text = p.Replace(strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+inputParam))
 	return &renamed
 }
 

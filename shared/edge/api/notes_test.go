@@ -72,7 +72,7 @@ func (n *Note) Scope() access.Scope {
 // Check refuses values that the schema allows.
 func (d *NoteDraft) Check() []problem.Field {
 	if d.Name == "forbidden" {
-		return []problem.Field{{Pointer: "/name", Detail: "is forbidden"}}
+		return []problem.Field{problem.NewField("/name", "is forbidden")}
 	}
 	return nil
 }

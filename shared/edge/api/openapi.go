@@ -43,7 +43,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 				"Conditions (`If-Match`, `If-None-Match`) apply to every method as RFC 9110 defines. Answers of more than 1 KiB are compressed " +
 				"with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` names it. " +
 				"Request bodies may be compressed too (`Content-Encoding: gzip`). " +
-				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +
+				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. Its `parts` " +
+				"are the same sentence with types, such as instants, members and operations, for clients that say them in their own words. " +
 				"Callers who prefer `text/html` to JSON, such as browsers, get a page for any GET and any error, even if the operation does not list " +
 				"it. Malformed HTTP requests, header fields far beyond the limit, and expectations other than `100-continue` are refused with " +
 				"400, 431 or 417 before the request is read, and without a problem document. " +

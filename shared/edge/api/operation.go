@@ -134,7 +134,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			}
 			if c.accepted == mediaCSV {
 				if len(c.Page.Fields) > 0 {
-					return problem.InvalidParameter.New("`fields` chooses members of JSON, and a table of text has all of its columns. Leave it out.")
+					return problem.InvalidParameter.New("{?fields} chooses members of JSON, and a table of text has all of its columns. Leave it out.")
 				}
 				return c.writeCSV(table(p.Data))
 			}

@@ -45,11 +45,16 @@ func newSchemaSet() *schemaSet {
 
 // schemaName returns the name of a type's schema.
 func schemaName(t reflect.Type, hint string) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t {
 	case reflect.TypeFor[problem.Document]():
 		return "Problem"
 	case reflect.TypeFor[problem.Field]():
 		return "ProblemField"
+	case reflect.TypeFor[problem.Part]():
+		return "ProblemPart"
 	default:
 		return huma.DefaultSchemaNamer(t, hint)
 	}
@@ -147,7 +152,7 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	res := &huma.ValidateResult{}
 	huma.Validate(s.registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, res)
 	for _, err := range res.Errors {
-		f := problem.Field{Detail: err.Error()}
+		f := problem.NewField("", "%s", err)
 		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 			f = fieldOf(d)
 		}
@@ -175,7 +180,7 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 			member := v[name]
 			if known, ok := schema.Properties[name]; ok {
 				if member == nil && !known.Nullable && known.Type+known.Ref != "" && !slices.Contains(schema.Required, name) {
-					*faults = append(*faults, problem.Field{Pointer: pointer + "/" + name, Detail: "must not be null: leave the member out"})
+					*faults = append(*faults, problem.NewField(pointer+"/"+name, "must not be null: leave the member out"))
 				}
 				v[name] = s.prune(known, member, pointer+"/"+name, faults)
 			} else if closed {
@@ -184,7 +189,7 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 					continue // answers do not list more faults
 				}
 				name = name[:min(len(name), maxShownName)]
-				*faults = append(*faults, problem.Field{Pointer: pointer + problem.Pointer(name), Detail: unknownMember(schema, name)})
+				*faults = append(*faults, problem.NewField(pointer+problem.Pointer(name), "%s", unknownMember(schema, name)))
 			}
 		}
 	case []any:
@@ -264,7 +269,8 @@ const (
 	maxTypos      = 2   // edit distance to a known name that is suggested
 )
 
-// unknownMember returns the detail of the fault about an unknown member. It suggests a similar name and lists the known members.
+// unknownMember returns the text of the fault about an unknown member. It suggests a similar name and lists the known members. The names
+// are plain text, because callers who send unknown members write the names of members themselves.
 func unknownMember(schema *huma.Schema, name string) string {
 	text := "is not a member that can be written here"
 	known := slices.Sorted(maps.Keys(schema.Properties))
@@ -281,7 +287,7 @@ func unknownMember(schema *huma.Schema, name string) string {
 // fieldOf converts huma's error to a fault. A missing member is named by its own pointer.
 func fieldOf(place *huma.ErrorDetail) problem.Field {
 	if name, missing := strings.CutPrefix(place.Message, required); missing {
-		return problem.Field{Pointer: pointerTo(place.Location) + problem.Pointer(name), Detail: "is missing: it must be given"}
+		return problem.NewField(pointerTo(place.Location)+problem.Pointer(name), "is missing: it must be given")
 	}
-	return problem.Field{Pointer: pointerTo(place.Location), Detail: place.Message}
+	return problem.NewField(pointerTo(place.Location), "%s", place.Message)
 }

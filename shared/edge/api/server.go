@@ -133,7 +133,7 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.C
 		return nil
 	}
 	return problem.TooManyRequests.New("You send requests of this kind (%s) faster than the server takes them from one caller. Wait for as "+
-		"long as Retry-After says; GET /info has the limits.", class).After(wait)
+		"long as Retry-After says; %s has the limits.", class, problem.GetInfo.With()).After(wait)
 }
 
 // authenticate identifies the caller. It refuses an invalid token even where none is needed, because the client expects to be identified.
@@ -180,8 +180,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Origin")
 	err := panics.Catch(func() error {
 		if headerBytes(r.Header) > MaxHeaderBytes {
-			return problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.",
-				MaxHeaderBytes)
+			return problem.HeadersTooLarge.New("The header fields of the request have more than %s. Send fewer or shorter ones.",
+				problem.Size(MaxHeaderBytes))
 		}
 		return s.route(out, r)
 	})
@@ -255,7 +255,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 		return problem.Forbidden.New("Nobody can list what is under this address. The resources and documents of the service link to it.")
 	}
 	if len(allowed) == 0 {
-		return problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is; no address ends in a slash.")
+		return problem.NotFound.New("There is nothing at this address. %s and %s list what there is; no address ends in a slash.",
+			problem.GetIndex.With(), problem.GetVersionIndex.With())
 	}
 	if r.Method == http.MethodOptions {
 		preflight(w, allowed)
@@ -320,7 +321,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := diskfull.Problem(err)
 	if p == nil && !errors.As(err, &p) {
 		p = problem.Internal.Wrap(err,
-			"Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
+			"Something went wrong in the server. Try again; if it happens again, report the id of the request to those who run the server.")
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
 		}

@@ -137,7 +137,7 @@ func (d *heldDraft) Check() []problem.Field {
 	if strings.HasPrefix(d.Text, "wait") {
 		<-held
 	}
-	return []problem.Field{{Pointer: "/text", Detail: "was checked"}}
+	return []problem.Field{problem.NewField("/text", "was checked")}
 }
 
 // TestLargeBodies_AreDecodedInTurn sends large bodies of one user that take long to decode. Only one of them is decoded at a time. Large

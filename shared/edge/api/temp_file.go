@@ -70,10 +70,10 @@ func (f *TempFile) Write(p []byte) (int, error) {
 	case f.Size <= f.limit:
 		return f.buffered.Write(p)
 	case f.limit == record.MaxInlineBytes:
-		return 0, problem.Unauthorized.New("The result has more than the %d bytes that are answered to everyone. Log in to get a link to it: "+
-			"Authorization: Bearer <token>.", f.limit)
+		return 0, problem.Unauthorized.New("The result has more than the %s that are answered to everyone. Log in to get a link to it: "+
+			"Authorization: Bearer <token>.", problem.Size(f.limit))
 	default:
-		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", f.limit)
+		return 0, problem.TooLarge.New("The result has more than %s. Give a {depth}, or fewer or smaller files.", problem.Size(f.limit))
 	}
 }
 

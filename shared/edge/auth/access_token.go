@@ -111,16 +111,16 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 	}
 	userID, ok := idInSecret(accessTokenPrefix, token)
 	if !ok {
-		return access.Caller{}, problem.InvalidToken.New("This is no whole access token: one has 65 characters, of which the last 7 are a " +
-			"checksum. Copy it again, or make a new one with POST /v1/user/tokens.")
+		return access.Caller{}, problem.InvalidToken.New("This is no whole access token: one has 65 characters, of which the last 7 are a "+
+			"checksum. Copy it again, or make a new one with %s.", problem.CreateToken.With())
 	}
 	grant, err := a.lookUp(ctx, userID, secretDigest(token))
 	if err != nil {
 		return access.Caller{}, err
 	}
 	if !a.now().Before(grant.Expires) {
-		return access.Caller{}, problem.InvalidToken.New("The access token expired at %s. Make a new one with POST /v1/user/tokens.",
-			record.At(grant.Expires))
+		return access.Caller{}, problem.InvalidToken.New("The access token expired at %s. Make a new one with %s.", grant.Expires,
+			problem.CreateToken.With())
 	}
 	return access.Caller{ID: userID, Token: grant}, nil
 }
@@ -154,8 +154,8 @@ func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*acc
 		if known.grant != nil {
 			a.cache.Add(digest, knownGrant{})
 		}
-		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with " +
-			"POST /v1/user/tokens.")
+		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with "+
+			"%s.", problem.CreateToken.With())
 	}
 	grant := t.Grant()
 	a.cache.Add(digest, knownGrant{grant, now.Add(accessTokenCacheTime)})

@@ -151,8 +151,8 @@ func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
 // the keys of the issuer cannot be fetched now.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if len(raw) > MaxTokenBytes {
-		return Identity{}, problem.InvalidToken.New("The bearer token has %d bytes; at most %d are accepted. Ask %s for one with fewer claims.",
-			len(raw), MaxTokenBytes, v.Issuer)
+		return Identity{}, problem.InvalidToken.New("The bearer token has %s; at most %s are accepted. Ask %s for one with fewer claims.",
+			problem.Size(len(raw)), problem.Size(MaxTokenBytes), v.Issuer)
 	}
 	digest := sha256.Sum256([]byte(raw))
 	if known, _ := v.cache.Get(digest); known.keys != nil && known.keys == v.keys.fresh() && v.Now().Before(known.identity.Expires) {

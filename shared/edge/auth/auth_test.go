@@ -47,12 +47,12 @@ func TestVerify_ChecksClaims(t *testing.T) {
 		changes map[string]any
 		says    string // part of the refusal; empty: the token is accepted
 	}{
-		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 1999-12-31T23:00:00Z"},
+		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 1999-12-31T23:00:00.000Z"},
 		"expired within skew":     {map[string]any{"exp": at(-time.Minute)}, ""},
 		"expired beyond skew":     {map[string]any{"exp": at(-time.Minute - time.Second)}, "expired at"},
 		"without expiry":          {map[string]any{"exp": nil}, "`exp`"},
 		"expiry in words":         {map[string]any{"exp": "tomorrow"}, "can't be read"},
-		"not yet valid":           {map[string]any{"nbf": at(time.Hour)}, "not valid before 2000-01-01T01:00:00Z"},
+		"not yet valid":           {map[string]any{"nbf": at(time.Hour)}, "not valid before 2000-01-01T01:00:00.000Z"},
 		"valid within skew":       {map[string]any{"nbf": at(time.Minute)}, ""},
 		"valid beyond skew":       {map[string]any{"nbf": at(time.Minute + time.Second)}, "not valid before"},
 		"issued in the future":    {map[string]any{"iat": at(time.Hour)}, "yet to come"},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"assay/shared/domain/record"
 	"assay/shared/language/problem"
@@ -56,29 +55,26 @@ func (l *optionalStrings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// identity checks the claims of a token whose signature has been verified.
-func (v *Verifier) identity(c claims) (Identity, error) {
-	invalid := func(cause error, format string, args ...any) (Identity, error) {
-		return Identity{}, problem.InvalidToken.Wrap(cause, format, args...)
-	}
+// check returns a problem unless the claims are those of a valid token for this server.
+func (v *Verifier) check(c claims) error {
 	if c.Subject == "" || c.Expiry == nil {
-		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.Issuer)
+		return problem.InvalidToken.New("The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.Issuer)
 	}
 	if c.Events != nil {
-		return invalid(nil, "The token is about an event, such as a logout. Send an access token or ID token of %s.", v.Issuer)
+		return problem.InvalidToken.New("The token is about an event, such as a logout. Send an access token or ID token of %s.", v.Issuer)
 	}
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, Time: v.Now()}, skew)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
-		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.Issuer)
+		return problem.InvalidToken.Wrap(err, "The token expired at %s. Get a new one from %s.", c.Expiry.Time(), v.Issuer)
 	case errors.Is(err, jwt.ErrNotValidYet):
-		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.",
-			instant(c.NotBefore))
+		return problem.InvalidToken.Wrap(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this "+
+			"server set right.", c.NotBefore.Time())
 	case errors.Is(err, jwt.ErrIssuedInTheFuture):
-		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.",
-			instant(c.IssuedAt))
+		return problem.InvalidToken.Wrap(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of "+
+			"this server set right.", c.IssuedAt.Time())
 	case err != nil:
-		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.Issuer)
+		return problem.InvalidToken.Wrap(err, "The token was issued by another issuer than %s. Get one there.", v.Issuer)
 	}
 	// An access token of Cognito names a client instead of an audience. If there is an audience, the client does not matter: a token that
 	// the client got for another service must not be accepted here.
@@ -87,8 +83,16 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 		audience = jwt.Audience{string(c.ClientID)}
 	}
 	if !audience.Contains(v.Audience) {
-		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.",
-			v.Audience, v.Issuer)
+		return problem.InvalidToken.Wrap(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is "+
+			"meant for it.", v.Audience, v.Issuer)
+	}
+	return nil
+}
+
+// identity returns the identity in the claims of a token whose signature has been verified.
+func (v *Verifier) identity(c claims) (Identity, error) {
+	if err := v.check(c); err != nil {
+		return Identity{}, err
 	}
 	groups := slices.Concat(c.Groups, c.CognitoGroups)
 	slices.Sort(groups)
@@ -116,8 +120,6 @@ func (v *Verifier) confirmedAddress(c claims) string {
 	}
 	return string(c.Email)
 }
-
-func instant(d *jwt.NumericDate) string { return d.Time().UTC().Format(time.RFC3339) }
 
 // Groups in tokens that give a role on the whole platform.
 const (

@@ -181,8 +181,8 @@ func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest)
 	case err != nil:
 		return answer, err
 	case tooLarge(&answer):
-		return answer, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Accept it with gzip "+
-			"(`Accept-Encoding`), or ask for fewer with `limit` or for less with `fields`.", len(answer.Body))
+		return answer, problem.InvalidParameter.New("The answer has %s, which is more than can be sent. Accept it with gzip "+
+			"(`Accept-Encoding`), or ask for fewer with {?limit} or for less with {?fields}.", problem.Size(len(answer.Body)))
 	}
 	if e.RequestContext.HTTP.Method == http.MethodHead {
 		answer.Body, answer.IsBase64Encoded = "", false

@@ -87,7 +87,7 @@ func checkBounds(depth, values int, number []byte) error {
 	switch {
 	case depth > MaxDepth:
 		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: "+
-			"compare it with /openapi.json.", MaxDepth)
+			"compare it with %s.", MaxDepth, problem.GetOpenAPI.With())
 	case values > MaxValues:
 		return problem.BadRequest.New("The body has more than %d values. Send it in several requests, or put large data into files.", MaxValues)
 	case len(number) > MaxNumber:

@@ -35,7 +35,7 @@ func TestCheck_RefusesWhatIsNotJSON(t *testing.T) {
 		twice   = "An object of the body has two members with the name "
 	)
 	const (
-		levels = "compare it with /openapi.json"
+		levels = "compare it with GET /openapi.json"
 		values = "Send it in several requests, or put large data into files."
 		digits = "Round it."
 	)

@@ -19,7 +19,12 @@ type Kind struct {
 // Field describes a fault of one member of a request body.
 type Field struct {
 	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) to the member of the body"`
-	Detail  string `json:"detail" doc:"what is wrong with it and what was expected"`
+	Text
+}
+
+// NewField returns a fault of the member at the pointer. Sentence describes the format.
+func NewField(pointer, format string, args ...any) Field {
+	return Field{Pointer: pointer, Text: Sentence(format, args...)}
 }
 
 // Unset is the advice for a member that conflicts with others.
@@ -30,7 +35,7 @@ type Fields []Field
 
 // Add adds a fault of the member at the pointer.
 func (f *Fields) Add(pointer, format string, args ...any) {
-	*f = append(*f, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	*f = append(*f, NewField(pointer, format, args...))
 }
 
 // AddIf adds a fault if wrong is true.
@@ -40,11 +45,11 @@ func (f *Fields) AddIf(wrong bool, pointer, format string, args ...any) {
 	}
 }
 
-// Error is one problem. The caller reads Detail, which says what to do next and contains nothing that the caller may not see. Only the
+// Error is one problem. The caller reads the Text, which says what to do next and contains nothing that the caller may not see. Only the
 // log shows the cause.
 type Error struct {
-	Kind       *Kind
-	Detail     string
+	Kind *Kind
+	Text
 	Fields     []Field
 	RetryAfter time.Duration // positive: the caller may try again after it
 	cause      error
@@ -74,9 +79,9 @@ func Clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// New returns a problem of kind k with a sentence for the caller.
+// New returns a problem of kind k with a Sentence for the caller.
 func (k *Kind) New(format string, args ...any) *Error {
-	return &Error{Kind: k, Detail: Clip(fmt.Sprintf(format, args...), maxText)}
+	return &Error{Kind: k, Text: Sentence(format, args...).clip(maxText)}
 }
 
 // Wrap returns a problem of kind k with a cause for the log.
@@ -95,7 +100,7 @@ func (e *Error) After(d time.Duration) *Error {
 // With adds faults of the body, up to MaxFields.
 func (e *Error) With(fields ...Field) *Error {
 	for _, f := range fields[:min(len(fields), MaxFields-len(e.Fields))] {
-		e.Fields = append(e.Fields, Field{Clip(f.Pointer, maxText), Clip(f.Detail, maxText)})
+		e.Fields = append(e.Fields, Field{Clip(f.Pointer, maxText), f.Text.clip(maxText)})
 	}
 	return e
 }
@@ -124,7 +129,7 @@ func Check(fields []Field) error {
 
 // InvalidMember returns the problem of a body with one invalid member.
 func InvalidMember(pointer, format string, args ...any) error {
-	return Check([]Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
+	return Check([]Field{NewField(pointer, format, args...)})
 }
 
 // Within converts a problem with a part of a body to a problem with the body. pointer leads to the part. Other errors remain unchanged.
@@ -136,7 +141,7 @@ func Within(pointer string, err error) error {
 	within := *e
 	within.Fields = nil
 	for _, f := range e.Fields {
-		within.Fields = append(within.Fields, Field{pointer + f.Pointer, f.Detail})
+		within.Fields = append(within.Fields, Field{pointer + f.Pointer, f.Text})
 	}
 	return &within
 }
@@ -146,10 +151,10 @@ const MediaType = "application/problem+json"
 
 // Document is a problem document of RFC 9457.
 type Document struct {
-	Type      string  `json:"type" format:"uri-reference" doc:"URI of the kind of problem: urn:assay:problem:<slug>" example:"urn:assay:problem:not-found"`
-	Title     string  `json:"title" doc:"the kind of problem in words" example:"Not found"`
-	Status    int     `json:"status" doc:"HTTP status" example:"404"`
-	Detail    string  `json:"detail" doc:"what happened and what to do next"`
+	Type   string `json:"type" format:"uri-reference" doc:"URI of the kind of problem: urn:assay:problem:<slug>" example:"urn:assay:problem:not-found"`
+	Title  string `json:"title" doc:"the kind of problem in words" example:"Not found"`
+	Status int    `json:"status" doc:"HTTP status" example:"404"`
+	Text
 	Instance  string  `json:"instance" format:"uri-reference" doc:"path of the request" example:"/v1/tasks/01JZ0000000000000000000000"`
 	RequestID string  `json:"requestId" doc:"identifies the request in the server's log"`
 	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"faults of single members of the body; at most 100"`
@@ -159,7 +164,7 @@ type Document struct {
 func (e *Error) Document(instance, requestID string) Document {
 	return Document{
 		Type: e.Kind.Type(), Title: e.Kind.Title, Status: e.Kind.Status,
-		Detail: e.Detail, Instance: instance, RequestID: requestID, Errors: e.Fields,
+		Text: e.Text, Instance: instance, RequestID: requestID, Errors: e.Fields,
 	}
 }
 

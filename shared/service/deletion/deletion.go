@@ -38,7 +38,6 @@ import (
 	"time"
 
 	"assay/shared/domain/record"
-	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
@@ -99,5 +98,3 @@ func (d Deleter) schedule(ctx context.Context, entry *record.DeletionItem, kind 
 	entry.PendingWork = &record.PendingWork{Kind: kind, NotBefore: record.At(at), State: state}
 	return new(records.Tx).Replace(entry).Commit(ctx, d.Store)
 }
-
-func conflict(text string, args ...any) error { return problem.Conflict.New(text, args...) }

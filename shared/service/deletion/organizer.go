@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
 )
@@ -19,7 +20,7 @@ func (d Deleter) DeleteOrganizer(ctx context.Context, tx *records.Tx, o *record.
 	tx.Delete(o).DeleteKeys(o.MembershipKeys(o.Members[:min(grantsAtOnce, len(o.Members))])...)
 	tasks, err := records.DeleteTaskCount(ctx, d.Store, tx, o.ID)
 	if err == nil && tasks > 0 {
-		return conflict("The organizer still has tasks. Delete them first.")
+		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
 	}
 	return err
 }

@@ -148,7 +148,7 @@ func (d Deleter) task(ctx context.Context, b *batch, id string) (*record.TaskIte
 // registration returns the registration, and requires in b that it does not change.
 func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) (*record.RegistrationItem, error) {
 	r, err := records.Require[record.RegistrationItem](ctx, d.Store, store.Strong, record.RegistrationKey(taskID, id),
-		conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
+		problem.Conflict.New("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
 	if err == nil {
 		b.require(r)
 	}
@@ -156,7 +156,7 @@ func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) 
 }
 
 // errPurged is the answer when the deletion of a user has purged the resource.
-var errPurged = conflict("What was deleted is not there any more, because a user was deleted whose it was.")
+var errPurged = problem.Conflict.New("What was deleted is not there any more, because a user was deleted whose it was.")
 
 // missing says what to restore first.
 func (d Deleter) missing(ctx context.Context, what string, key store.Key) error {
@@ -166,7 +166,8 @@ func (d Deleter) missing(ctx context.Context, what string, key store.Key) error 
 	}
 	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
 	if !deleted {
-		return conflict("The %s that this belongs to is not there any more, so this cannot be restored.", what)
+		return problem.Conflict.New("The %s that this belongs to is not there any more, so this cannot be restored.", what)
 	}
-	return conflict("The %s that this belongs to was deleted too: restore it first (DELETE /v1/deletions/%s).", what, id)
+	return problem.Conflict.New("The %s that this belongs to was deleted too: restore it first (%s).", what,
+		problem.UndoDeletion.With(id))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
 )
@@ -20,7 +21,7 @@ func (d Deleter) restoreDataset(ctx context.Context, b *batch) error {
 		return records.Failed(err)
 	}
 	if len(others) == record.MaxTaskDatasets {
-		return conflict("The task has %d datasets, which is the most. Delete one, and restore this one then.", record.MaxTaskDatasets)
+		return problem.Conflict.New("The task has %d datasets, which is the most. Delete one, and restore this one then.", record.MaxTaskDatasets)
 	}
 	items, err := records.Contents(ctx, d.bin(b.entry), record.DatasetKey(b.entry.ResourceID))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
@@ -13,7 +14,7 @@ import (
 // taskOf returns a task that lies in the trash, with its organizer.
 func (d Deleter) taskOf(ctx context.Context, entry *record.DeletionItem) (*record.TaskItem, *record.Organizer, error) {
 	o, err := records.Require[record.Organizer](ctx, d.Store, store.Strong, record.OrganizerKey(entry.OrganizerID),
-		conflict("The organizer of the task was deleted, so the task cannot be restored."))
+		problem.Conflict.New("The organizer of the task was deleted, so the task cannot be restored."))
 	if err != nil {
 		return nil, nil, err
 	}

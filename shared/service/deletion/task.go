@@ -10,8 +10,8 @@ import (
 	"assay/shared/storage/store"
 )
 
-var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: DELETE with the " +
-	"parameters with=submissions and name, which is the name of the task.")
+var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: %s with "+
+	"{?name}, which is the name of the task.", problem.DeleteTask.With().Query("with", "submissions"))
 
 // DeleteTask adds to tx that a user moves the task to the trash with everything in it. A task with submissions stays unless
 // withSubmissions is true: then the error is a Conflict. The caller calls Continue with the key of the entry after the commit. Contents

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
 	"assay/shared/storage/store"
@@ -50,26 +50,26 @@ func (d Deleter) endOwnerships(ctx context.Context, tx *records.Tx, userID strin
 	if err != nil {
 		return err
 	}
-	var owned, last []string
+	var owned []string // their ids
+	var last []problem.Part
 	for _, o := range organizers {
 		if !slices.Contains(o.Owners, userID) {
 			continue
 		}
-		path := "/v1/organizers/" + o.ID
-		owned = append(owned, path)
+		owned = append(owned, o.ID)
 		if len(o.Owners) == 1 {
-			last = append(last, o.Name+" ("+path+")")
+			last = append(last, problem.Resource("organizer", o.ID).Named(o.Name))
 		}
 		o.Owners = slices.DeleteFunc(o.Owners, func(id string) bool { return id == userID })
 		tx.Save(o, d.Now())
 	}
 	switch {
 	case len(last) > 0:
-		return conflict("The user is the last owner of %s. Make another member an owner there first, or delete the organizer.",
-			strings.Join(last, ", "))
+		return problem.Conflict.New("The user is the last owner of %s. Make another member an owner there first, or delete the organizer.",
+			last)
 	case len(owned) > maxOwnerships:
-		return conflict("The user owns %s, and may own %d to be deleted. Have the user leave some first: DELETE %s/members/%s.",
-			plural.Count(len(owned), "organizer"), maxOwnerships, owned[0], userID)
+		return problem.Conflict.New("The user owns %s, and may own %d to be deleted. Have the user leave some first: %s.",
+			plural.Count(len(owned), "organizer"), maxOwnerships, problem.DeleteMember.With(owned[0], userID))
 	}
 	return nil
 }

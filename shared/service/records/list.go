@@ -83,7 +83,7 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 	return "", nil
 }
 
-var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start " +
+var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow {links.next} as it was given, or start " +
 	"without a cursor.")
 
 // Limits of one read, so that lists of large records do not fill the memory. readBytes is for all sources together. sourceBytes is the

@@ -18,8 +18,8 @@ import (
 const maxEver = 4 * record.MaxTeam
 
 // Registered is the answer to a user who is about to be in a second team of a task.
-var Registered error = problem.Conflict.New("The user is registered for this task already, and a user is in one team of a task. `registrations` " +
-	"of GET /v1/user names it: leave it first, or withdraw it.")
+var Registered error = problem.Conflict.New("The user is registered for this task already, and a user is in one team of a task. "+
+	"{registrations} of %s names it: leave it first, or withdraw it.", problem.GetCurrentUser.With())
 
 // Change changes the members of a team in one transaction. The transaction conflicts if the registration or the task has changed since
 // it was read, or the change is propagated to the new member.
@@ -101,9 +101,11 @@ func (c Change) expect(ctx context.Context, taskID, id string) error {
 func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID string) error {
 	switch {
 	case len(r.Members) == 1:
-		return problem.Conflict.New("This is the last member of the team: withdraw its registration instead (DELETE %s).", Path(r))
+		return problem.Conflict.New("This is the last member of the team: withdraw its registration instead (%s).",
+			problem.DeleteRegistration.With(r.TaskID, r.ID))
 	case userID == r.UserID:
-		return problem.Conflict.New("This is the owner of the team: hand it over to another member first (PATCH %s with userId).", Path(r))
+		return problem.Conflict.New("This is the owner of the team: hand it over to another member first ({userId} of %s).",
+			problem.UpdateRegistration.With(r.TaskID, r.ID))
 	}
 	if err := c.expect(ctx, r.TaskID, r.ID); err != nil { // submissions change it
 		return err

@@ -46,7 +46,7 @@ func (c Change) Register(
 ) (*record.RegistrationItem, error) {
 	if d.UserID != "" && d.UserID != c.ActorID {
 		return nil, problem.InvalidMember("/userId", "must be your own id, or absent: users register by themselves. To have somebody take part, "+
-			"send them the link that POST /v1/tasks/%s/invitations answers with", t.ID)
+			"send them the link in the answer to %s", problem.CreateTaskInvitation.With(t.ID))
 	}
 	d.UserID = c.ActorID
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Registration: record.Registration{

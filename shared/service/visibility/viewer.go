@@ -39,8 +39,8 @@ var Missing error = problem.NotFound.New("There is nothing here, or nothing that
 
 // NotAccepted is the answer about a private task and its datasets to a user with a pending or rejected registration. These are not
 // missing for that user, whose registration and submissions belong to them.
-var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers " +
-	"about it; GET /v1/user names your registration and its state.")
+var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers "+
+	"about it; %s names your registration and its state.", problem.GetCurrentUser.With())
 
 // grantsPage is how many grants one call of the store returns. Nearly every user has fewer. A user can have about 1,250
 // (record.GrantKind).
@@ -127,8 +127,8 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 	case access.Allow:
 		return nil
 	case access.Login:
-		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer " +
-			"<token>.")
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that %s names: Authorization: Bearer "+
+			"<token>.", problem.GetInfo.With())
 	case access.Forbid:
 		if !access.Sees(roles, s.Audience) {
 			return NotAccepted

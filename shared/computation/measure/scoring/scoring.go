@@ -182,7 +182,7 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
 		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
 		known := slices.ContainsFunc(measures, func(other measure.Measure) bool { return other.String() == m.String() })
-		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
+		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of {measures}: give one, or "+problem.Unset)
 	}
 	return measures, problems
 }
@@ -217,7 +217,8 @@ const maxSeparator = 8
 func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
 	e := measure.EvaluatorOf(kind)
 	if e == nil {
-		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
+		problems.Add("/evaluator/kind", "%q is not built in; use one of %v", kind, measure.Kinds())
+		return problems
 	}
 	if !slices.Contains(e.Formats, f.Kind) {
 		others := slices.DeleteFunc(measure.Kinds(), func(kind string) bool {
@@ -227,8 +228,8 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 		if len(others) > 0 {
 			but = ", but with " + strings.Join(others, ", ")
 		}
-		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s%s; use %s", f.Kind, kind, but,
-			strings.Join(e.Formats, " or "))}}
+		problems.Add("/runFormat/kind", "%q does not go with %s%s; use %s", f.Kind, kind, but, strings.Join(e.Formats, " or "))
+		return problems
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
 		problems.AddIf(!measure.HasFields(f.Kind) && field.name != "", field.pointer, "the fields of %s have no names: "+problem.Unset, f.Kind)
@@ -239,8 +240,9 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 	case kind != measure.Multilabel || f.Kind != measure.CSV:
 		problems.Add("/runFormat/separator", "is only for csv of multilabel: "+problem.Unset)
 	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, noSeparator):
-		problems.Add("/runFormat/separator", "must have at most %d bytes, and no quote, line end or other control character", maxSeparator)
+		problems.Add("/runFormat/separator", "must have at most %s, and no quote, line end or other control character",
+			problem.Size(maxSeparator))
 	}
-	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
+	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than {idField}")
 	return problems
 }

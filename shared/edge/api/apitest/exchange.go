@@ -148,6 +148,7 @@ func (c *Contract) contentFaults(x exchange, declared []media) []string {
 	faults := prefixed("body: ", m.faults(contentType, x.body))
 	if m.mediaType == problem.MediaType {
 		faults = append(faults, statusFaults(x.body, status)...)
+		faults = append(faults, problemFaults(x.body)...)
 	}
 	return faults
 }

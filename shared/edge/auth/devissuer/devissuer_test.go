@@ -221,7 +221,7 @@ func TestHandler_AnswersWithProblems(t *testing.T) {
 		"GET of the token": {"GET", "/token", "", ``, 405, "POST"},
 		"POST of the keys": {"POST", "/jwks.json", "application/json", `{}`, 405, "GET or HEAD"},
 		"part of a method": {"HEA", "/jwks.json", "", ``, 405, "GET or HEAD"},
-		"unknown path":     {"GET", "/authorize", "", ``, 404, "POST /dev/token"},
+		"unknown path":     {"GET", "/authorize", "", ``, 404, "/dev/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := do(t, i, test.method, url+test.path, test.contentType, test.body)

@@ -68,10 +68,10 @@ func (i *Issuer) respond(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
 	case allowed == nil && strings.HasPrefix(i.parsedURL.Path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
-		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.",
-			i.parsedURL.Path)
+		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s.",
+			i.url+"/.well-known/openid-configuration")
 	case allowed == nil:
-		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.parsedURL.Path)
+		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with a POST request to %s.", i.url+"/token")
 	case !slices.Contains(allowed, r.Method):
 		return nil, problem.MethodNotAllowed.New("Use %s here.", strings.Join(allowed, " or "))
 	}
@@ -129,7 +129,7 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 		!jsoncheck.Charset(parameters) {
 		return nil, problem.UnsupportedMedia.New("Send JSON in UTF-8 such as %s with `Content-Type: application/json`.", example)
 	}
-	tooLarge := problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
+	tooLarge := problem.TooLarge.New("The body may have at most %s.", problem.Size(maxBodyBytes))
 	if r.ContentLength > maxBodyBytes {
 		return nil, tooLarge // reading the body would send 100 Continue first
 	}
@@ -158,11 +158,11 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 func (u User) Check() []problem.Field {
 	var faults problem.Fields
 	faults.AddIf(u.User == "" || len(u.User) > maxNameBytes || strings.TrimSpace(u.User) != u.User || record.Line(u.User) != u.User, "/user",
-		"must be a name in one line, of 1 to %d bytes and without spaces before and after it", maxNameBytes)
-	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)
+		"must be a name in one line, of 1 to %s and without spaces before and after it", problem.Size(maxNameBytes))
+	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %s", problem.Size(maxNameBytes))
 	faults = append(faults, record.CheckLine("/name", u.Name)...)
-	faults.AddIf(u.Email != "" && !record.IsAddress(u.Email), "/email", "must be an address such as alice@example.org with at most %d bytes",
-		record.MaxAddressBytes)
+	faults.AddIf(u.Email != "" && !record.IsAddress(u.Email), "/email", "must be an address such as alice@example.org with at most %s",
+		problem.Size(record.MaxAddressBytes))
 	faults.AddIf(len(u.Groups) > maxGroups, "/groups", "must have at most %d members", maxGroups)
 	for n, group := range u.Groups[:min(len(u.Groups), maxGroups)] {
 		faults.AddIf(!groupName.MatchString(group), fmt.Sprintf("/groups/%d", n),

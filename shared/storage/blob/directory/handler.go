@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/language/wait"
 	"assay/shared/storage/blob"
@@ -97,10 +96,10 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 		return problem.LengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
 	case r.ContentLength > o.Size:
 		return problem.TooLarge.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.",
-			plural.Count(o.Size, "byte"), r.ContentLength)
+			problem.Size(o.Size), r.ContentLength)
 	case r.ContentLength < o.Size:
 		return problem.BadRequest.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.",
-			plural.Count(o.Size, "byte"), r.ContentLength)
+			problem.Size(o.Size), r.ContentLength)
 	case r.Header.Get("Content-Type") != o.MediaType:
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
@@ -168,7 +167,7 @@ func (s *Store) receive(ctx context.Context, o blob.Object, body *uploadBody, mu
 
 func refuse(err error, query url.Values) error {
 	if errors.Is(err, errExpired) {
-		return problem.Forbidden.New("This link expired at %s. %s", linkExpiry(query).UTC().Format(time.RFC3339), newLink)
+		return problem.Forbidden.New("This link expired at %s. %s", linkExpiry(query), newLink)
 	}
 	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was " +
 		"given.")

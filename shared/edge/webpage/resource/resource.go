@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"assay/shared/edge/api"
 	"assay/shared/edge/webpage"
+	"assay/shared/language/problem"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
@@ -149,8 +151,28 @@ var (
 
 // members returns the entries to show in a list.
 func (v *value) members() []value {
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return v.root && slices.Contains(shownApart, m.name) })
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool {
+		return v.root && slices.Contains(shownApart, m.name) || m.name == "parts" && v.find("detail") != nil
+	})
 	return kept[:min(len(kept), maxEntries)]
+}
+
+// sentenceParts returns the parts of the text of a problem or of a fault. A text without parts is one part.
+func (v *value) sentenceParts() []value {
+	if parts := v.find("parts"); parts != nil && parts.array {
+		return parts.entries
+	}
+	literal := func(name, text string) value { return value{name: name, text: text, literal: true} }
+	return []value{{entries: []value{literal("type", string(problem.PlainText)), literal("value", v.member("detail"))}}}
+}
+
+// moment returns an instant in words.
+func moment(instant string) string {
+	at, err := time.Parse(time.RFC3339, instant)
+	if err != nil {
+		return instant
+	}
+	return at.UTC().Format("2 January 2006, 15:04 UTC")
 }
 
 // excerpt summarizes a resource in a list by its description or its first members.

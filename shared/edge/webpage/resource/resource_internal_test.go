@@ -42,6 +42,11 @@ func TestRender_ShowsEachMember(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
 		{"/v1/runs", "{\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
+		{"/v1/tasks/1", `{"detail":"x","parts":[{"type":"text","value":"Closed at "},{"type":"instant","value":"2026-11-29T12:30:00.000Z"},` +
+			`{"type":"text","value":". Set "},{"type":"member","value":"closesAt"},{"type":"text","value":"."}]}`,
+			`Closed at <time datetime="2026-11-29T12:30:00.000Z">29 November 2026, 12:30 UTC</time>. Set <code>closesAt</code>.`},
+		{"/v1/tasks/1", `{"errors":[{"pointer":"/a","detail":"leave b out","parts":[{"type":"text","value":"leave "},` +
+			`{"type":"member","value":"b"},{"type":"text","value":" out"}]}]}`, `leave <code>b</code> out</bdi></dd></dl>`},
 		{"/v1/runs/1", `{"job":{"links":{"docs":"/docs"}}}`, "/docs"},
 		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`,
 			"Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},

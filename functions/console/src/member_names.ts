@@ -1,4 +1,9 @@
-// Names of members of the API in texts that people read.
+// Texts of problems in the words of the browser.
+import type { components } from "./api_types";
+import { moment } from "./ui/time";
+
+type Part = components["schemas"]["ProblemPart"];
+type Text = { detail: string; parts?: Part[] };
 
 /** labelOf returns the label of a member's field in quotes, if the screen has exactly one such field. */
 function labelOf(name: string): string | undefined {
@@ -13,23 +18,36 @@ function labelOf(name: string): string | undefined {
 /** separate returns the words of a name: "closes at" for closesAt. */
 export const separate = (name: string): string => name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
 
-/**
- * inWords replaces names of members, such as closesAt, with their labels or their words. It leaves quoted text
- * unchanged.
- */
-export function inWords(detail: string, label = labelOf): string {
-  const parts = detail.split(/("[^"]*")/);
-  return parts.map((part, i) => (i % 2 === 1 ? part : renameMembers(part, label))).join("");
+/** nameOf returns the label or the words of the last named member of a JSON Pointer, or of a name. */
+function nameOf(pointer: string, label: typeof labelOf): string {
+  const name = pointer
+    .split("/")
+    .filter(part => part && !/^\d+$/.test(part))
+    .at(-1);
+  return name ? (label(name) ?? separate(name)) : "";
 }
 
-const renameMembers = (text: string, label: typeof labelOf): string =>
-  text.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name => label(name) ?? separate(name));
+/** inWords returns a text with the labels of members, and with instants in the zone of the reader. */
+export function inWords({ detail, parts }: Text, label = labelOf): string {
+  const all = parts ?? [{ type: "text", value: detail } as const];
+  return all.map(part => words(part, label)).join("");
+}
 
-/**
- * memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document.
- */
+function words({ type, value }: Part, label: typeof labelOf): string {
+  switch (type) {
+    case "member":
+      return nameOf(value, label);
+    case "instant":
+      return moment(value);
+    case "text":
+      return value.replaceAll("`", "");
+    default:
+      return value;
+  }
+}
+
+/** memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document. */
 export function memberOf(pointer: string, label = labelOf): string {
-  const names = pointer.split("/").filter(part => part && !/^\d+$/.test(part));
-  const name = names.at(-1);
-  return name ? `${inWords(name, label)}: ` : "";
+  const name = nameOf(pointer, label);
+  return name ? `${name}: ` : "";
 }

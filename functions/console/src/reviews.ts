@@ -1,6 +1,7 @@
 // Changing the reviews of many runs at once, and undoing the changes.
 import { patch, type Schemas } from "./api";
 import { read } from "./data";
+import { Problem } from "./problem";
 import { changesBack, chunks } from "./review_changes";
 
 type Review = Schemas["Review"];
@@ -61,6 +62,6 @@ export async function conclude(
 async function takeBack(datasetId: string, before: Review[], waited?: boolean): Promise<void> {
   for (const { change, runIds } of changesBack(before, waited)) {
     const failed = (await review(datasetId, runIds, change)).find(a => a.problem);
-    if (failed) throw new Error(failed.problem!.detail);
+    if (failed) throw new Problem(failed.problem!);
   }
 }

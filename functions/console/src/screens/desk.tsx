@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList } from "../data";
+import { Problem } from "../problem";
 import { conclude } from "../reviews";
 import { useMe } from "../roles";
 import { type Screen, view } from "../route";
@@ -144,7 +145,7 @@ function Waiting({ organizerId }: { organizerId: string }) {
     );
     const count = ts.length - failed.length;
     if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
-    if (failed[0]) throw new Error(failed[0].problem!.detail);
+    if (failed[0]) throw new Problem(failed[0].problem!);
   };
   const teams = chosen.filter(t => t.kind === "registration.pending");
   const runs = chosen.filter(ofRun);

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useList } from "../data";
-import { toProblem } from "../problem";
+import { Problem } from "../problem";
 import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
@@ -121,7 +121,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
                   </Action>
                 ))}
             </p>
-            {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
+            {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
             {chunks(items, 50).map((page, i) => (
               <Rows key={i} of={page} ticked={ticked} tick={setTicked} />
             ))}

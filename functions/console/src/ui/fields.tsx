@@ -54,7 +54,7 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
     <>
       {faults.length > 0 && (
         <p id={id} class="fault">
-          {faults.map(e => inWords(e.detail)).join(" ")}
+          {faults.map(e => inWords(e)).join(" ")}
         </p>
       )}
       {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (

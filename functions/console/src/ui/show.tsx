@@ -15,7 +15,7 @@ export function Heading({ children, title }: { children: ComponentChildren; titl
 
 /** Failure shows a problem in the words of its document. */
 export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
-  const { detail, errors, requestId, status } = of.document;
+  const { errors, requestId, status } = of.document;
   if (status === 401)
     return (
       <p class="empty">
@@ -28,11 +28,11 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
         errors.map(e => (
           <p key={e.pointer + e.detail}>
             {memberOf(e.pointer)}
-            {inWords(e.detail)}
+            {inWords(e)}
           </p>
         ))
       ) : (
-        <p>{detail}</p>
+        <p>{inWords(of.document)}</p>
       )}
       {retry && (
         <button type="button" class="plain" onClick={() => void retry()}>

@@ -30,10 +30,13 @@ export function ago(at: string, now = Date.now()): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
+/** moment returns an instant in the zone of the reader. */
+export const moment = (at: string): string => zoned.format(new Date(at));
+
 /** When shows an instant. */
 export const When = ({ at }: { at: string }) => (
   <time dateTime={at} title={`${at} (${ago(at)})`}>
-    {zoned.format(new Date(at))}
+    {moment(at)}
   </time>
 );
 

@@ -1,7 +1,8 @@
 // The values of a form by the names of members, and patches and merges of them.
+import type { components } from "../api_types";
 
 export type Values = { [name: string]: unknown };
-export type Fault = { pointer: string; detail: string };
+export type Fault = components["schemas"]["ProblemField"];
 
 /** member returns the member at a path, such as "submissions/perDay", or undefined. */
 export function member(of: unknown, path: string): unknown {

@@ -45,8 +45,8 @@ func memberAs[T any](o object, name string) (value T) {
 func (o object) text(path string) string {
 	switch v := o.member(path).(type) {
 	case string:
-		if t, err := time.Parse(time.RFC3339, v); err == nil {
-			return t.Local().Format("2006-01-02 15:04")
+		if at, ok := client.LocalTime(v); ok {
+			return at
 		}
 		v = strings.Join(strings.Fields(v), " ") // a cell has one line
 		if v != "" {

@@ -102,11 +102,33 @@ func OneLine(text string) string { return lineBreaks.Replace(text) }
 
 // Error returns a line for the problem and a line for each of its faults. Line breaks in texts of the server are replaced.
 func (p *Problem) Error() string {
-	lines := []string{strings.Replace(p.Detail, "; `errors` says where and what", "", 1)} // The errors follow below.
+	lines := []string{strings.Replace(inWords(p.Text), "; `errors` says where and what", "", 1)} // The errors follow below.
 	for _, f := range p.Errors {
-		lines = append(lines, f.Pointer+": "+f.Detail)
+		lines = append(lines, f.Pointer+": "+inWords(f.Text))
 	}
 	return strings.Join(lists.Map(lines, OneLine), "\n")
+}
+
+// inWords returns the text with its instants in the local time zone.
+func inWords(t problem.Text) string {
+	if t.Parts == nil {
+		return t.Detail
+	}
+	var b strings.Builder
+	for _, p := range t.Parts {
+		at, ok := LocalTime(p.Value)
+		if p.Type != problem.InstantPart || !ok {
+			at = p.Value
+		}
+		b.WriteString(at)
+	}
+	return b.String()
+}
+
+// LocalTime returns an instant of the API in the local time zone. ok is false for any other text.
+func LocalTime(text string) (local string, ok bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	return at.Local().Format("2006-01-02 15:04"), err == nil
 }
 
 // IsKind reports whether err is a problem of one of the kinds.

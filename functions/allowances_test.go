@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/evaluator"
+	"assay/functions/background"
 	"assay/functions/users"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -47,7 +47,7 @@ func (f *phases) deleteUser(name string) {
 	f.t.Helper()
 	path := "/v1/users/" + recordtest.UserID(name)
 	f.Want(http.StatusNoContent, nil, "root", http.MethodDelete, path, nil)
-	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	w := background.New(f.Store, f.Files, f.Now, f.Log)
 	for range 20 {
 		if err := w.RunDue(f.t.Context()); err != nil {
 			f.t.Fatal(err)
@@ -67,7 +67,7 @@ func TestStorage_CountsFiles(t *testing.T) {
 		t.Errorf("counted before: %+v", s.Files)
 	}
 	f.ahead.Store(int64(record.AbandonedAfter + time.Hour))
-	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	w := background.New(f.Store, f.Files, f.Now, f.Log)
 	for range 2 { // twice, from the start each time
 		if _, err := w.DeleteAbandonedFiles(t.Context(), ""); err != nil {
 			t.Fatal(err)

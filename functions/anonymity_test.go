@@ -209,10 +209,15 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 		team := "/v1/tasks/" + task + "/registrations/" + p.ids["registrationId"+task][0]
 		p.Want(http.StatusCreated, nil, secretive[i], http.MethodPost, team+"/invitations", map[string]any{"email": "quagga4@example.org"})
 	}
-	w := &notifier.Worker{Store: p.Store, Now: p.Now, Log: p.Log, Mail: send, URL: "https://assay.example",
-		WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	w := notifier.New(p.Store, p.Now, p.Log)
+	w.Mail = send
+	w.URL = "https://assay.example"
+	w.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	for next := p.Now(); !next.IsZero() && !next.After(p.Now()); {
-		if next, err = w.RunDue(t.Context()); err != nil {
+		if err := w.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if next, err = w.NextDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

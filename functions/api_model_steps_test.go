@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"assay/functions/evaluator"
+	"assay/functions/background/evaluator"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -122,7 +122,7 @@ func (m *apiMachine) submitAs(user string, public bool) {
 	}
 }
 
-// evaluate lets the evaluator do all work that it finds.
+// evaluate evaluates all submitted runs.
 func (m *apiMachine) evaluate(t *rapid.T) {
 	w := &evaluator.Worker{Store: m.Store, Files: m.Files, Now: m.Now, Log: m.Log, Holder: "test"}
 	for _, e := range m.entries {

@@ -13,7 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"assay/functions/evaluator"
+	"assay/functions/background"
+	"assay/functions/background/evaluator"
 	"assay/functions/notifier"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -159,7 +160,7 @@ func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, m
 	}
 }
 
-// measureEvaluation adds the work of the evaluator for a run: it leases the run, reads run and truth, writes the result, and
+// measureEvaluation adds the work of the function background for a run: it leases the run, reads run and truth, writes the result, and
 // looks for other waiting runs.
 func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
@@ -182,7 +183,7 @@ func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	if r := servertest.Get[record.Run](p.Server, "owner", "/v1/runs/"+made.RunIDs[0]); r.State != record.Completed {
 		t.Fatalf("the run is %s: %v", r.State, r.Diagnostics)
 	}
-	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
+	_, _ = fmt.Fprintf(table, "evaluate a run\tbackground\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
 		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
 }
 
@@ -194,10 +195,14 @@ func (p *populated) measureDelivery(t *testing.T, table *tabwriter.Writer) {
 	if err != nil || len(outbox) == 0 {
 		t.Fatalf("there is no event: %v", err)
 	}
-	worker := &notifier.Worker{Store: p.meter, Now: time.Now, Log: p.Log}
+	worker := notifier.New(p.meter, time.Now, p.Log)
 	reads, writes := p.meter.units.Read.Load(), p.meter.units.Written.Load()
 	c := p.meter.of(func() {
-		if _, err := worker.HandleChange(t.Context(), outbox[0].Key); err != nil {
+		items, err := p.meter.Get(t.Context(), store.Strong, outbox[0].Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := worker.HandleChange(t.Context(), items[0]); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -213,7 +218,7 @@ func (p *populated) measureCleaning(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
 	files := float64(p.FileCount())
 	later := func() time.Time { return time.Now().Add(2 * record.AbandonedAfter) }
-	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Log: p.Log, Now: later}
+	worker := background.New(p.meter, p.Files, later, p.Log)
 	reads := p.meter.units.Read.Load()
 	if _, err := worker.DeleteAbandonedFiles(t.Context(), ""); err != nil {
 		t.Fatal(err)
@@ -221,5 +226,5 @@ func (p *populated) measureCleaning(t *testing.T, table *tabwriter.Writer) {
 	if kept := float64(p.FileCount()); kept != files || files == 0 {
 		t.Fatalf("%v of %v files were kept", kept, files)
 	}
-	_, _ = fmt.Fprintf(table, "clean a file\tevaluator\t1\t1\t%.1f\t0\n", float64(p.meter.units.Read.Load()-reads)/1000/files)
+	_, _ = fmt.Fprintf(table, "clean a file\tbackground\t1\t1\t%.1f\t0\n", float64(p.meter.units.Read.Load()-reads)/1000/files)
 }

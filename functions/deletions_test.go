@@ -116,7 +116,7 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.organizer, nil)
 }
 
-// purgeTrash does the evaluator's work on due entries of the trash.
+// purgeTrash does the background worker's work on due entries of the trash.
 func purgeTrash(p *platform) {
 	p.t.Helper()
 	later := func() time.Time { return p.Now().Add(record.TrashTime + time.Hour) }

@@ -133,9 +133,9 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	if err := new(records.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}
-	evaluator := d.functions[functions.Evaluator]
+	background := d.functions[functions.Background]
 	for _, wake := range []string{`{"Wake":"due"}`, `{"Wake":"clean"}`} {
-		if _, err := evaluator.Invoke(t.Context(), []byte(wake)); err != nil {
+		if _, err := background.Invoke(t.Context(), []byte(wake)); err != nil {
 			t.Errorf("%s: %v", wake, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 		t.Errorf("%d evaluations", len(got.Evaluations))
 	}
 	for _, strange := range []string{`{}`, `{"Wake":"up"}`, `[]`, `{"Records":[{"eventSource":"aws:sqs"}]}`, `{"Records":[1]}`} {
-		if answer, err := evaluator.Invoke(t.Context(), []byte(strange)); err == nil {
+		if answer, err := background.Invoke(t.Context(), []byte(strange)); err == nil {
 			t.Errorf("an event of no known source, %s, is answered %s", strange, answer)
 		}
 		if answer, err := d.functions[functions.Uploads].Invoke(t.Context(), []byte(strange)); err == nil {

@@ -72,7 +72,7 @@ func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	s := d.setup()
 	s.Client = http.DefaultClient
 	acceptancetest.Scenario(t, s)
-	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Evaluator: metrics.RunsEnded} {
+	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Background: metrics.RunsEnded} {
 		if !strings.Contains(d.functions[name].Log(), fmt.Sprintf("%q:1", m.CloudWatch)) {
 			t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
 		}
@@ -96,7 +96,7 @@ var compileBootstraps = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	programtest.AtEnd(func() error { return os.RemoveAll(folder) })
-	names := []string{functions.Evaluator, functions.Uploads, functions.Notifier}
+	names := []string{functions.Background, functions.Uploads, functions.Notifier}
 	for _, g := range functions.Families() {
 		names = append(names, g.Name)
 	}
@@ -167,7 +167,7 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 			guardedDB, guardedS3 := rightstest.Guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
 			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
-		endpoints = append(endpoints, config.ScheduleTargetVariable+"="+arnOf(cmp.Or(scheduleTargets[dep.Name], functions.Evaluator)))
+		endpoints = append(endpoints, config.ScheduleTargetVariable+"="+arnOf(cmp.Or(scheduleTargets[dep.Name], functions.Background)))
 		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(folder, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		for _, do := range prepare {
 			do(f)
@@ -177,10 +177,10 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 			routes[r] = f
 		}
 	}
-	for _, name := range []string{functions.Evaluator, functions.Notifier} {
+	for _, name := range []string{functions.Background, functions.Notifier} {
 		d.schedules.Target(arnOf(name), d.functions[name])
 	}
-	d.stream = lambdatest.MapEventSource(t, db, table, d.functions[functions.Evaluator], streamed)
+	d.stream = lambdatest.MapEventSource(t, db, table, d.functions[functions.Background], streamed)
 	lambdatest.MapEventSource(t, db, table, d.functions[functions.Notifier], outboxed)
 	front := httptest.NewServer(lambdatest.NewHTTPAPI(routes))
 	t.Cleanup(front.Close)
@@ -200,7 +200,7 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	return d
 }
 
-// scheduleTargets maps to functions that schedule themselves. Schedules of other functions start the evaluator.
+// scheduleTargets maps to functions that schedule themselves. Schedules of other functions start background.
 var scheduleTargets = map[string]string{functions.Notifier: functions.Notifier}
 
 func arnOf(function string) string {
@@ -214,11 +214,11 @@ func outboxed(image map[string]events.DynamoDBAttributeValue) bool {
 	return ok && strings.HasPrefix(v.String(), record.OutboxPartition)
 }
 
-// streamed is the filter of the evaluator's stream: records that wait in a queue, or that are due at an instant.
+// streamed is the filter of the stream of the function background: runs in a queue, and records with pending work.
 func streamed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
-	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || v.String() == record.DuePartition)
+	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || strings.HasPrefix(v.String(), record.DuePrefix))
 }
 
 // arrived passes a notification of the bucket, in the format of S3, to its function. Like S3, it retries twice.

@@ -18,9 +18,9 @@ const Console = "console"
 
 // The functions that events call instead of requests.
 const (
-	Evaluator = "evaluator" // behind the queue
-	Uploads   = "uploads"   // behind the bucket
-	Notifier  = "notifier"  // behind the outbox
+	Background = "background" // behind the queue and pending work: evaluates runs, and does background work
+	Uploads    = "uploads"    // behind the bucket
+	Notifier   = "notifier"   // behind the outbox
 )
 
 // Deployment holds the rights and settings of a function that serves a family, or that events call. A function has no other rights,
@@ -46,7 +46,7 @@ type FileRights struct {
 
 // ByEvents reports whether events call the function.
 func (d Deployment) ByEvents() bool {
-	return d.Name == Evaluator || d.Name == Uploads || d.Name == Notifier
+	return d.Name == Background || d.Name == Uploads || d.Name == Notifier
 }
 
 // Writes reports whether the function changes the table.
@@ -93,7 +93,7 @@ var files = map[string][]FileRights{
 		{Holder: record.HolderEvaluations, Get: true},
 		{Holder: record.HolderTools, Get: true, Put: true},
 	},
-	Evaluator: {
+	Background: {
 		{Holder: record.HolderInputs, Get: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Delete: true},
 		{Holder: record.HolderRuns, Get: true, Delete: true},
@@ -129,7 +129,7 @@ func Deployments() []Deployment {
 		})
 	}
 	return append(all, Deployment{
-		Name: Evaluator, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
+		Name: Background, Files: files[Background], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
 	}, Deployment{Name: Uploads, MemoryMB: smallMB, Timeout: notificationTime},
 		Deployment{Name: Notifier, SendsMail: true, MemoryMB: smallMB, Timeout: deliveryTime})
 }

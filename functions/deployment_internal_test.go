@@ -16,7 +16,7 @@ import (
 
 func TestDeployments_HaveEachFamily(t *testing.T) {
 	names := lists.Map(Deployments(), func(d Deployment) string { return d.Name })
-	want := append(lists.Map(Families(), func(f api.Family) string { return f.Name }), Evaluator, Uploads, Notifier)
+	want := append(lists.Map(Families(), func(f api.Family) string { return f.Name }), Background, Uploads, Notifier)
 	if !slices.Equal(names, want) {
 		t.Errorf("deployed are %v, want %v", names, want)
 	}
@@ -64,8 +64,14 @@ func TestDeployments_MayAccessFilesThatTheirCodeNames(t *testing.T) {
 			folder = filepath.Join("..", d.Name, "server")
 		}
 		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if d.Name == Uploads { // it has only its program
+		switch {
+		case err != nil:
+		case d.Name == Uploads: // it has only its program
 			paths, err = filepath.Glob(filepath.Join(folder, "lambda", "*.go"))
+		case d.Name == Background:
+			var evaluator []string
+			evaluator, err = filepath.Glob(filepath.Join(folder, "evaluator", "*.go"))
+			paths = append(paths, evaluator...)
 		}
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("the code of %s was not found: %v", d.Name, err)

@@ -39,9 +39,9 @@ func TestEmulator_RunsEveryFunction(t *testing.T) {
 	for _, path := range []string{"/v1/platform/components", "/console"} {
 		d.ask("ada", http.MethodGet, path, nil, http.StatusOK)
 	}
-	evaluator := d.functions[functions.Evaluator]
+	background := d.functions[functions.Background]
 	for _, wake := range []string{`{"Wake":"due"}`, `{"Wake":"clean"}`} {
-		if _, err := evaluator.Invoke(t.Context(), []byte(wake)); err != nil {
+		if _, err := background.Invoke(t.Context(), []byte(wake)); err != nil {
 			t.Errorf("%s: %v", wake, err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestEmulator_RunsEveryFunction(t *testing.T) {
 			t.Errorf("%s did not run in the emulator", name)
 		}
 	}
-	if answer, err := evaluator.Invoke(t.Context(), []byte(`{"Records":[{"eventSource":"aws:sqs"}]}`)); err == nil ||
+	if answer, err := background.Invoke(t.Context(), []byte(`{"Records":[{"eventSource":"aws:sqs"}]}`)); err == nil ||
 		!strings.Contains(err.Error(), "unknown") {
 		t.Errorf("an event of no known source: %s, %v", answer, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background/evaluator"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api/servertest"
 	"assay/shared/storage/store"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -56,10 +56,10 @@ func (f *phases) in(d time.Duration) record.Instant {
 	return record.At(f.Now().Add(d - time.Duration(f.ahead.Load())))
 }
 
-// runDue does the due pending work, like the evaluator.
+// runDue does the due pending work.
 func (f *phases) runDue() {
 	f.t.Helper()
-	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	w := background.New(f.Store, f.Files, f.Now, f.Log)
 	if err := w.RunDue(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}

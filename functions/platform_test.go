@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background"
+	"assay/functions/background/evaluator"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -21,16 +22,17 @@ import (
 	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
-// platform serves every family, with an organizer of olga's and a task. Its evaluator works only when a test calls it. A test
-// sets how far its clock is ahead.
+// platform serves every family, with an organizer of olga's and a task. Its evaluator and its background worker work only when a
+// test calls them. A test sets how far its clock is ahead.
 type platform struct {
 	*servertest.Server
-	t         *testing.T
-	evaluator *evaluator.Worker
-	ahead     atomic.Int64 // nanoseconds
-	organizer string       // path
-	task      string       // path
-	dataset   string       // path of the newest dataset
+	t          *testing.T
+	evaluator  *evaluator.Worker
+	background *background.Worker
+	ahead      atomic.Int64 // nanoseconds
+	organizer  string       // path
+	task       string       // path
+	dataset    string       // path of the newest dataset
 }
 
 // newServer serves every family with an empty store.
@@ -49,7 +51,7 @@ type meter struct {
 // Revision makes leaderboards read from the store each time, as with DynamoDB, whose costs the tests measure.
 func (*meter) Revision(store.Index, string) uint64 { return 0 }
 
-// Lag leaves confirming passes to the evaluator, as with DynamoDB.
+// Lag leaves confirming passes to the background worker, as with DynamoDB.
 func (*meter) Lag() time.Duration { return new(dynamo.Store).Lag() }
 
 func (m *meter) count(ctx context.Context, u *store.Usage) context.Context {
@@ -111,6 +113,7 @@ func newPlatformOf(t *testing.T, s *servertest.Server, task map[string]any) *pla
 	p := &platform{Server: s, t: t}
 	p.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 	p.evaluator = &evaluator.Worker{Store: p.Store, Files: p.Files, Now: p.Now, Log: p.Log, Holder: "test"}
+	p.background = background.New(p.Store, p.Files, p.Now, p.Log)
 	p.organizer = p.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 	p.task = p.newTask(task)
 	return p
@@ -166,7 +169,7 @@ func (p *platform) advance(d time.Duration) { p.ahead.Add(int64(d)) }
 // runDue does the due work.
 func (p *platform) runDue() {
 	p.t.Helper()
-	if err := p.evaluator.RunDue(p.t.Context()); err != nil {
+	if err := p.background.RunDue(p.t.Context()); err != nil {
 		p.t.Fatal(err)
 	}
 }

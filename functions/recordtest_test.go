@@ -39,7 +39,7 @@ var (
 	anyID      = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|anonymous-[0-9a-z]{16}`)
 	anyInstant = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
 	anySecret  = regexp.MustCompile(`"Secret":"[^"]*"`)
-	pending    = regexp.MustCompile(`"pendingWork":{[^}]*},`) // the evaluator removes it
+	pending    = regexp.MustCompile(`"pendingWork":{[^}]*},`) // the background worker removes it
 )
 
 // forms returns the items by key. It replaces ids, instants and secrets by fixed texts.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/evaluator"
+	"assay/functions/background"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -189,10 +189,10 @@ func TestTodos_HaveRunsThatFailUntilTheyAreReviewed(t *testing.T) {
 func TestTodos_HaveRunsThatNoWorkerServes(t *testing.T) {
 	onBothStores(t, func(t *testing.T, w withTodos) {
 		w.team("tom")
-		w.evaluator = &evaluator.Worker{Store: w.Store, Files: w.Files, Now: w.Now, Log: w.Log, Holder: "test"}
+		w.background = background.New(w.Store, w.Files, w.Now, w.Log)
 		look := func() {
 			t.Helper()
-			if err := w.evaluator.FailUnserved(t.Context()); err != nil {
+			if err := w.background.FailUnserved(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

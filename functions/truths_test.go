@@ -57,7 +57,7 @@ func TestUploads_AreReevaluatedWhenTheTruthChanges(t *testing.T) {
 	}
 	clean := func(want int) {
 		t.Helper()
-		if _, err := p.evaluator.DeleteAbandonedFiles(t.Context(), ""); err != nil {
+		if _, err := p.background.DeleteAbandonedFiles(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		if left := p.FileCount(); left != want {

@@ -175,7 +175,7 @@ func (p *withPerson) delete(by string) (processes int) {
 			p.t.Fatal("the deletion does not end")
 		}
 		p.table.crashes, p.table.left = true, 1
-		if err := p.evaluator.RunDue(p.t.Context()); err == nil {
+		if err := p.background.RunDue(p.t.Context()); err == nil {
 			p.advance(record.RequestTime)
 		} else if !errors.Is(err, errCrashed) {
 			p.t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background/evaluator"
 )
 
 // TestConcurrency_LeavesRoomBesideOnePayer compares the evaluator's places for one payer and for the slow lane with the reserved
@@ -12,7 +12,7 @@ import (
 func TestConcurrency_LeavesRoomBesideOnePayer(t *testing.T) {
 	places := evaluator.DeployedPlaces()
 	for _, s := range stages {
-		if most, limited := s.Concurrency[functions.Evaluator]; limited && (4*places.Payer > most || 5*places.Slow > most) {
+		if most, limited := s.Concurrency[functions.Background]; limited && (4*places.Payer > most || 5*places.Slow > most) {
 			t.Errorf("%s: of %d instances one payer has %d, more than a quarter, or the slow lane %d, more than a fifth", s.Name, most, places.Payer,
 				places.Slow)
 		}

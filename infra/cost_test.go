@@ -40,7 +40,7 @@ var model = struct {
 	memory:           quantity{"m", 0.5, "GB of its memory"},
 	evaluationTime:   quantity{"te", 1, "seconds that an evaluation runs"},
 	evaluationMemory: quantity{"me", 3008.0 / 1024, "GB of its memory"},
-	invoked:          quantity{"ie", 4, "invocations of the evaluator, of uploads and of the notifier for a submission"},
+	invoked:          quantity{"ie", 4, "invocations of background, of uploads and of the notifier for a submission"},
 	log:              quantity{"l", 2000, "bytes logged of a request: the gateway's line, Lambda's and the function's"},
 	answer:           quantity{"a", 8000, "bytes of an answer"},
 	put:              quantity{"fp", 1, "files stored for a submission"},

@@ -69,7 +69,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if d.ByEvents() {
 		e[config.ScheduleGroupVariable] = jsii.String(st.resourceName("due"))
 		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
-		e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Evaluator)
+		e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Background)
 		e[config.DeadLettersVariable] = st.deadLetters.arn
 		if d.Name == functions.Notifier {
 			e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Notifier)
@@ -101,7 +101,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 // deadLetters is the queue of events that could not be processed. Operators inspect it.
 type deadLetters struct{ name, url, arn *string }
 
-// Retries of events. A lost event loses no work: due work is in the table, where the evaluator finds it at its next call, and the
+// Retries of events. A lost event loses no work: due work is in the table, where the function background finds it at its next call, and the
 // cleaning of abandoned files finds files without a notification.
 const (
 	streamRetries  = 5
@@ -127,7 +127,7 @@ func (st *stack) arnOfFunction(name string) *string {
 	return st.arn("lambda", "function:"+st.resourceName(name))
 }
 
-// addSchedules creates the group for the one-time schedules with which the evaluator and the notifier wake themselves for due work. It
+// addSchedules creates the group for the one-time schedules with which background and notifier wake themselves for due work. It
 // also creates the role with which schedules invoke them. The functions create schedules only for due work.
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
@@ -137,14 +137,14 @@ func (st *stack) addSchedules() {
 		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
 	}})
 	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
-		allow("Wake", []string{"lambda:InvokeFunction"}, st.arnOfFunction(functions.Evaluator), st.arnOfFunction(functions.Notifier)),
+		allow("Wake", []string{"lambda:InvokeFunction"}, st.arnOfFunction(functions.Background), st.arnOfFunction(functions.Notifier)),
 		allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
 // addStream subscribes f to those changes of the table that put an item into a matching partition of record.ByWork. Schedules also call
 // f. Lambda charges nothing for filtered changes.
-func (st *stack) addStream(f *function, retries string, matches ...any) {
+func (st *stack) addStream(f *function, matches ...any) {
 	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String(f.id+"Stream"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
 		BatchSize: jsii.Number(10), ParallelizationFactor: jsii.Number(float64(st.ParallelWork)),
@@ -155,12 +155,12 @@ func (st *stack) addStream(f *function, retries string, matches ...any) {
 			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	st.retryEvents(f, retries)
+	st.retryEvents(f)
 }
 
 // retryEvents configures what happens to events that f fails to handle.
-func (st *stack) retryEvents(f *function, id string) {
-	awslambda.NewCfnEventInvokeConfig(st.scope, &id, &awslambda.CfnEventInvokeConfigProps{
+func (st *stack) retryEvents(f *function) {
+	awslambda.NewCfnEventInvokeConfig(st.scope, jsii.String(f.id+"Events"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.ref, Qualifier: jsii.String("$LATEST"),
 		MaximumRetryAttempts: jsii.Number(eventRetries), MaximumEventAgeInSeconds: jsii.Number(streamAge),
 		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
@@ -171,7 +171,7 @@ func (st *stack) retryEvents(f *function, id string) {
 
 // addUploads lets the bucket notify f of uploaded files. It returns the permission, which must exist before the bucket.
 func (st *stack) addUploads(f *function) awslambda.CfnPermission {
-	st.retryEvents(f, "UploadsEvents")
+	st.retryEvents(f)
 	return awslambda.NewCfnPermission(st.scope, jsii.String("UploadsPermission"), &awslambda.CfnPermissionProps{
 		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("s3.amazonaws.com"),
 		SourceArn: st.objects(""), SourceAccount: awscdk.Aws_ACCOUNT_ID(),

@@ -40,9 +40,9 @@ func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionPropert
 // become dead letters.
 //
 // The alarms count lines of the access log, because the error and throttle metrics of API Gateway and Lambda include intended refusals:
-// floods that a function's concurrency limit answers with 503, and batches of the stream that wait for the evaluator.
+// floods that a function's concurrency limit answers with 503, and batches of the stream that wait for the function background.
 func (st *stack) alarms() []alarm {
-	evaluator := st.resourceName(functions.Evaluator)
+	background := st.resourceName(functions.Background)
 	return []alarm{
 		{
 			id: "Errors", name: "errors", lines: `{ ($.status = "5*") && ($.functionStatus != "429") }`,
@@ -61,9 +61,9 @@ func (st *stack) alarms() []alarm {
 				"functions share.",
 		},
 		{
-			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimensions: []any{of("FunctionName", &evaluator)},
+			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimensions: []any{of("FunctionName", &background)},
 			statistic: "Maximum", threshold: 10 * 60_000, minutes: 5, periods: 2,
-			about: "The evaluator is more than 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
+			about: "The function background is over 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
 		},
 		{
 			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{
@@ -191,13 +191,14 @@ func (st *stack) addDashboard() {
 	table := func(metric, label string) graphMetric {
 		return graphMetric{"AWS/DynamoDB", metric, "TableName", st.table.name, object{"stat": "Sum", "label": label}}
 	}
-	evaluator := st.resourceName(functions.Evaluator)
+	background := st.resourceName(functions.Background)
 	widgets := []any{
 		st.graph(0, 0, "Requests", api("Count", "Sum", "all"), api("4xx", "Sum", "4xx"), api("5xx", "Sum", "5xx")),
 		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p99", "p99"),
 			api("IntegrationLatency", "p99", "p99 of the functions")),
 		st.graph(16, 0, "Evaluation",
-			graphMetric{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
+			graphMetric{"AWS/Lambda", "IteratorAge", "FunctionName", background,
+				object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
 			graphMetric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{
 				"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),

@@ -121,9 +121,9 @@ func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
 // does not delay uploads, and that the function has reserved concurrency.
 func TestUploads_DoNotWaitForEvaluations(t *testing.T) {
 	for _, tpl := range []template{dev, prod} {
-		behindStream := tpl.Resources["EvaluatorStream"].at("FunctionName.Ref")
+		behindStream := tpl.Resources["BackgroundStream"].at("FunctionName.Ref")
 		notified := tpl.Resources["Bucket"].at("NotificationConfiguration.LambdaConfigurations")
-		if n := strings.Count(notified, `"Fn::GetAtt":["UploadsFunction","Arn"]`); n != len(uploaded) || behindStream != `"EvaluatorFunction"` {
+		if n := strings.Count(notified, `"Fn::GetAtt":["UploadsFunction","Arn"]`); n != len(uploaded) || behindStream != `"BackgroundFunction"` {
 			t.Errorf("the stream calls %s, and the bucket notifies %s", behindStream, notified)
 		}
 	}

@@ -80,7 +80,7 @@ var stages = []stage{
 			// concurrency to other functions.
 			"tools": 50,
 			// A backlog waits in the stream, where it costs nothing, instead of in retries against the table.
-			functions.Evaluator: 20,
+			functions.Background: 20,
 			// The reservation protects uploaded files from floods that use up the account's concurrency.
 			functions.Uploads: 20,
 			// E-mails wait in the outbox instead of exceeding the rate limit of SES.

@@ -55,11 +55,10 @@ func newStack(app awscdk.App, s settings) error {
 	for _, d := range functions.Deployments() {
 		f := st.addFunction(d)
 		switch d.Name {
-		case functions.Evaluator:
-			// The id must remain, because existing stacks have the resource under it, and a function can have only one such resource.
-			st.addStream(f, "EvaluatorUploads", object{"prefix": record.QueuePartition("")}, record.DuePartition)
+		case functions.Background:
+			st.addStream(f, object{"prefix": record.QueuePartition("")}, object{"prefix": record.DuePrefix})
 		case functions.Notifier:
-			st.addStream(f, "NotifierEvents", object{"prefix": record.OutboxPartition})
+			st.addStream(f, object{"prefix": record.OutboxPartition})
 		case functions.Uploads:
 			st.addBucket(f, st.addUploads(f))
 		default:

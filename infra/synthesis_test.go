@@ -196,7 +196,8 @@ func TestTemplates_AreReproducible(t *testing.T) {
 func TestNewStack_NamesMissingBinaries(t *testing.T) {
 	s := settings{Binaries: t.TempDir()}
 	err := newStack(nil, s)
-	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
+	if err == nil || !strings.Contains(err.Error(), filepath.Join("background", "bootstrap")) ||
+		!strings.Contains(err.Error(), "make lambda") {
 		t.Errorf("%v", err)
 	}
 	if err := writeBinaries(s.Binaries); err != nil {

@@ -227,8 +227,8 @@ func TestRights_FewGetTruths(t *testing.T) {
 	for _, c := range []struct {
 		template
 		want []string
-	}{{prod, []string{"DatasetsRole", "EvaluatorRole", "ToolsRole"}},
-		{withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole", "ToolsRole"}}} {
+	}{{prod, []string{"BackgroundRole", "DatasetsRole", "ToolsRole"}},
+		{withServer, []string{"BackgroundRole", "DatasetsRole", "ServerRole", "ToolsRole"}}} {
 		var may []string
 		for id := range c.all("AWS::IAM::Role") {
 			for action, resources := range rightsOf(t, c.template, id) {

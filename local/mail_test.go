@@ -45,7 +45,7 @@ func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	}
 	announce("The runs are due")
 	waittest.Until(t, "the outbox is empty", func() bool {
-		next, err := s.program.news.RunDue(t.Context())
+		next, err := s.program.news.NextDue(t.Context())
 		return err == nil && next.IsZero()
 	})
 	if late := smtp.Take(); len(late) > 0 {

@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background"
+	"assay/functions/background/evaluator"
 	"assay/functions/notifier"
 	"assay/grpc/ops"
 	"assay/grpc/server"
@@ -69,7 +70,7 @@ func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*progr
 		return errors.Join(err, listener.Close())
 	}
 	defer p.close()
-	p.listener, p.worker.Holder = listener, holder(listener.Addr())
+	p.listener, p.evaluator.Holder = listener, holder(listener.Addr())
 	if c.grpc != "" {
 		if p.grpcListener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
 			return errors.Join(fmt.Errorf("%w; choose another address with -grpc-addr, or none with -grpc-addr ''", err), listener.Close())
@@ -88,13 +89,15 @@ func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*progr
 // program is the server with all its parts.
 type program struct {
 	settings
-	table  *table
-	files  blob.Store
-	env    *api.Env
-	id     identity
-	worker *evaluator.Worker
-	news   *notifier.Worker
-	log    *slog.Logger
+	table *table
+	files blob.Store
+	env   *api.Env
+	id    identity
+	log   *slog.Logger
+
+	evaluator  *evaluator.Worker
+	background *background.Worker
+	news       *notifier.Worker
 
 	directory   *directory.Store // store of the files; nil if they are in S3, and then
 	poller      *files.Poller    // looks for uploads, and
@@ -111,8 +114,11 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p := &program{settings: c, log: newLog(c.log, logs)}
 	p.log.InfoContext(ctx, "assay-server starts", "version", buildinfo.Version, "commit", buildinfo.Commit(), "schema", record.Schema,
 		"digest", record.Digest)
-	p.worker = &evaluator.Worker{Now: c.now, Log: p.log}
-	p.news = &notifier.Worker{Now: c.now, Log: p.log, URL: c.url, WebhookNetworks: c.networks}
+	p.evaluator = &evaluator.Worker{Now: c.now, Log: p.log}
+	p.background = background.New(nil, nil, c.now, p.log)
+	p.news = notifier.New(nil, c.now, p.log)
+	p.news.URL = c.url
+	p.news.WebhookNetworks = c.networks
 	var err error
 	if c.smtp != "" {
 		if p.news.Mail, err = mail.SMTP(c.smtp, c.mailFrom); err != nil {
@@ -155,9 +161,12 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if p.env.Info.Commit == "" { // Sources can change between two calls of go run.
 		p.env.Info.Build = p.env.Now().String()
 	}
-	p.worker.Store = p.table
-	p.worker.Files = p.files
-	p.worker.Metrics = recorder
+	p.evaluator.Store = p.table
+	p.evaluator.Files = p.files
+	p.evaluator.Metrics = recorder
+	p.background.Store = p.table
+	p.background.Files = p.files
+	p.background.Metrics = recorder
 	p.news.Store = p.table
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
 		Metrics: recorder}, c.grpcOptions())
@@ -182,9 +191,10 @@ func holder(addr net.Addr) string {
 	return host + " " + addr.String()
 }
 
-// changed notifies the evaluator, the notifier and the gRPC server of written items.
+// changed notifies the evaluator, the background worker, the notifier and the gRPC server of written items.
 func (p *program) changed(items []store.Item) {
-	p.worker.Changed(items)
+	p.evaluator.Changed(items)
+	p.background.Changed(items)
 	p.news.Changed(items)
 	p.grpc.Changed(items)
 }
@@ -223,7 +233,8 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 	go func() { failed <- web.Serve(p.listener) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var worked sync.WaitGroup
-	worked.Go(func() { p.worker.Run(work) })
+	worked.Go(func() { p.evaluator.Run(work) })
+	worked.Go(func() { p.background.Run(work) })
 	worked.Go(func() { p.news.Run(work) })
 	if p.poller != nil {
 		worked.Go(func() { p.poller.Run(work) })

@@ -20,7 +20,6 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/service/records"
-	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
 	"assay/shared/testing/nightlytest"
 	"assay/shared/testing/waittest"
@@ -298,16 +297,21 @@ func (s *testServer) leavePendingWork(t *testing.T) {
 	s.object(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
 }
 
+// isDue reports whether pending work is due at the time.
+func (s *testServer) isDue(t *testing.T, at time.Time) bool {
+	t.Helper()
+	next, err := s.program.background.Worker.NextDue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !next.IsZero() && !next.After(at)
+}
+
 // finishPendingWork uploads what the work of leavePendingWork waits for, and waits until the work is done.
 func (s *testServer) finishPendingWork(t *testing.T) {
 	t.Helper()
 	waittest.Until(t, "nothing is due", func() bool {
-		due, err := s.program.table.Query(t.Context(), store.Query{
-			Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now()), Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(due) == 0
+		return !s.isDue(t, s.program.now())
 	})
 	runs, owner := s.runs(t), s.token(t, leftOwner)
 	upload := func(file any, content string) {

@@ -43,9 +43,7 @@ func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 	t.Run("origin later", func(t *testing.T) {
 		s := openStored(t, later, old)
 		waittest.Until(t, "nothing is due soon, which would change answers", func() bool {
-			due, err := s.program.table.Query(t.Context(), store.Query{
-				Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now().Add(time.Minute)), Limit: 1})
-			return err == nil && len(due) == 0
+			return !s.isDue(t, s.program.now().Add(time.Minute))
 		})
 		want = s.readAsEveryone(t)
 	})

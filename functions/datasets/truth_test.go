@@ -22,7 +22,7 @@ import (
 	"assay/shared/storage/store"
 )
 
-// accept does the pending work of the dataset, like the evaluator.
+// accept does the pending work of the dataset, like the background worker.
 func (f *fixture) accept(id string) {
 	f.t.Helper()
 	if err := (truth.Acceptor{Store: f.Store, Objects: f.Files, Now: f.Now}).Accept(f.t.Context(), id); err != nil {
@@ -198,7 +198,7 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	}
 }
 
-// A truth of some KB that unpacks to millions of lines takes more memory than a request may use. The evaluator reads it after the request.
+// A truth of some KB that unpacks to millions of lines takes more memory than a request may use. The background worker reads it after the request.
 func TestTruth_ThatUnpacksToMuchIsReadAfterTheRequest(t *testing.T) {
 	var packed strings.Builder
 	w := gzip.NewWriter(&packed)

@@ -8,7 +8,7 @@ import (
 	"assay/shared/service/deletion"
 )
 
-// remove removes an entry of the trash, which restores its resource. If the request ends before that, the evaluator continues.
+// remove removes an entry of the trash, which restores its resource. If the request ends before that, the background worker continues.
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	restore := d.RestoreForTeam

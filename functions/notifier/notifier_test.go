@@ -51,15 +51,25 @@ func newFixtureOf(t *testing.T, s store.Store) *fixture {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	f.Worker = &notifier.Worker{Store: s, Now: now, Log: log, Mail: send, URL: "https://assay.example"}
+	f.Worker = notifier.New(s, now, log)
+	f.Mail = send
+	f.URL = "https://assay.example"
 	return f
 }
 
-// deliver has the notifier do what is due, and returns the e-mails that arrived.
+// runDue does all due work, and returns the time from which on more is due.
+func (f *fixture) runDue(ctx context.Context) (time.Time, error) {
+	if err := f.RunDue(ctx); err != nil {
+		return time.Time{}, err
+	}
+	return f.NextDue(ctx)
+}
+
+// deliver does all due work, and returns the e-mails that arrived.
 func (f *fixture) deliver() []mailtest.Received {
 	f.t.Helper()
 	for range 100 {
-		next, err := f.RunDue(context.Background())
+		next, err := f.runDue(context.Background())
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -106,7 +116,7 @@ func testFanOutTellsEachRegistrantOnce(t *testing.T, f *fixture) {
 		}
 		f.User("pending", "unrelated")
 		task.Register("pending", func(r *record.RegistrationItem) { r.State = record.Pending })
-		task.Register("unknown") // who has no profile, and so no address
+		task.Register("unknown") // a user without a profile, and so without an address
 	})
 	f.announce(task, "Topics", "Here they *are*.")
 	for _, m := range f.deliver() {
@@ -241,7 +251,7 @@ func TestMail_EndsWithoutAMailServer(t *testing.T) {
 	}
 	f.Mail, f.now = nil, f.now.Add(time.Hour)
 	f.deliver()
-	if next, err := f.RunDue(t.Context()); err != nil || !next.IsZero() && next.Before(f.now.Add(record.Day)) {
+	if next, err := f.runDue(t.Context()); err != nil || !next.IsZero() && next.Before(f.now.Add(record.Day)) {
 		t.Errorf("the next attempt is at %v, %v", next, err)
 	}
 }
@@ -259,7 +269,7 @@ func testMailIsTriedAgainForThreeDays(t *testing.T, f *fixture) {
 	attempts, failing := 0, f.now
 	var wait time.Duration
 	for {
-		next, err := f.RunDue(context.Background())
+		next, err := f.runDue(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +318,7 @@ func TestMail_FollowsChoices(t *testing.T) {
 	}
 }
 
-// What an e-mail says is read when it is sent: who may not see it any more is not told of it.
+// The notifier reads the content of an e-mail when it sends it. Recipients who lost the right to see something are not told of it.
 func TestMail_TellsNoMoreThanALoginShows(t *testing.T) {
 	f := newFixture(t)
 	f.User("ann", "olga")
@@ -319,7 +329,7 @@ func TestMail_TellsNoMoreThanALoginShows(t *testing.T) {
 	grant := recordtest.Get[record.Registered](t, f.Builder.Store, record.RegisteredKey(team.UserID, task.ID))
 	grant.State = record.Rejected
 	f.Mail = func(context.Context, mail.Message) error { return errors.New("later") }
-	if _, err := f.RunDue(context.Background()); err != nil { // the announcement waits in the mailbox
+	if _, err := f.runDue(context.Background()); err != nil { // the announcement waits in the mailbox
 		t.Fatal(err)
 	}
 	f.Replace(team, grant)

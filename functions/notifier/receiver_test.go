@@ -19,7 +19,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// message is what a receiver gets.
+// message is a request that a receiver gets.
 type message struct {
 	Type string
 	Data struct {
@@ -28,7 +28,7 @@ type message struct {
 	}
 }
 
-// receiver is a server of webhooks that checks what it gets. Answer decides what it answers.
+// receiver is a server of webhooks that checks its requests. The function answer returns the status of each answer.
 type receiver struct {
 	*httptest.Server
 	f      *fixture
@@ -93,12 +93,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// stored is the webhook as it is now.
+// stored returns the present record of the webhook.
 func (r *receiver) stored() *record.WebhookItem {
 	return recordtest.Get[record.WebhookItem](r.f.t, r.f.Builder.Store, r.hook.Key())
 }
 
-// deliveries are what is kept of what was sent, the oldest first.
+// deliveries returns the stored deliveries, the oldest first.
 func (r *receiver) deliveries() (all []*record.DeliveryItem) {
 	r.f.t.Helper()
 	q := store.Query{Partition: record.DeliveryPartition(r.hook.ID), Limit: store.MaxKeys}
@@ -130,7 +130,7 @@ func (f *fixture) happen(task *recordtest.Task, n int) {
 	})
 }
 
-// run delivers what is due until nothing is.
+// run delivers until nothing is due.
 func (f *fixture) run() (next time.Time) {
 	f.t.Helper()
 	for _, r := range f.receivers {
@@ -139,7 +139,7 @@ func (f *fixture) run() (next time.Time) {
 		r.mu.Unlock()
 	}
 	for {
-		next, err := f.RunDue(context.Background())
+		next, err := f.runDue(context.Background())
 		if err != nil {
 			f.t.Fatal(err)
 		}

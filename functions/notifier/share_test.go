@@ -206,8 +206,7 @@ func TestRunDue_BeginsWhatBecomesDueMeanwhile(t *testing.T) {
 	due(task, "/slow")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := f.RunDue(context.Background())
-		ended <- err
+		ended <- f.RunDue(context.Background())
 	}()
 	waittest.Receive(t, "a receiver hangs", hangs)
 	due(f.Task(func(t *record.TaskItem) { t.Payer = "OTHER" }), "/other")
@@ -226,7 +225,11 @@ func TestHandleChange_LeavesReceiversThatMayHang(t *testing.T) {
 	for _, steady := range []bool{false, true} {
 		d := record.NewDelivery(f.now, r.stored(), record.EventRunFailed, task.ID, "/v1/runs/1")
 		f.Put(d)
-		next, err := f.HandleChange(t.Context(), d.Key())
+		items, err := f.Builder.Store.Get(t.Context(), store.Strong, d.Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := f.HandleChange(t.Context(), items[0])
 		if err != nil || next.IsZero() != steady {
 			t.Errorf("steady %v: due at %v, %v", steady, next, err)
 		}

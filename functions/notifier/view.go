@@ -18,21 +18,21 @@ import (
 	"assay/shared/storage/store"
 )
 
-// news is an event as one recipient is notified of it.
+// news is an event in the form for one recipient.
 type news struct {
-	Text    string // empty: the recipient may not see it, or it is no longer so
+	Text    string // empty if the recipient may not see the event, or the event is outdated
 	URL     string
 	Body    string // Markdown
-	Address string // of a recipient who is invited, and need have no account
+	Address string // of an invited recipient, who may have no account
 }
 
-// view reads what events are about as one recipient may see it with a login.
+// view reads the resources of events with the rights of one recipient.
 type view struct {
 	*Worker
 	viewer *visibility.Viewer
 }
 
-// news returns what the recipient is notified of the event.
+// news returns the form of the event for the recipient.
 func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 	n.URL = v.URL + e.Subject
 	switch e.Kind {
@@ -54,7 +54,7 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 		if roles&access.Organizer != 0 {
 			n.Text = "A webhook was disabled: for three days nothing arrived that was sent to it, or its receiver answered 410 Gone"
 		}
-	case record.EventInvitationCreated: // names nobody and nothing: who has the address need not be who is meant
+	case record.EventInvitationCreated: // the text names nobody, because the address may belong to another person than the invited one
 		var i *record.InvitationItem
 		i, err = v.invitation(ctx, e.Secret)
 		if i != nil {
@@ -75,12 +75,12 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 	return n, err
 }
 
-// quoted is a name that a user wrote, short and on one line.
+// quoted returns a name that a user wrote, shortened and on one line.
 func quoted(name string) string {
 	return "“" + webpage.Truncate(strings.Join(strings.Fields(name), " "), 100) + "”"
 }
 
-// name names a task, or a dataset with its task, to a recipient who takes part and so knows both.
+// name returns the name of a task, or of a dataset with its task. Only recipients who take part and so know both get it.
 func (v view) name(ctx context.Context, taskID, datasetID string) (string, error) {
 	var t *record.TaskItem
 	var d *record.DatasetItem
@@ -153,7 +153,8 @@ func (v view) dataset(ctx context.Context, e *record.Event) (string, error) {
 	}
 }
 
-// window says when a window closes, and when that of the recipient's team does, if organizers granted it a later close.
+// window returns the sentence about the time at which a window closes, and about a later close that organizers granted the recipient's
+// team.
 func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 	current, err := v.isCurrent(ctx, e)
 	if err != nil || !current {
@@ -172,7 +173,7 @@ func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 		}
 		name = "the dataset " + quoted(d.Name) + " of " + name
 	} else {
-		err = records.Each(ctx, v.Store, batch, records.Of(record.KindTask, t.ID, record.KindDataset), func(d *record.DatasetItem) error {
+		err = records.Each(ctx, v.Store, store.MaxKeys, records.Of(record.KindTask, t.ID, record.KindDataset), func(d *record.DatasetItem) error {
 			if d.Submissions.ClosesAt != nil {
 				others = append(others, quoted(d.Name))
 			}
@@ -194,7 +195,7 @@ func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 	return text, nil
 }
 
-// allowance reads that of the recipient's team in the task; nil when there is none.
+// allowance returns the allowance of the recipient's team in the task, or nil if the recipient has no team.
 func (v view) allowance(ctx context.Context, taskID string) (*record.Allowance, error) {
 	g, err := v.viewer.Grants(ctx)
 	i := slices.IndexFunc(g.Registrations, func(r access.Registration) bool { return r.TaskID == taskID })
@@ -217,7 +218,7 @@ func (v view) announcement(ctx context.Context, e *record.Event) (title, text st
 	return quoted(a.Title) + ", an announcement of the task " + quoted(t.Name), a.Body, nil
 }
 
-// token tells of an access token of the recipient's own, unless it was revoked.
+// token returns the sentence about an access token of the recipient. It returns "" if the token was revoked.
 func (v view) token(ctx context.Context, e *record.Event) (string, error) {
 	all, err := records.Query[record.AccessTokenItem](ctx, v.Store, store.Query{Partition: record.AccessTokenPartition(v.viewer.Caller.ID),
 		Limit: record.MaxAccessTokens, Consistency: store.Strong})

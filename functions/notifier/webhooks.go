@@ -10,7 +10,7 @@ import (
 	"assay/shared/storage/store"
 )
 
-// addDeliveries adds to tx that the event is sent to the webhooks that take it.
+// addDeliveries adds deliveries of the event to the webhooks that take it to tx.
 func (w *Worker) addDeliveries(ctx context.Context, tx *records.Tx, e *record.Event) error {
 	parents := map[string]store.Key{e.OrganizerID: record.OrganizerKey(e.OrganizerID), e.TaskID: record.TaskKey(e.TaskID)}
 	delete(parents, "")
@@ -30,8 +30,8 @@ func (w *Worker) addDeliveries(ctx context.Context, tx *records.Tx, e *record.Ev
 }
 
 // send makes an attempt to send a delivery that is due.
-func (w *Worker) send(ctx context.Context, key store.Key) error {
-	h, d, err := w.claim(ctx, key)
+func (w *Worker) send(ctx context.Context, it store.Item) error {
+	h, d, err := w.claim(ctx, it.Key)
 	if err != nil || d == nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (w *Worker) send(ctx context.Context, key store.Key) error {
 	return w.endAttempt(context.WithoutCancel(ctx), h, d, a)
 }
 
-// claim returns a delivery that is due with its webhook, and sees to it that no other process makes the attempt too; when this one ends
-// before it has recorded what became of it, another is made after claimTime. It returns nil when there is nothing to send: the
-// delivery of a webhook that was deleted goes, and while the webhook lies in the trash with its task, its deliveries wait.
+// claim returns a delivery that is due, with its webhook, and postpones the delivery by claimTime. So no other process makes the same
+// attempt, and the attempt is repeated if this process ends before it has recorded the result. It returns nil if there is nothing to send.
+// It deletes the deliveries of a deleted webhook. While the webhook is in the trash with its task, its deliveries wait.
 func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookItem, claimed *record.DeliveryItem, err error) {
 	return h, claimed, records.Change(ctx, w.Store, key, func(d *record.DeliveryItem, tx *records.Tx) error {
 		now := w.Now()
@@ -79,7 +79,7 @@ func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookIte
 	})
 }
 
-// endAttempt records what became of an attempt. A delivery that is to be sent again, as was said meanwhile, still is.
+// endAttempt records the result of an attempt. If somebody asked for redelivery during the attempt, the delivery stays due.
 func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed *record.DeliveryItem, a answer) error {
 	arrived := a.failure == ""
 	ends := h.Disabled || a.gone || w.Now().Sub(claimed.Since.Time) >= record.DeliveryTime
@@ -87,7 +87,7 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 		now := w.Now()
 		d.Status, d.Failure = a.status, a.failure
 		switch {
-		case d.Since == nil || *d.Since != *claimed.Since: // sent again
+		case d.Since == nil || *d.Since != *claimed.Since: // somebody asked for redelivery
 		case arrived:
 			d.State, d.NextAttemptAt = record.DeliveryDelivered, nil
 		case ends:
@@ -105,8 +105,9 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 	return w.judge(ctx, h, claimed, arrived, a.gone, ends)
 }
 
-// judge records that an event has arrived at the webhook, as it was tried, and since when its attempts have failed. It disables one whose
-// receiver is gone, or of which nothing arrived from the first attempt of the claimed delivery to its last.
+// judge records the result of an attempt in the webhook: whether an event has arrived at the URL that was tried, or since when attempts
+// have failed. It disables the webhook if the receiver is gone, or if no event arrived between the first and the last attempt of the
+// claimed delivery.
 func (w *Worker) judge(ctx context.Context, tried *record.WebhookItem, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
 	return records.Change(ctx, w.Store, tried.Key(), func(h *record.WebhookItem, tx *records.Tx) error {
 		switch known := h.FailingSince != nil; {
@@ -134,7 +135,7 @@ const (
 	longestDelay = 6 * time.Hour
 )
 
-// delay is how long to wait after attempts have failed for so long.
+// delay returns the wait for the next attempt after attempts have failed for so long.
 func delay(failing time.Duration) time.Duration {
 	return min(max(failing, firstDelay), longestDelay)
 }

@@ -11,6 +11,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/service/records"
+	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
 	now := record.At(time.Now()).Time
-	w := &Worker{Store: s, Now: func() time.Time { return now }}
+	w := New(s, func() time.Time { return now }, nil)
 	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, "", record.WebhookDraft{URL: "https://receiver.example"})
 	failing := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")
 	arriving := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/2")
@@ -62,7 +63,8 @@ func TestSend_RemembersWhetherEventsArrive(t *testing.T) {
 	status := 0
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	t.Cleanup(receiver.Close)
-	w := &Worker{Store: s, Now: func() time.Time { return now }, WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	w := New(s, func() time.Time { return now }, nil)
+	w.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, "", record.WebhookDraft{URL: receiver.URL})
 	if err := new(records.Tx).Create(h).Commit(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -79,7 +81,7 @@ func TestSend_RemembersWhetherEventsArrive(t *testing.T) {
 		if err := new(records.Tx).Create(d).Commit(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.send(t.Context(), d.Key()); err != nil {
+		if err := w.send(t.Context(), store.Item{Key: d.Key()}); err != nil {
 			t.Fatal(err)
 		}
 		stored := recordtest.Get[record.WebhookItem](t, s, h.Key())

@@ -222,7 +222,7 @@ func testWebhookOfNobodyGetsNothing(t *testing.T, f *fixture) {
 	}
 }
 
-// What organizers name as a receiver is reached at public addresses alone, and is not led elsewhere.
+// Receivers that organizers name are reached only at public addresses, and cannot redirect the notifier.
 func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 	inside := 0
 	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { inside++ }))

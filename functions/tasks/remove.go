@@ -9,7 +9,8 @@ import (
 	"assay/shared/service/deletion"
 )
 
-// remove moves a task to the trash, with everything in it. If the request ends before everything is moved, the evaluator continues.
+// remove moves a task to the trash, with everything in it. If the request ends before everything is moved, the background
+// worker continues.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if with != "" && c.Page.Value("name") != t.Name {

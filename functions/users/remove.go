@@ -10,7 +10,7 @@ import (
 )
 
 // remove begins the deletion of a user. From then on the user has no rights: grants no longer count, and access tokens are deleted. The
-// evaluator deletes the rest.
+// background worker deletes the rest.
 func remove(ctx context.Context, c *api.Call, id userTarget) error {
 	if _, err := c.Grants(ctx); err != nil {
 		return err // An administrator who is being deleted cannot delete users.

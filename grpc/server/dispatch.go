@@ -236,7 +236,7 @@ func (d *dispatcher) answerEmpty(stop bool) {
 //
 // While the server is down, heartbeats cannot arrive. So the sweeper begins one lease time after the start of the server, in which live
 // workers reconnect. It compares leases with this server's clock. The clocks of several servers must agree within seconds, which those
-// of one cloud do. The evaluator may have another clock, and waits for record.ReclaimGrace longer.
+// of one cloud do. The background worker may have another clock, and waits for record.ReclaimGrace longer.
 type sweeper struct {
 	queue    queue.Queue
 	log      *slog.Logger
@@ -255,7 +255,7 @@ func (s *sweeper) run(ctx context.Context) {
 
 func (s *sweeper) sweep(ctx context.Context) error {
 	now := s.queue.Now()
-	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.ReclaimGrace)), Limit: sweepPage}
+	q := store.Query{Index: record.ByWork, Partition: record.DueRuns, To: record.DueBy(now.Add(record.ReclaimGrace)), Limit: sweepPage}
 	var failed error
 	for it, err := range records.Items(ctx, s.queue.Store, q) {
 		if err == nil {
@@ -266,11 +266,8 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return failed
 }
 
-// reclaim reclaims a run whose lease by a worker has expired. It ignores other due work, which belongs to the evaluator.
+// reclaim reclaims a run whose lease by a worker has expired. It ignores other due work, which belongs to the background worker.
 func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) error {
-	if !record.IsRun(it.Key) {
-		return nil
-	}
 	run, err := records.Decode[record.RunItem](it)
 	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
 		return err

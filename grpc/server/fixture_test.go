@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/functions/evaluator"
+	"assay/functions/background"
+	"assay/functions/background/evaluator"
 	"assay/grpc/assayv1"
 	"assay/grpc/server"
 	"assay/shared/domain/access"
@@ -61,6 +62,7 @@ func newFixture(t testing.TB) *fixture {
 	s.stop = stop
 	builtin := &evaluator.Worker{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Holder: "builtin"}
 	go builtin.Run(ctx)
+	go background.New(s.Store, s.Files, time.Now, s.Log).Run(ctx)
 	go func() {
 		defer close(s.ended)
 		if err := edge.Serve(ctx, l); err != nil {

@@ -1,5 +1,5 @@
-// Command lambda is the function of the notifier. The table's stream calls it for what is put into the outbox, and one-time schedules,
-// which it makes itself, when something there is due. So an unused service runs and costs nothing.
+// Command lambda is the function of the notifier. The table's stream calls it for new records of the outbox. One-time schedules, which the
+// function creates, call it when such a record is due. So an unused service runs and costs nothing.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() { os.Exit(schedule.Serve(open)) }
 
 func open(log *slog.Logger) (handler any, err error) {
 	var env config.Environment
-	w := &notifier.Worker{Store: dynamo.New(awsconfig.Table(&env)), Now: time.Now, Log: log,
-		URL: strings.TrimRight(env.Require(config.URLVariable), "/")}
+	w := notifier.New(dynamo.New(awsconfig.Table(&env)), time.Now, log)
+	w.URL = strings.TrimRight(env.Require(config.URLVariable), "/")
 	f := newFunction(w, schedule.New(&env))
 	if from := os.Getenv(config.MailFromVariable); from != "" {
 		w.Mail, err = ses.New(awsconfig.SES(&env), from)
@@ -31,24 +31,23 @@ func open(log *slog.Logger) (handler any, err error) {
 	return f.Handle, errors.Join(env.Err(), err)
 }
 
-// newFunction returns a function that handles changes at the same time, since a receiver of webhooks may be slow to answer. A pass over
-// what is due begins about 32 e-mails.
+// newFunction returns a function that handles changes concurrently, because a receiver of webhooks may answer slowly.
 func newFunction(w *notifier.Worker, schedules *schedule.Schedules) *schedule.Function {
 	return &schedule.Function{
-		Schedules: schedules, Wake: schedule.WakeNotify, AtOnce: 32, HandleChange: w.HandleChange,
+		Store: w.Store, Schedules: schedules, Wake: schedule.WakeNotify, AtOnce: 32, HandleChange: w.HandleChange,
 		RunDue:   func(ctx context.Context) (time.Time, error) { return runDue(ctx, w) },
 		MinPause: time.Second, MaxPasses: 60,
 	}
 }
 
-// runDue delivers what is due, and returns the next instant at which something is: now when the time of the call ends before.
+// runDue delivers the due records. It returns the next time at which a record is due, which is now if the time of the call ends first.
 func runDue(ctx context.Context, w *notifier.Worker) (time.Time, error) {
-	next, err := w.RunDue(ctx)
-	if err != nil && ctx.Err() == nil {
+	if err := w.RunDue(ctx); err != nil && ctx.Err() == nil {
 		return w.Now().Add(schedule.RetryDelay), err
 	}
+	next, err := w.NextDue(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
 		next = w.Now()
 	}
-	return next, nil
+	return next, err
 }

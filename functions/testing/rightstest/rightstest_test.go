@@ -17,7 +17,7 @@ import (
 func TestGuard_MissingKey(t *testing.T) {
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }))
 	t.Cleanup(empty.Close)
-	learns := map[string]bool{functions.GRPC().Name: true, functions.Evaluator: true}
+	learns := map[string]bool{functions.GRPC().Name: true, functions.Background: true}
 	for _, d := range append(functions.Deployments(), functions.GRPC()) {
 		_, endpoint := rightstest.Guard(t, d, empty.URL, empty.URL)
 		for _, f := range d.Files {

@@ -1,4 +1,4 @@
-// Command lambda is the AWS Lambda function that S3 notifies of uploaded files. It is separate from the function of the evaluator, where
+// Command lambda is the AWS Lambda function that S3 notifies of uploaded files. It is separate from the function background, where
 // notifications would wait for a backlog of evaluations, and runs would be queued late.
 package main
 

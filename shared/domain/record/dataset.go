@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -184,14 +185,10 @@ func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
 // DatasetKey returns the key of the dataset.
 func DatasetKey(id string) store.Key { return keyOf(KindDataset, id, "DATASET") }
 
-// IsDataset reports whether the key belongs to a dataset.
-func IsDataset(k store.Key) bool {
-	return strings.HasPrefix(k.Partition, "DATASET#") && k.Sort == "DATASET"
-}
-
 // Indexes implements Record.
 func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
-	return indexes{}.listed(KindDataset, d.ID, d.Scope(), false).pending(d.PendingWork, d.ID)
+	return indexes{}.listed(KindDataset, d.ID, d.Scope(), false).pendingOfPayer(DueDatasets, cmp.Or(d.Payer, d.OrganizerID),
+		d.PendingWork, d.ID)
 }
 
 // Scope returns the scope of the dataset, which follows its task.

@@ -90,7 +90,7 @@ func (d *DeletionItem) Over() bool { return d.PendingWork.State == Decided }
 
 // Indexes implements Record.
 func (d *DeletionItem) Indexes() [store.NumIndexes]store.Key {
-	x := indexes{}.pending(d.PendingWork, d.ID)
+	x := indexes{}.pending(DueOthers, d.PendingWork, d.ID)
 	if d.Over() {
 		return x
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"assay/shared/domain/access"
@@ -132,24 +131,9 @@ func (d *DeliveryItem) Indexes() [store.NumIndexes]store.Key {
 	if d.State != DeliveryPending {
 		return indexes{}
 	}
-	return indexes{}.with(ByWork, DeliveriesPartition, d.Payer+"#"+due(*d.NextAttemptAt, d.ID))
+	return indexes{}.with(ByWork, DeliveriesPartition, dueOfPayer(d.Payer, *d.NextAttemptAt, d.ID))
 }
 
 // DeliveriesPartition is the partition of ByWork with the pending deliveries, by payer and by the time of the next attempt. So the
 // deliveries of one payer can be read past those of all others.
 const DeliveriesPartition = OutboxPartition + "#deliveries"
-
-// DeliveryDue returns the payer and the time of the next attempt from the delivery's sort key in DeliveriesPartition.
-func DeliveryDue(sort string) (payer string, at time.Time, err error) {
-	payer, rest, _ := strings.Cut(sort, "#")
-	at, err = DueAt(rest)
-	return payer, at, err
-}
-
-// DeliveriesAfter returns a key greater than the sort keys of the payer's deliveries, and less than those of the next payer.
-func DeliveriesAfter(payer string) string { return payer + "$" }
-
-// DeliveriesDueBy returns the range of the sort keys of the payer's deliveries that are due at the instant or before.
-func DeliveriesDueBy(payer string, at time.Time) (from, to string) {
-	return payer + "#", payer + "#" + DueBy(at)
-}

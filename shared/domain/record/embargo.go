@@ -70,7 +70,7 @@ func (e *Embargo) Key() store.Key { return EmbargoKey(e.ID) }
 
 // Indexes implements Record.
 func (e *Embargo) Indexes() [store.NumIndexes]store.Key {
-	return indexes{}.pending(e.PendingWork, e.ID)
+	return indexes{}.pending(DueOthers, e.PendingWork, e.ID)
 }
 
 // Release is when callers other than organizers see the scores of a dataset. The zero Release means now.

@@ -72,9 +72,9 @@ import (
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>. AUDIT has only audit entries without a task. WAITING has registrations that wait for
 //	             a decision and events of missing workers, the latter by the ID of a waiting run
 //	ByWork       QUEUE#builtin by payer, task, submitter, team and time of queueing · QUEUE#slow likewise ·
-//	             QUEUE#workers by pool, kind of work, and then likewise · DUE, pending work by the time at which it is due ·
-//	             OUTBOX by the time of delivery ·
-//	             OUTBOX#deliveries by payer and the instant of the next attempt ·
+//	             QUEUE#workers by pool, kind of work, and then likewise ·
+//	             DUE#runs · DUE#others, pending work by the time at which it is due · DUE#datasets by payer and then likewise ·
+//	             OUTBOX by the time of delivery · OUTBOX#deliveries by payer and the time of the next attempt ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
 //	             WAITING#<organizerId> runs that wait for a review or have failed, by ID
 const (
@@ -105,9 +105,6 @@ const (
 
 // FeaturedTasks is the partition of ByTask that holds the featured public tasks.
 const FeaturedTasks = "FEATURED"
-
-// DuePartition is the partition of ByWork that holds pending work, by the time at which it is due.
-const DuePartition = "DUE"
 
 // shards is the number of partitions over which each list of all tasks is spread. Without them, all writes of a deadline would go to
 // the newest end of one partition.

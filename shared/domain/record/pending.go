@@ -2,15 +2,14 @@ package record
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"assay/shared/storage/store"
 )
 
-// PendingWork is work that a record still needs after the transaction that made it necessary. The request that caused the work may do
-// it at once. If the request fails or times out, the evaluator does the work from NotBefore on. A record has at most one PendingWork,
-// which gives the record its entry in DuePartition.
+// PendingWork is work that a record still needs after the transaction that made it necessary. The request that caused the work may do it at
+// once. If the request fails or times out, the background worker does the work from NotBefore on. A record has at most one PendingWork,
+// which gives the record its entry in a partition of DuePrefix.
 type PendingWork struct {
 	Kind      PendingKind  `json:"kind"`
 	NotBefore Instant      `json:"notBefore"`
@@ -19,7 +18,8 @@ type PendingWork struct {
 	Begun int `json:"begun,omitempty"`
 }
 
-// RequestTime is how long a request has to do the work that it made pending, before the evaluator does it. Every request is shorter.
+// RequestTime is how long a request has to do the work that it made pending, before the background worker does it. Every request is
+// shorter.
 const RequestTime = time.Minute
 
 // PendingKind is a kind of pending work.
@@ -130,24 +130,4 @@ func DecodePending(it store.Item) (Record, *PendingWork, error) {
 		return nil, nil, err
 	}
 	return r, r.pendingWork(), nil
-}
-
-// pending adds the entry in DuePartition for the work, unless w is nil.
-func (x indexes) pending(w *PendingWork, id string) indexes {
-	if w == nil {
-		return x
-	}
-	return x.with(ByWork, DuePartition, due(w.NotBefore, id))
-}
-
-// due returns the sort key in DuePartition for the instant and the ID.
-func due(at Instant, id string) string { return at.sortable() + "#" + id }
-
-// DueBy returns a sort key that is greater than those of DuePartition at the instant or before, and less than all others.
-func DueBy(at time.Time) string { return At(at).sortable() + "$" }
-
-// DueAt returns the instant of a sort key of DuePartition, or of a queue.
-func DueAt(sort string) (time.Time, error) {
-	at, _, _ := strings.Cut(sort, "#")
-	return time.Parse(instantLayout, at)
 }

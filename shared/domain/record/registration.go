@@ -160,7 +160,7 @@ func RegistrationKey(taskID, id string) store.Key {
 
 // Indexes implements Record.
 func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
-	x := indexes{}.pending(r.PendingWork, r.ID)
+	x := indexes{}.pending(DueOthers, r.PendingWork, r.ID)
 	if r.Todo() == nil {
 		return x
 	}

@@ -130,7 +130,7 @@ const (
 )
 
 // ReclaimGrace is how long after its end only the gRPC server may reclaim a worker's lease. The server uses its own clock. Later the
-// evaluator may reclaim the lease too, whose clock can differ.
+// background worker may reclaim the lease too, whose clock can differ.
 const ReclaimGrace = 3 * time.Minute
 
 // RunItem is a stored run.
@@ -229,7 +229,7 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 		return x.with(ByWork, q.Partition(), q.sortKey(r))
 	}
 	if w := r.pendingWork(); w != nil || r.Todo() == nil {
-		return x.pending(w, r.ID)
+		return x.pending(DueRuns, w, r.ID)
 	}
 	return x.with(ByWork, TodoRuns(s.OrganizerID), r.ID)
 }

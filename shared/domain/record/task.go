@@ -119,7 +119,7 @@ func TaskKey(id string) store.Key { return keyOf(KindTask, id, "TASK") }
 // Indexes implements Record.
 func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	a := t.Scope().Audience
-	x := indexes{}.in(KindOrganizer, t.OrganizerID, KindTask, a, t.ID).pending(t.PendingWork, t.ID)
+	x := indexes{}.in(KindOrganizer, t.OrganizerID, KindTask, a, t.ID).pending(DueOthers, t.PendingWork, t.ID)
 	x = x.with(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	if t.Featured && a == access.Everyone {
 		x = x.with(ByTask, FeaturedTasks, t.ID)

@@ -82,7 +82,7 @@ func (u *User) Key() store.Key { return UserKey(u.ID) }
 // Indexes implements Record.
 func (u *User) Indexes() [store.NumIndexes]store.Key {
 	if u.Deleting() {
-		return indexes{}.pending(u.PendingWork, u.ID)
+		return indexes{}.pending(DueOthers, u.PendingWork, u.ID)
 	}
 	return indexes{}.with(ByKind, kindPartition(KindUser, access.Nobody, u.ID), u.ID)
 }

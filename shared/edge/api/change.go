@@ -23,7 +23,7 @@ func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, d
 const InTrash = "It can be restored for 30 days: `/v1/deletions` lists it, and its files count as stored until then. " +
 	"Links to files that were signed before remain valid until they expire."
 
-// propagationTime is how long a request waits until records that depend on a changed record follow it. The evaluator does the rest.
+// propagationTime is how long a request waits until records that depend on a changed record follow it. The background worker does the rest.
 const propagationTime = 10 * time.Second
 
 // Propagate calls propagate with the key of the changed record after the change is committed.

@@ -41,7 +41,7 @@ func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
 		f.task.Register("late")
 		f.task.Dataset()
 	})
-	f.evaluator(2 * record.RequestTime)
+	f.background(2 * record.RequestTime)
 	f.check(f.gone())
 }
 
@@ -86,7 +86,7 @@ func TestDeletion_IsResumed(t *testing.T) {
 					f.check(f.whole())
 					return dying
 				}
-				f.evaluator(4 * record.RequestTime)
+				f.background(4 * record.RequestTime)
 				f.check(f.gone())
 				return dying
 			})

@@ -170,16 +170,13 @@ func (f *fixture) restore(ctx context.Context, s store.Store) error {
 	return d.Continue(ctx, f.entry.Key())
 }
 
-// evaluator does the pending work of deletions that is due from now until later.
-func (f *fixture) evaluator(later time.Duration) {
+// background does the pending work of deletions that is due from now until later.
+func (f *fixture) background(later time.Duration) {
 	f.t.Helper()
 	ctx, d := f.t.Context(), f.deleter(f.Store)
-	due := store.Query{Index: record.ByWork, Partition: record.DuePartition, Limit: 100}
 	for range 3 {
 		f.now = f.now.Add(later / 3)
-		items, err := f.Store.Query(ctx, due)
-		f.must(err)
-		for _, it := range items {
+		for _, it := range f.pending() {
 			r, work, err := record.DecodePending(it)
 			f.must(err)
 			switch {
@@ -195,13 +192,24 @@ func (f *fixture) evaluator(later time.Duration) {
 	}
 }
 
+// pending returns the records with pending work.
+func (f *fixture) pending() (items []store.Item) {
+	f.t.Helper()
+	for _, partition := range []string{record.DueDatasets, record.DueOthers} {
+		some, err := f.Store.Query(f.t.Context(), store.Query{Index: record.ByWork, Partition: partition, Limit: 100})
+		f.must(err)
+		items = append(items, some...)
+	}
+	return items
+}
+
 // deleteUser deletes the user, and returns the id that replaces the user's.
 func (f *fixture) deleteUser(name string) (replacement string) {
 	f.t.Helper()
 	u := &record.User{Meta: record.MetaOf(recordtest.UserID(name), f.now)}
 	u.Delete(recordtest.UserID("root"), f.now)
 	f.Put(u)
-	f.evaluator(4 * record.RequestTime)
+	f.background(4 * record.RequestTime)
 	if recordtest.Get[record.User](f.t, f.Store, u.Key()) != nil {
 		f.t.Fatalf("%s is not deleted", name)
 	}

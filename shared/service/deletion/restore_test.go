@@ -49,7 +49,7 @@ func TestRestore_IsPartOfTheTransaction(t *testing.T) {
 		}
 		whole := f.contents()
 		f.must(f.delete(t.Context(), f.Store))
-		f.evaluator(2 * record.RequestTime)
+		f.background(2 * record.RequestTime)
 		before := f.contents()
 		entry := recordtest.Get[record.DeletionItem](t, f.Store, f.entry.Key())
 		tx := new(records.Tx)
@@ -63,7 +63,7 @@ func TestRestore_IsPartOfTheTransaction(t *testing.T) {
 		case !entry.PendingWork.Is(record.RestoreTrash):
 			t.Errorf("%s: nothing is pending: %+v", tt.kind, entry)
 		default:
-			f.evaluator(2 * record.RequestTime)
+			f.background(2 * record.RequestTime)
 			f.same(whole, f.contents())
 		}
 	}

@@ -20,12 +20,12 @@ func TestTrash_RestoresWhatWasDeleted(t *testing.T) {
 				f := newFixture(t, s, kind)
 				before := f.contents()
 				f.must(f.delete(t.Context(), s))
-				f.evaluator(2 * record.RequestTime)
+				f.background(2 * record.RequestTime)
 				if trashed, entries := deleted(f.contents()); trashed < 2 || entries != 1 {
 					t.Fatalf("%d items and %d entries", trashed, entries)
 				}
 				f.must(f.restore(t.Context(), s))
-				f.evaluator(time.Minute)
+				f.background(time.Minute)
 				f.same(before, f.contents())
 			})
 		}
@@ -57,11 +57,11 @@ func TestTrash_IsPurged(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 			f.must(f.delete(t.Context(), f.Store))
-			f.evaluator(record.TrashTime - time.Hour)
+			f.background(record.TrashTime - time.Hour)
 			if trashed, _ := deleted(f.contents()); trashed == 0 {
 				t.Fatal("purged too early")
 			}
-			f.evaluator(4 * time.Hour)
+			f.background(4 * time.Hour)
 			if trashed, entries := deleted(f.contents()); trashed > 0 || entries > 0 {
 				t.Fatalf("%d items and %d entries are left", trashed, entries)
 			}
@@ -70,7 +70,7 @@ func TestTrash_IsPurged(t *testing.T) {
 	}
 }
 
-// A process that dies while it deletes or restores leaves work that the evaluator ends: all is deleted, or all is there.
+// A process that dies while it deletes or restores leaves work to the background worker, which ends with everything deleted or restored.
 func TestTrash_IsResumed(t *testing.T) {
 	for _, kind := range kinds {
 		if kind == record.DatasetInTrash { // one transaction each
@@ -87,10 +87,10 @@ func TestTrash_IsResumed(t *testing.T) {
 					if err := f.delete(ctx, dying); err == nil {
 						_ = f.restore(ctx, dying)
 					}
-					f.evaluator(4 * record.RequestTime)
+					f.background(4 * record.RequestTime)
 					if _, entries := deleted(f.contents()); entries == 1 {
 						f.must(f.restore(t.Context(), f.Store))
-						f.evaluator(time.Minute)
+						f.background(time.Minute)
 					}
 					f.same(before, f.contents())
 					if t.Failed() {
@@ -103,7 +103,7 @@ func TestTrash_IsResumed(t *testing.T) {
 	}
 }
 
-// Several restore at the same time, while the evaluator goes on with the deletion.
+// Several requests restore at the same time, while the background worker continues the deletion.
 func TestTrash_IsRestoredOnce(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -117,14 +117,14 @@ func TestTrash_IsRestoredOnce(t *testing.T) {
 				}
 				all.Go(func() { _ = f.deleter(f.Store).Continue(t.Context(), f.entry.Key()) })
 				all.Wait()
-				f.evaluator(4 * record.RequestTime)
+				f.background(4 * record.RequestTime)
 				f.same(before, f.contents())
 			}
 		})
 	}
 }
 
-// Evaluations that the evaluator moves to the trash during the restoring of their run are restored, too.
+// Evaluations that the background worker moves to the trash during the restoring of their run are restored, too.
 func TestTrash_IsRestoredWhileItMoves(t *testing.T) {
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
@@ -136,10 +136,10 @@ func TestTrash_IsRestoredWhileItMoves(t *testing.T) {
 			_ = f.deleter(unfinished{f.Store, f.entry.Key()}).Continue(t.Context(), f.entry.Key())
 		})
 		_ = f.restore(t.Context(), hooked)
-		f.evaluator(4 * record.RequestTime)
+		f.background(4 * record.RequestTime)
 		if _, entries := deleted(f.contents()); entries == 1 {
 			f.must(f.restore(t.Context(), f.Store))
-			f.evaluator(time.Minute)
+			f.background(time.Minute)
 		}
 		f.same(before, f.contents())
 		return hooked

@@ -16,7 +16,7 @@ func TestTrash_ForgetsUser(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 			f.must(f.delete(t.Context(), f.Store))
-			f.evaluator(4 * record.RequestTime)
+			f.background(4 * record.RequestTime)
 			f.deleteUser("ann")
 			ann := recordtest.UserID("ann")
 			left := f.contents()
@@ -43,7 +43,7 @@ func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
 			r.Members = append(r.Members, recordtest.UserID("zoe"))
 			f.Replace(r)
 			f.must(f.delete(t.Context(), f.Store))
-			f.evaluator(4 * record.RequestTime)
+			f.background(4 * record.RequestTime)
 			ann, replaced := recordtest.UserID("ann"), f.deleteUser("ann")
 			for key, data := range f.contents() {
 				if (strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#")) && strings.Contains(data, ann) {
@@ -64,7 +64,7 @@ func TestTrash_KeepsReservedNames(t *testing.T) {
 	shown := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(f.task.ID, f.run.Access.RegistrationID))
 	f.task.Register("zoe", func(r *record.RegistrationItem) { r.Team, r.Anonymous = shown.Team, true })
 	f.must(f.delete(t.Context(), f.Store))
-	f.evaluator(4 * record.RequestTime)
+	f.background(4 * record.RequestTime)
 	f.deleteUser("zoe")
 	f.must(f.restore(t.Context(), f.Store))
 	name := record.TeamKey(f.task.ID, shown.Team)
@@ -83,7 +83,7 @@ func TestTrash_ForgetsNotesOfBaselines(t *testing.T) {
 		r.Access.RegistrationID = ""
 	})
 	f.must(f.delete(t.Context(), f.Store))
-	f.evaluator(4 * record.RequestTime)
+	f.background(4 * record.RequestTime)
 	ann, replaced := recordtest.UserID("ann"), f.deleteUser("ann")
 	for key, data := range f.contents() {
 		if strings.HasPrefix(key.Partition, "TRASH#") && (strings.Contains(data, ann) || strings.Contains(data, "Mine.")) {
@@ -108,7 +108,7 @@ func TestTrash_ForgetsUserOnceAllHasMoved(t *testing.T) {
 	if recordtest.Get[record.User](t, f.Store, u.Key()) == nil {
 		t.Error("the user is deleted, though the confirming pass of the task is to come")
 	}
-	f.evaluator(4 * record.RequestTime)
+	f.background(4 * record.RequestTime)
 	if recordtest.Get[record.User](t, f.Store, u.Key()) != nil {
 		t.Error("the user is not deleted")
 	}

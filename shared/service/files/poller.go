@@ -182,11 +182,11 @@ func (p *Poller) completeAll(ctx context.Context) error {
 func (p *Poller) completeRuns(ctx context.Context) (failed error) {
 	now := p.Uploads.Now()
 	expiring := store.Query{
-		Index: record.ByWork, Partition: record.DuePartition, Limit: readAtOnce,
+		Index: record.ByWork, Partition: record.DueRuns, Limit: readAtOnce,
 		From: record.DueBy(now), To: record.DueBy(now.Add(record.UploadTime)),
 	}
 	for it, err := range records.Items(ctx, p.Uploads.Store, expiring) {
-		if err == nil && record.IsRun(it.Key) {
+		if err == nil {
 			err = p.completeRun(ctx, it)
 		}
 		failed = cmp.Or(failed, err)

@@ -6,7 +6,7 @@
 // in the trash keep their copies, and get the current attributes in the transaction that restores them.
 //
 // The transaction that changes a task or a registration gives it a PendingWork. The request propagates the change at once; if
-// it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its current origin, so it can
+// it fails, the background worker does so from NotBefore on. Propagation compares each dependent with its current origin, so it can
 // stop and begin again at any point, and several processes can propagate the same change. It has two states. The first pass can miss
 // records that moved between two lists while it read them, or that lagging lists did not have yet. The confirming pass finds these and
 // ends the work; it begins once the store's Lag has passed, and so at once where the store has none.

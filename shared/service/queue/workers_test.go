@@ -67,7 +67,7 @@ func TestPendingWork_LeaseOfWorkerIsReclaimedAfterGrace(t *testing.T) {
 	f.addImage("")
 	r := f.leaseWork(record.DefaultPool, record.ExecuteImage)
 	entry := r.Indexes()[record.ByWork-1]
-	if at, err := record.DueAt(entry.Sort); err != nil || entry.Partition != record.DuePartition ||
+	if at, err := record.DueAt(entry.Sort); err != nil || entry.Partition != record.DueRuns ||
 		!at.Equal(r.Lease.Until.Add(record.ReclaimGrace)) {
 		t.Errorf("due at %s, %v; the lease ends at %s", at, err, r.Lease.Until)
 	}

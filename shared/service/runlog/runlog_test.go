@@ -186,7 +186,7 @@ func TestSeal_ReplacesChunksByAFile(t *testing.T) {
 		t.Fatal("the log of a running run was sealed")
 	}
 	f.setState(record.Failed)
-	if f.run.Indexes()[record.ByWork-1].Partition != record.DuePartition {
+	if f.run.Indexes()[record.ByWork-1].Partition != record.DueRuns {
 		t.Error("nothing seals the log")
 	}
 	f.seal()
@@ -196,7 +196,7 @@ func TestSeal_ReplacesChunksByAFile(t *testing.T) {
 	f.setState(record.Failed)
 	f.seal()
 	f.seal()
-	if f.chunks() != 0 || f.run.Indexes()[record.ByWork-1].Partition == record.DuePartition || f.run.EvaluationLog != nil {
+	if f.chunks() != 0 || f.run.Indexes()[record.ByWork-1].Partition == record.DueRuns || f.run.EvaluationLog != nil {
 		t.Errorf("%d chunks of a sealed log are left: %+v", f.chunks(), f.run)
 	}
 	file, err := f.logs.Files.Open(t.Context(), record.ObjectKey(record.HolderLogs, f.run.ID, f.run.ExecutionLog.SHA256))

@@ -150,7 +150,7 @@ type importedRecord struct {
 // due reports whether a process that watches the table would start work on the record.
 func (e *importedRecord) due() bool {
 	partition := e.item.Entry(record.ByWork).Partition
-	return partition == record.DuePartition || strings.HasPrefix(partition, record.QueuePartition(""))
+	return strings.HasPrefix(partition, record.DuePrefix) || strings.HasPrefix(partition, record.QueuePartition(""))
 }
 
 // quota reports whether the record holds the quota of a user.

@@ -1,5 +1,5 @@
 // Package truth checks and activates the ground truth (qrels, labels) of a dataset before runs are evaluated with it. The request that
-// stores the files does this at once. If files are uploaded later, the evaluator does it once all have arrived.
+// stores the files does this at once. If files are uploaded later, the background worker does it once all have arrived.
 package truth
 
 import (

@@ -227,7 +227,7 @@ var rules = []rule{
 		forbidden: []string{"google.golang.org/..."},
 		tests:     true,
 		reason:    "gRPC is one way in: the rules behind it are reached over HTTP as well",
-		example:   edge{"assay/functions/evaluator", "google.golang.org/grpc/status"},
+		example:   edge{"assay/functions/background/evaluator", "google.golang.org/grpc/status"},
 	},
 	{
 		except: testSupport,

@@ -37,7 +37,7 @@ var limiters = map[string][]string{
 
 // notShared are files that use a limiter for something that callers do not share, or that nobody can use up.
 var notShared = map[string]string{
-	"functions/evaluator/reevaluate.go":       "the runs of one pass",
+	"functions/background/reevaluate.go":      "the runs of one pass",
 	"functions/tools/inputs/results.go":       "one computation",
 	"functions/tools/significance_compare.go": "one computation",
 	"grpc/main.go":                                        "makes the limits of shared/edge/ratelimit",
@@ -62,9 +62,8 @@ var notShared = map[string]string{
 
 // otherLimits lists files of the table that use no limiter. Records or a number of goroutines limit what callers share there.
 var otherLimits = []string{
-	"functions/evaluator/lane.go", "functions/evaluator/pending.go", "functions/evaluator/places.go", "functions/evaluator/truths_due.go",
-	"functions/notifier/attempts.go",
-	"functions/notifier/mail.go", "functions/submissions/create.go",
+	"functions/background/pending.go", "functions/background/evaluator/lane.go", "functions/background/evaluator/places.go", "functions/notifier/mail.go",
+	"functions/notifier/shares.go", "functions/submissions/create.go", "shared/service/due/line.go",
 }
 
 // TestThreatModel_HasWhatCallersShare compares the table of what callers share with the files that use a limiter. Each file stands in

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/language/wait"
+	"assay/shared/service/records"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/dynamo"
 
@@ -34,13 +35,14 @@ func Serve(open func(*slog.Logger) (handler any, err error)) (status int) {
 // Function is a Lambda function with two sources of events: the stream of the table for changes, and schedules for due work. The
 // function creates its schedules itself.
 type Function struct {
+	Store     store.Store
 	Schedules *Schedules
 	Wake      string // Event.Wake of the schedules for due work
 	AtOnce    int    // greatest number of stream records that are handled concurrently
 
-	// HandleChange handles the record with the key. RunDue does the work that is due; after an error Lambda repeats the call. Both
+	// HandleChange handles a record that was just read. RunDue does the work that is due; after an error Lambda repeats the call. Both
 	// return the time at which the next work is due, or the zero Time.
-	HandleChange func(context.Context, store.Key) (time.Time, error)
+	HandleChange func(context.Context, store.Item) (time.Time, error)
 	RunDue       func(context.Context) (time.Time, error)
 	Clean        func(ctx context.Context, after string) error // nil: no schedule asks for it
 	// Linger does work that may take minutes. Only calls by schedules do it, as their last step, because a call by the stream would
@@ -140,7 +142,11 @@ func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecor
 	case p.DataType() != events.DataTypeString || s.DataType() != events.DataTypeString:
 		return time.Time{}, errors.New("the record has no key")
 	}
-	return f.HandleChange(ctx, store.Key{Partition: p.String(), Sort: s.String()})
+	items, err := f.Store.Get(ctx, store.Strong, store.Key{Partition: p.String(), Sort: s.String()})
+	if err != nil {
+		return time.Time{}, records.Failed(err)
+	}
+	return f.HandleChange(ctx, items[0])
 }
 
 // runUntil waits for work that is due within MaxPause and does it. For later work it creates a schedule. Later records of the stream

@@ -9,6 +9,7 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/testing/evaluationtest"
 )
 
 // messages returns the diagnostics of the run that a caller with the roles reads.
@@ -35,7 +36,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	f.start()
 	evaluated := func(content string, state record.RunState) *record.RunItem {
 		t.Helper()
-		return f.until(f.add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = true, true }).ID, state)
+		return f.Until(f.Add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = true, true }).ID, state)
 	}
 	reads := func(content string, state record.RunState, want string, organizers string) {
 		t.Helper()
@@ -63,12 +64,12 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	}
 
 	f.change(func(d *record.DatasetItem) {
-		d.Inputs = []record.File{f.records.File(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
+		d.Inputs = []record.File{f.Records.File(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
 	})
 	reads(lacksTopic, record.Completed, `warning: topics missing from the run: 2 of 3 topics of the inputs of the dataset: "q2", "q3"`,
 		missing)
 	f.change(func(d *record.DatasetItem) {
-		d.Inputs = append(d.Inputs, f.records.File(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
+		d.Inputs = append(d.Inputs, f.Records.File(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
 	})
 	reads(unjudged, record.Completed, `warning: topics missing from the run: 1 of 3 topics of the inputs of the dataset: "q3"`+"\n"+
 		`warning: documents that are not in the inputs of the dataset: 1 of 2 documents that the run has over all topics: "y"`, noJudgment)
@@ -78,10 +79,10 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		d.Truths = []record.File{recordtest.File("announced.txt", "q3 0 d1 1\n", record.FileStored)}
 	})
 	reads(lacksTopic, record.Completed, "", missing)
-	f.change(func(d *record.DatasetItem) { d.Truths = f.truth.Files })
+	f.change(func(d *record.DatasetItem) { d.Truths = f.Truth.Files })
 	reads(lacksTopic, record.Completed, "warning: "+missing, missing)
 	reads(unjudged, record.Completed, "", noJudgment)
-	for range record.MaxTruthFailures + 1 { // what is public is not bounded
+	for range record.MaxTruthFailures + 1 { // failures about public data are not limited
 		reads(alien, record.Failed, "error: "+none+"\nerror: "+`the topics of the truth are "q1", "q2"`, none)
 	}
 }
@@ -89,14 +90,14 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 // TestBlindedRuns_LabelsThatArePublic does the same where items are classified.
 func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	f := newFixture(t)
-	f.truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
-	f.truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
-	f.truth.Files = []record.File{f.records.File(record.HolderTruths, f.dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
-	f.records.Replace(f.truth)
+	f.Truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
+	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+	f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
+	f.Records.Replace(f.Truth)
 	f.start()
 	evaluate := func(content string, state record.RunState, blinded bool) *record.RunItem {
 		t.Helper()
-		return f.until(f.add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = blinded, true }).ID, state)
+		return f.Until(f.Add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = blinded, true }).ID, state)
 	}
 	const (
 		positive = "id\tlabel\na\tpositive\nb\tneg\nc\tpositive\n"
@@ -119,8 +120,8 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 		}
 	}
 	f.change(func(d *record.DatasetItem) {
-		d.LabelsPublic, d.Truths = true, f.truth.Files
-		d.Inputs = []record.File{f.records.File(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
+		d.LabelsPublic, d.Truths = true, f.Truth.Files
+		d.Inputs = []record.File{f.Records.File(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
 	})
 	if got := messages(evaluate(positive, record.Completed, true), owner); !strings.Contains(got, unknown) {
 		t.Errorf("the owner reads %s", got)
@@ -145,12 +146,12 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 // TestDigests_TruthIsKeyed evaluates two runs on a dataset, whose secret keys the digests of both.
 func TestDigests_TruthIsKeyed(t *testing.T) {
 	f := newFixture(t)
-	ids := []string{f.add(ranked).ID, f.add(ranked).ID}
+	ids := []string{f.Add(evaluationtest.Ranked).ID, f.Add(evaluationtest.Ranked).ID}
 	f.start()
-	plain := digest(f.truth.Files[0].SHA256)
+	plain := digest(f.Truth.Files[0].SHA256)
 	for _, id := range ids {
-		e := get[record.EvaluationItem](f, record.EvaluationKey(f.until(id, record.Completed).EvaluationID))
-		secret := get[record.TruthSecret](f, record.TruthSecretKey(f.dataset.ID))
+		e := get[record.EvaluationItem](f, record.EvaluationKey(f.Until(id, record.Completed).EvaluationID))
+		secret := get[record.TruthSecret](f, record.TruthSecretKey(f.Dataset.ID))
 		if secret == nil || e.Digests.Truth != secret.Digest(plain) || e.Digests.Truth == plain || e.Digests.PlainTruth != plain {
 			t.Errorf("%+v", e.Digests)
 		}
@@ -158,7 +159,7 @@ func TestDigests_TruthIsKeyed(t *testing.T) {
 }
 
 // TestBlindedRuns_BoundFailuresThatRevealTheTruth: blinded runs without topics of the truth fail without a reason five times a day; after
-// that their owner cannot tell them from evaluated runs. Faults of the files alone are always shown.
+// that their owner cannot tell them from evaluated runs. Faults that concern only the files are always shown.
 func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	f := newFixture(t)
 	f.start()
@@ -171,7 +172,7 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	}
 	evaluated := func(content string, state record.RunState, alter ...recordtest.RunOption) *record.RunItem {
 		t.Helper()
-		r := f.until(f.add(content, alter...).ID, state)
+		r := f.Until(f.Add(content, alter...).ID, state)
 		if r.Counted != (state == record.Completed) && len(alter) > 0 {
 			t.Errorf("%s run counts: %v", r.State, r.Counted)
 		}
@@ -199,15 +200,15 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 		}
 	}
 	day()
-	same := messages(evaluated(ranked, record.Completed, blinded), owner)
+	same := messages(evaluated(evaluationtest.Ranked, record.Completed, blinded), owner)
 	if missing := messages(evaluated("q1 Q0 d2 1 2.0 tag\n", record.Completed, blinded), owner); missing != same ||
 		!strings.Contains(same, ": Your runs have failed 5 times") || strings.Contains(same, "\n") {
 		t.Errorf("the owner of a run that lacks a topic reads %q", missing)
 	}
-	if shown := evaluated(ranked, record.Completed, blinded); len(shown.For(access.Organizer).Diagnostics) != 0 {
+	if shown := evaluated(evaluationtest.Ranked, record.Completed, blinded); len(shown.For(access.Organizer).Diagnostics) != 0 {
 		t.Errorf("the organizers read %v", shown.For(access.Organizer).Diagnostics)
 	}
-	for range 2 { // failures of the file alone are not bounded
+	for range 2 { // failures that concern only the file are not limited
 		if read := messages(evaluated("q1 Q0 d2\n", record.Failed, blinded), owner); !strings.Contains(read, "only 3 of 6 fields") {
 			t.Errorf("the owner reads %q", read)
 		}
@@ -219,8 +220,8 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 			t.Errorf("the owner of a run that is not blinded reads %q", read)
 		}
 	}
-	f.wait(25 * time.Hour)
-	if read := messages(evaluated(ranked, record.Completed, blinded), owner); read != "" {
+	f.Wait(25 * time.Hour)
+	if read := messages(evaluated(evaluationtest.Ranked, record.Completed, blinded), owner); read != "" {
 		t.Errorf("a day later the owner reads %q", read)
 	}
 	day()

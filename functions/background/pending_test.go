@@ -1,8 +1,7 @@
-package evaluator_test
+package background_test
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,9 +17,9 @@ import (
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
 	"assay/shared/service/truth"
-	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/storetest"
+	"assay/shared/testing/evaluationtest"
 	"assay/shared/testing/waittest"
 )
 
@@ -31,21 +30,21 @@ func awaitingUpload(r *recordtest.Run) {
 
 func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
 	f := newFixture(t)
-	arrived := f.add(ranked, awaitingUpload).ID
-	missing := f.add(ranked, awaitingUpload, func(r *recordtest.Run) {
+	arrived := f.Add(evaluationtest.Ranked, awaitingUpload).ID
+	missing := f.Add(evaluationtest.Ranked, awaitingUpload, func(r *recordtest.Run) {
 		r.Files = []record.File{recordtest.File("run.txt", "something else", record.FilePending)}
 	}).ID
-	f.wait(record.UploadTime - time.Minute)
-	f.must(f.RunDue(f.ctx))
-	if r := f.run(arrived); r.State != record.AwaitingUpload {
+	f.Wait(record.UploadTime - time.Minute)
+	f.Must(f.RunDue(f.Ctx))
+	if r := f.GetRun(arrived); r.State != record.AwaitingUpload {
 		t.Fatalf("%s before its time", r.State)
 	}
-	f.wait(2 * time.Minute)
-	f.must(f.RunDue(f.ctx))
-	if r := f.run(arrived); r.State != record.Queued {
+	f.Wait(2 * time.Minute)
+	f.Must(f.RunDue(f.Ctx))
+	if r := f.GetRun(arrived); r.State != record.Queued {
 		t.Fatalf("a run whose file arrived, without a notification, is %s: %v", r.State, r.Diagnostics)
 	}
-	if r := f.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" ||
+	if r := f.GetRun(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" ||
 		!strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
@@ -53,62 +52,62 @@ func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
 
 func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
 	f := newFixture(t)
-	good, bad := f.add(ranked).ID, f.add("nonsense\n").ID
-	public := f.add(ranked, func(r *recordtest.Run) { r.Access.Public = true }).ID
+	good, bad := f.Add(evaluationtest.Ranked).ID, f.Add("nonsense\n").ID
+	public := f.Add(evaluationtest.Ranked, func(r *recordtest.Run) { r.Access.Public = true }).ID
 	for _, id := range []string{good, bad, public} {
 		f.evaluate(id)
 	}
-	cancelled := f.add(ranked, func(r *recordtest.Run) { r.State = record.Cancelled }).ID
-	unarrived := f.add(ranked, awaitingUpload, func(r *recordtest.Run) { r.State = record.Failed }).ID
-	f.truth.Number, f.dataset.TruthVersion = 2, 2
-	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
-	f.records.Replace(f.truth, f.dataset)
-	f.must(f.RunDue(f.ctx))
+	cancelled := f.Add(evaluationtest.Ranked, func(r *recordtest.Run) { r.State = record.Cancelled }).ID
+	unarrived := f.Add(evaluationtest.Ranked, awaitingUpload, func(r *recordtest.Run) { r.State = record.Failed }).ID
+	f.Truth.Number, f.Dataset.TruthVersion = 2, 2
+	f.Dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
+	f.Records.Replace(f.Truth, f.Dataset)
+	f.Must(f.RunDue(f.Ctx))
 	for _, id := range []string{good, bad, public} {
-		if r := f.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
+		if r := f.GetRun(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
 			t.Fatalf("%+v", r)
 		}
 		f.evaluate(id)
 	}
-	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
+	if d := get[record.DatasetItem](f, f.Dataset.Key()); d.PendingWork != nil {
 		t.Fatalf("after all runs were evaluated: %+v", d.PendingWork)
 	}
 	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed,
 		cancelled: record.Cancelled, unarrived: record.Failed} {
-		if r := f.run(id); r.State != want || r.Attempts > 1 {
+		if r := f.GetRun(id); r.State != want || r.Attempts > 1 {
 			t.Errorf("%s after %d attempts, want %s", r.State, r.Attempts, want)
 		}
 	}
-	if r := f.run(good); len(r.Evaluations) != 2 || f.evaluations() != 2 {
-		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), f.evaluations())
+	if r := f.GetRun(good); len(r.Evaluations) != 2 || f.CountEvaluations() != 2 {
+		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), f.CountEvaluations())
 	}
 }
 
 // activate has the runs evaluated again with the same truth under another number, while leaderboards go on to show the old one.
 func (f *fixture) activate() {
-	f.t.Helper()
-	old := *f.truth
+	f.T.Helper()
+	old := *f.Truth
 	tx := new(records.Tx)
-	truth.Activate(tx, f.dataset, &old, truth.Checked{}, f.Now())
-	f.records.Commit(tx.Replace(f.dataset))
+	truth.Activate(tx, f.Dataset, &old, truth.Checked{}, f.Now())
+	f.Records.Commit(tx.Replace(f.Dataset))
 }
 
 // In a store that does not lag, a pass of its own neither queues a run nor shows the truth any later.
 func TestReevaluate_WaitsForNothingButRuns(t *testing.T) {
 	f := newFixture(t)
-	id := f.add(ranked).ID
+	id := f.Add(evaluationtest.Ranked).ID
 	f.evaluate(id)
 	f.activate()
-	f.must(f.RunDue(f.ctx))
+	f.Must(f.RunDue(f.Ctx))
 	f.evaluate(id)
-	d := get[record.DatasetItem](f, f.dataset.Key())
-	f.wait(d.PendingWork.NotBefore.Sub(f.Now()))
-	f.must(f.RunDue(f.ctx))
-	d = get[record.DatasetItem](f, f.dataset.Key())
+	d := get[record.DatasetItem](f, f.Dataset.Key())
+	f.Wait(d.PendingWork.NotBefore.Sub(f.Now()))
+	f.Must(f.RunDue(f.Ctx))
+	d = get[record.DatasetItem](f, f.Dataset.Key())
 	if d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once the run was evaluated, version %d is shown: %+v, %+v", d.Board().TruthVersion, d.Reevaluation, d.PendingWork)
 	}
-	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.run(id).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
+	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.GetRun(id).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -116,19 +115,19 @@ func TestReevaluate_WaitsForNothingButRuns(t *testing.T) {
 // A run that the list lacked when the truth changed is evaluated again before leaderboards show the truth.
 func TestReevaluate_FindsRunsThatTheListLacked(t *testing.T) {
 	f := newFixture(t)
-	s := &storetest.Lagging{Store: f.records.Store, Delay: 5 * time.Second, Now: f.Now}
-	f.records.Store = s
-	id := f.add(ranked).ID
+	s := &storetest.Lagging{Store: f.Records.Store, Delay: 5 * time.Second, Now: f.Now}
+	f.Records.Store = s
+	id := f.Add(evaluationtest.Ranked).ID
 	f.evaluate(id)
 	f.Store = s
 	f.activate()
-	f.must(f.RunDue(f.ctx))
-	if r := f.run(id); r.State == record.Queued {
+	f.Must(f.RunDue(f.Ctx))
+	if r := f.GetRun(id); r.State == record.Queued {
 		t.Fatal("the list has the run, so that nothing is tested")
 	}
-	f.wait(s.Lag())
-	f.must(f.RunDue(f.ctx))
-	if r, d := f.run(id), get[record.DatasetItem](f, f.dataset.Key()); r.State != record.Queued || d.Board().TruthVersion != 1 {
+	f.Wait(s.Lag())
+	f.Must(f.RunDue(f.Ctx))
+	if r, d := f.GetRun(id), get[record.DatasetItem](f, f.Dataset.Key()); r.State != record.Queued || d.Board().TruthVersion != 1 {
 		t.Fatalf("the run is %s, and version %d is shown", r.State, d.Board().TruthVersion)
 	}
 }
@@ -137,13 +136,13 @@ func TestReevaluate_FindsRunsThatTheListLacked(t *testing.T) {
 func TestRun_DoesPendingWorkAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		id := f.add(ranked).ID
+		id := f.Add(evaluationtest.Ranked).ID
 		f.evaluate(id)
 		f.start()
 		synctest.Wait()
 		began := time.Now()
 		f.activate()
-		for get[record.DatasetItem](f, f.dataset.Key()).PendingWork != nil {
+		for get[record.DatasetItem](f, f.Dataset.Key()).PendingWork != nil {
 			time.Sleep(time.Millisecond)
 		}
 		if took := time.Since(began); took >= time.Second {
@@ -155,148 +154,91 @@ func TestRun_DoesPendingWorkAtOnce(t *testing.T) {
 // A run that fails against a new truth counts as evaluated, and one that waits for its first evaluation delays nothing.
 func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	f := newFixture(t)
-	good, bad := f.add(ranked).ID, f.add(ranked).ID
+	good, bad := f.Add(evaluationtest.Ranked).ID, f.Add(evaluationtest.Ranked).ID
 	f.evaluate(good)
 	f.evaluate(bad)
-	f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers })
+	f.Add(evaluationtest.Ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers })
 	f.activate()
-	f.must(f.RunDue(f.ctx))
+	f.Must(f.RunDue(f.Ctx))
 	f.evaluate(good)
 	looks := func() *record.DatasetItem {
 		for range 3 {
-			f.wait(time.Minute)
-			f.must(f.RunDue(f.ctx))
+			f.Wait(time.Minute)
+			f.Must(f.RunDue(f.Ctx))
 		}
-		return get[record.DatasetItem](f, f.dataset.Key())
+		return get[record.DatasetItem](f, f.Dataset.Key())
 	}
 	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil ||
 		!reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	f.must(queue.Queue{Store: f.Store, Now: f.Now}.FailStale(f.ctx, bad, record.Queued, measure.Diagnostic{
+	f.Must(queue.Queue{Store: f.Store, Now: f.Now}.FailStale(f.Ctx, bad, record.Queued, measure.Diagnostic{
 		Severity: measure.Error, Message: "x"}))
 	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.run(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
+	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.GetRun(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
 		t.Errorf("%+v", e)
 	}
 }
 
-func TestFailUnserved_FailsRunsThatWaitTooLong(t *testing.T) {
-	f := newFixture(t)
-	id := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers }).ID
-	f.wait(record.QueueTime - time.Minute)
-	f.must(f.FailUnserved(f.ctx))
-	if r := f.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
-		t.Fatal(r.State, r.Diagnostics)
-	}
-	f.wait(2 * time.Minute)
-	f.must(f.FailUnserved(f.ctx))
-	if r := f.run(id); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "No worker") {
-		t.Fatal(r.State, r.Diagnostics)
-	}
-}
-
-func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
-	f := newFixture(t)
-	run := f.add(ranked)
-	f.truth.Files = append(f.truth.Files, f.records.File(record.HolderTruths, f.dataset.ID, "old.txt", "of an older truth"))
-	f.records.Replace(f.truth)
-	keep := []string{record.ObjectKey(record.HolderRuns, run.ID, run.Files[0].SHA256)}
-	for _, file := range f.truth.Files {
-		keep = append(keep, record.ObjectKey(record.HolderTruths, f.dataset.ID, file.SHA256))
-	}
-	nobody := record.NewID(f.Now())
-	var drop []string
-	for _, h := range []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns, record.HolderEvaluations} {
-		drop = append(drop, record.ObjectKey(h, nobody, f.records.File(h, nobody, "x", "of nobody").SHA256))
-	}
-	drop = append(drop, record.ObjectKey(record.HolderRuns, run.ID, f.records.File(record.HolderRuns, run.ID, "x", "replaced").SHA256))
-	has := func(key string) bool {
-		_, err := f.Files.Stat(f.ctx, key)
-		if err != nil && !errors.Is(err, blob.ErrNotFound) {
-			t.Fatal(err)
-		}
-		return err == nil
-	}
-	f.wait(47 * time.Hour)
-	f.clean()
-	for _, key := range drop {
-		if !has(key) {
-			t.Errorf("%s is gone before its time", key)
-		}
-	}
-	f.wait(2 * time.Hour)
-	f.clean()
-	for _, key := range keep {
-		if !has(key) {
-			t.Errorf("%s is gone, though a record names it", key)
-		}
-	}
-	for _, key := range drop {
-		if has(key) {
-			t.Errorf("%s is still there", key)
-		}
-	}
-}
-
-// laggingIndex is a store that lags, whose index of pending work stays as it was at the first query.
+// laggingIndex is a store that lags. A query of pending work always returns the result of the first such query.
 type laggingIndex struct {
 	store.Store
-	seen []store.Item
+	seen map[store.Key][]store.Item
 }
 
 func (l *laggingIndex) Lag() time.Duration { return 5 * time.Second }
 
 func (l *laggingIndex) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
-	if q.Partition != record.DuePartition {
+	if !strings.HasPrefix(q.Partition, record.DuePrefix) {
 		return l.Store.Query(ctx, q)
 	}
-	if l.seen == nil {
-		l.seen, err = l.Store.Query(ctx, q)
+	start := store.Key{Partition: q.Partition, Sort: q.From}
+	if _, known := l.seen[start]; !known {
+		l.seen[start], err = l.Store.Query(ctx, q)
 	}
-	return l.seen, err
+	return l.seen[start], err
 }
 
 func TestReevaluate_NeedsASecondPassThatIsNotTooEarly(t *testing.T) {
 	f := newFixture(t)
-	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
-	f.records.Replace(f.dataset)
-	f.Store = &laggingIndex{Store: f.Store}
+	f.Dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
+	f.Records.Replace(f.Dataset)
+	f.Store = &laggingIndex{f.Store, map[store.Key][]store.Item{}}
 	for range 3 {
-		f.must(f.RunDue(f.ctx))
+		f.Must(f.RunDue(f.Ctx))
 	}
-	if d := get[record.DatasetItem](f, f.dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
+	if d := get[record.DatasetItem](f, f.Dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
 		t.Fatalf("%+v", d.PendingWork)
 	}
-	f.wait(f.Store.Lag())
-	f.must(f.RunDue(f.ctx))
-	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil || d.Version != f.dataset.Version {
+	f.Wait(f.Store.Lag())
+	f.Must(f.RunDue(f.Ctx))
+	if d := get[record.DatasetItem](f, f.Dataset.Key()); d.PendingWork != nil || d.Version != f.Dataset.Version {
 		t.Fatalf("version %d: %+v", d.Version, d.PendingWork)
 	}
 }
 
 // acceptTruth has the dataset's truth wait to be accepted.
 func (f *fixture) acceptTruth() {
-	f.t.Helper()
-	f.dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
-	f.records.Replace(f.dataset)
+	f.T.Helper()
+	f.Dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
+	f.Records.Replace(f.Dataset)
 }
 
 func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	f := newFixture(t)
 	var reads atomic.Int32
-	f.Files = hookedFiles{f.Files, func(string) {
+	f.Files = evaluationtest.HookedFiles{Store: f.Files, BeforeOpen: func(string) {
 		reads.Add(1) // to count the text, and to read it
 		panic("a bug")
 	}}
 	f.acceptTruth()
-	if err := f.RunDue(f.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
+	if err := f.RunDue(f.Ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
 		t.Errorf("the fault is %v", err)
 	}
-	f.must(f.RunDue(f.ctx))
-	d := get[record.DatasetItem](f, f.dataset.Key())
+	f.Must(f.RunDue(f.Ctx))
+	d := get[record.DatasetItem](f, f.Dataset.Key())
 	if reads.Load() != 2 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
 		!strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
@@ -308,14 +250,14 @@ func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
 	f := newFixture(t)
 	owner := map[string]string{} // by dataset
 	storeTruth := func(user string) {
-		d := f.records.Task().Dataset().DatasetItem
+		d := f.Records.Task().Dataset().DatasetItem
 		owner[d.ID], d.Payer = user, user
-		d.Truths = []record.File{f.records.File(record.HolderTruths, d.ID, "qrels.txt", "q1 0 d1 1\n")}
+		d.Truths = []record.File{f.Records.File(record.HolderTruths, d.ID, "qrels.txt", "q1 0 d1 1\n")}
 		d.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
-		f.records.Replace(d)
+		f.Records.Replace(d)
 	}
 	var order []string
-	f.Files = hookedFiles{f.Files, func(key string) {
+	f.Files = evaluationtest.HookedFiles{Store: f.Files, BeforeOpen: func(key string) {
 		user := owner[strings.Split(key, "/")[1]]
 		if n := len(order); n > 0 && order[n-1] == user+" counted" {
 			order[n-1] = user
@@ -335,7 +277,7 @@ func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
 	for range truths {
 		storeTruth("first")
 	}
-	f.must(f.RunDue(f.ctx))
+	f.Must(f.RunDue(f.Ctx))
 	want := append([]string{"first", "late", "first", "later"}, slices.Repeat([]string{"first"}, truths-2)...)
 	if !slices.Equal(order, want) {
 		t.Errorf("truths were read of %v, want %v", order, want)
@@ -349,7 +291,7 @@ func TestAcceptTruth_DelaysNoOtherWork(t *testing.T) {
 	var once sync.Once
 	reading, proceed := make(chan struct{}), make(chan struct{})
 	defer close(proceed)
-	f.Files = hookedFiles{f.Files, func(key string) {
+	f.Files = evaluationtest.HookedFiles{Store: f.Files, BeforeOpen: func(key string) {
 		if strings.HasPrefix(key, "truths/") {
 			first := false
 			once.Do(func() { first = true })
@@ -362,11 +304,11 @@ func TestAcceptTruth_DelaysNoOtherWork(t *testing.T) {
 	f.acceptTruth()
 	f.start()
 	<-reading
-	expired := f.add(ranked, f.leasedBy("elsewhere", 0)).ID
-	if r := f.until(expired, record.Completed); r.Attempts != 2 {
+	expired := f.Add(evaluationtest.Ranked, f.LeasedBy("elsewhere", 0)).ID
+	if r := f.Until(expired, record.Completed); r.Attempts != 2 {
 		t.Fatalf("%d attempts", r.Attempts)
 	}
-	other := f.records.Task(func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.PropagateTask, f.Now()) })
+	other := f.Records.Task(func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.PropagateTask, f.Now()) })
 	waittest.Until(t, "the change of a task reaches its records", func() bool {
 		return get[record.TaskItem](f, other.Key()).PendingWork == nil
 	})
@@ -376,7 +318,7 @@ func TestAcceptTruth_DelaysNoOtherWork(t *testing.T) {
 type panickingStore struct{ store.Store }
 
 func (b panickingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if q.Partition == record.DuePartition && q.To != "" {
+	if strings.HasPrefix(q.Partition, record.DuePrefix) && q.To != "" {
 		panic("a bug")
 	}
 	return b.Store.Query(ctx, q)
@@ -386,5 +328,5 @@ func TestRun_SurvivesPanicsOfPeriodicJobs(t *testing.T) {
 	f := newFixture(t)
 	f.Store = panickingStore{f.Store}
 	f.start()
-	f.until(f.add(ranked).ID, record.Completed)
+	f.Until(f.Add(evaluationtest.Ranked).ID, record.Completed)
 }

@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/evaluator"
+	"assay/functions/background/evaluator"
 	evaluators "assay/shared/computation/measure/scoring"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/service/queue"
 	"assay/shared/storage/blob"
+	"assay/shared/testing/evaluationtest"
 	"assay/shared/testing/waittest"
 )
 
@@ -94,20 +95,20 @@ func (f *fixture) withHeavyFiles() *heavyFiles {
 
 // addHeavy makes a run of the payer whose evaluation takes more steps than the budget of the fast lane.
 func (f *fixture) addHeavy(h *heavyFiles, payer, task string) *record.RunItem {
-	f.t.Helper()
+	f.T.Helper()
 	return f.addCounted(h, 1_000_000_000, payer, paidBy(payer), ofTask(task))
 }
 
 // addCounted makes a run of the user whose evaluation takes the steps.
 func (f *fixture) addCounted(h *heavyFiles, cost int, user string, options ...recordtest.RunOption) *record.RunItem {
-	f.t.Helper()
-	waits := []recordtest.RunOption{recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload)}
-	r := f.runs.Run(user, append(waits, options...)...).RunItem
+	f.T.Helper()
+	waits := []recordtest.RunOption{recordtest.Content("run.txt", evaluationtest.Ranked), recordtest.InState(record.AwaitingUpload)}
+	r := f.Runs.Run(user, append(waits, options...)...).RunItem
 	h.mu.Lock()
 	h.steps[r.ID] = cost
 	h.mu.Unlock()
-	f.must(queue.Enqueue(r, f.truth, f.Now()))
-	f.records.Replace(r)
+	f.Must(queue.Enqueue(r, f.Truth, f.Now()))
+	f.Records.Replace(r)
 	return r
 }
 
@@ -131,20 +132,20 @@ func TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget(t *testing.T) {
 	waittest.Until(t, "a heavy run is in the slow lane", func() bool { return h.evaluated() == 1 })
 	var light []*record.RunItem
 	for range 5 {
-		light = append(light, f.add(ranked, paidBy("bystander")))
+		light = append(light, f.Add(evaluationtest.Ranked, paidBy("bystander")))
 	}
 	others := f.addHeavy(h, "bystander", "other")
 	for _, r := range light {
-		f.until(r.ID, record.Completed)
+		f.Until(r.ID, record.Completed)
 	}
 	waittest.Until(t, "all heavy runs wait in the slow lane", func() bool {
-		isElsewhere := func(r *record.RunItem) bool { return f.run(r.ID).Queue != record.QueueSlow }
+		isElsewhere := func(r *record.RunItem) bool { return f.GetRun(r.ID).Queue != record.QueueSlow }
 		return !slices.ContainsFunc(append(slices.Clone(heavy), others), isElsewhere)
 	})
 	began := len(h.order())
 	close(h.goOn)
 	for _, r := range append(heavy, others) {
-		if done := f.until(r.ID, record.Completed); done.Attempts != 1 {
+		if done := f.Until(r.ID, record.Completed); done.Attempts != 1 {
 			t.Errorf("a heavy run took %d attempts", done.Attempts)
 		}
 	}
@@ -167,20 +168,20 @@ func TestLanes_KeepAPlaceForLightRuns(t *testing.T) {
 	f.start()
 	for _, user := range []string{"ann", "ben"} {
 		r := add(user, 1_000_000_000)
-		waittest.Until(t, "the run is in the slow lane", func() bool { return f.run(r.ID).Queue == record.QueueSlow })
+		waittest.Until(t, "the run is in the slow lane", func() bool { return f.GetRun(r.ID).Queue == record.QueueSlow })
 	}
 	for _, user := range []string{"ann", "ben"} {
-		f.until(add(user, 1_000_000).ID, record.Evaluating)
+		f.Until(add(user, 1_000_000).ID, record.Evaluating)
 	}
 	another := add("ann", 1_000_000)
 	for range 3 {
-		f.until(f.add(ranked, paidBy("organizer"), ofTask("task")).ID, record.Completed)
+		f.Until(f.Add(evaluationtest.Ranked, paidBy("organizer"), ofTask("task")).ID, record.Completed)
 	}
-	if r := f.run(another.ID); r.State != record.Queued {
+	if r := f.GetRun(another.ID); r.State != record.Queued {
 		t.Errorf("a further run of a user who used much is %s", r.State)
 	}
 	close(h.goOn)
-	f.until(another.ID, record.Completed)
+	f.Until(another.ID, record.Completed)
 }
 
 // multilabel makes a dataset one of several labels of many examples, by many measures.
@@ -209,18 +210,18 @@ func TestLanes_ManyMultilabelRunsOfOneUser(t *testing.T) {
 	var heavy []*record.RunItem
 	for task := range 6 {
 		owner := func(t *record.TaskItem) { t.Payer = "attacker" }
-		d := f.records.Task(owner).Dataset(multilabel, f.records.Truths("truth.csv", text.String()))
+		d := f.Records.Task(owner).Dataset(multilabel, f.Records.Truths("truth.csv", text.String()))
 		for run := range 2 {
 			heavy = append(heavy, d.Run(fmt.Sprint("user", task, run), recordtest.Queued, paidBy("attacker"),
 				recordtest.Content("run.csv.gz", packed(t, text.String()))).RunItem)
 		}
 	}
-	light := f.add(ranked, paidBy("bystander"))
+	light := f.Add(evaluationtest.Ranked, paidBy("bystander"))
 	f.start()
-	first := f.until(light.ID, record.Completed).EvaluationID
+	first := f.Until(light.ID, record.Completed).EvaluationID
 	before := 0
 	for _, r := range heavy {
-		done := f.until(r.ID, record.Completed)
+		done := f.Until(r.ID, record.Completed)
 		if done.Queue != record.QueueSlow || done.Attempts != 1 {
 			t.Errorf("a heavy run was evaluated in the queue %s, in %d attempts", done.Queue, done.Attempts)
 		}
@@ -254,19 +255,20 @@ func TestLanes_LargeFilesAreReadInTheSlowLaneOnly(t *testing.T) {
 	const budget = 200_000
 	f.SetBudget(budget)
 	h := f.withHeavyFiles()
-	light, large := f.add(ranked), f.add(ranked+strings.Repeat("\n", budget))
-	f.must(f.EvaluateQueued(f.ctx))
-	if r := f.run(light.ID); r.State != record.Completed {
+	light := f.Add(evaluationtest.Ranked)
+	large := f.Add(evaluationtest.Ranked + strings.Repeat("\n", budget))
+	f.Must(f.EvaluateQueued(f.Ctx))
+	if r := f.GetRun(light.ID); r.State != record.Completed {
 		t.Errorf("a run within the budget is %s", r.State)
 	}
-	if r := f.run(large.ID); r.State != record.Queued || r.Queue != record.QueueSlow || r.Attempts != 0 {
+	if r := f.GetRun(large.ID); r.State != record.Queued || r.Queue != record.QueueSlow || r.Attempts != 0 {
 		t.Errorf("a larger run is %s in the queue %s after %d attempts", r.State, r.Queue, r.Attempts)
 	}
 	if slices.Contains(h.order(), large.ID) {
 		t.Error("a larger run was read outside the slow lane")
 	}
-	f.must(f.EvaluateSlow(f.ctx))
-	if r := f.run(large.ID); r.State != record.Completed {
+	f.Must(f.EvaluateSlow(f.Ctx))
+	if r := f.GetRun(large.ID); r.State != record.Completed {
 		t.Errorf("in the slow lane it is %s", r.State)
 	}
 }
@@ -276,15 +278,15 @@ func TestLanes_RunsThatTakeTooLongFail(t *testing.T) {
 	f := newFixture(t)
 	h := f.withHeavyFiles()
 	close(h.goOn)
-	long, slow := f.add(ranked), f.add(ranked)
+	long, slow := f.Add(evaluationtest.Ranked), f.Add(evaluationtest.Ranked)
 	h.steps[long.ID] = 5 * evaluators.MaxSteps
 	h.steps[slow.ID] = 2 * evaluators.MaxSteps
-	f.must(f.EvaluateQueued(f.ctx))
-	f.must(f.EvaluateSlow(f.ctx))
-	if r := f.run(long.ID); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "more than 80000 million steps") {
+	f.Must(f.EvaluateQueued(f.Ctx))
+	f.Must(f.EvaluateSlow(f.Ctx))
+	if r := f.GetRun(long.ID); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "more than 80000 million steps") {
 		t.Errorf("a run that takes too long is %s: %+v", r.State, r.Diagnostics)
 	}
-	if r := f.run(slow.ID); r.State != record.Completed {
+	if r := f.GetRun(slow.ID); r.State != record.Completed {
 		t.Errorf("a run that takes long is %s: %+v", r.State, r.Diagnostics)
 	}
 }
@@ -292,23 +294,23 @@ func TestLanes_RunsThatTakeTooLongFail(t *testing.T) {
 // TestLanes_RunsStayInTheSlowLaneUntilTheTruthChanges gives back a run of the slow lane, evaluates it, and changes the truth.
 func TestLanes_RunsStayInTheSlowLaneUntilTheTruthChanges(t *testing.T) {
 	f := newFixture(t)
-	r := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueSlow })
+	r := f.Add(evaluationtest.Ranked, func(r *recordtest.Run) { r.Queue = record.QueueSlow })
 	q := queue.Queue{Store: f.Store, Now: f.Now}
-	leased, err := q.Lease(f.ctx, record.SlowSubqueue(), new(queue.FairOrder), record.Lease{Holder: "x"}, time.Minute)
-	f.must(err)
-	_, err = q.Release(f.ctx, queue.LeaseRefOf(leased))
-	f.must(err)
-	if got := f.run(r.ID); got.Queue != record.QueueSlow {
+	leased, err := q.Lease(f.Ctx, record.SlowSubqueue(), new(queue.FairOrder), record.Lease{Holder: "x"}, time.Minute)
+	f.Must(err)
+	_, err = q.Release(f.Ctx, queue.LeaseRefOf(leased))
+	f.Must(err)
+	if got := f.GetRun(r.ID); got.Queue != record.QueueSlow {
 		t.Fatalf("a run that was given back waits in the queue %s", got.Queue)
 	}
-	if changed, err := q.Reevaluate(f.ctx, r.ID, f.truth); err != nil || changed {
+	if changed, err := q.Reevaluate(f.Ctx, r.ID, f.Truth); err != nil || changed {
 		t.Fatalf("a run that waits in the slow lane is moved: %v, %v", changed, err)
 	}
-	f.must(f.EvaluateSlow(f.ctx))
-	f.truth.Number++
-	f.records.Replace(f.truth)
-	if changed, err := q.Reevaluate(f.ctx, r.ID, f.truth); err != nil || !changed || f.run(r.ID).Queue != record.QueueBuiltin {
-		t.Errorf("against another truth it waits in the queue %s: %v, %v", f.run(r.ID).Queue, changed, err)
+	f.Must(f.EvaluateSlow(f.Ctx))
+	f.Truth.Number++
+	f.Records.Replace(f.Truth)
+	if changed, err := q.Reevaluate(f.Ctx, r.ID, f.Truth); err != nil || !changed || f.GetRun(r.ID).Queue != record.QueueBuiltin {
+		t.Errorf("against another truth it waits in the queue %s: %v, %v", f.GetRun(r.ID).Queue, changed, err)
 	}
 }
 
@@ -321,13 +323,13 @@ func TestHandleChange_OnePayerLeavesRoomForOthers(t *testing.T) {
 			h := f.withHeavyFiles()
 			var ids []string
 			for range 12 {
-				r := f.add(ranked, paidBy("attacker"))
+				r := f.Add(evaluationtest.Ranked, paidBy("attacker"))
 				h.steps[r.ID] = 1
 				ids = append(ids, r.ID)
 			}
 			handle := func(id string) time.Time {
 				w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: id, Places: &queue.Places{Payer: 2, Slow: 1}}
-				at, err := w.HandleChange(f.ctx, record.RunKey(id))
+				at, err := w.HandleChange(f.Ctx, f.item(record.RunKey(id)))
 				if err != nil {
 					t.Error(err)
 				}
@@ -343,9 +345,9 @@ func TestHandleChange_OnePayerLeavesRoomForOthers(t *testing.T) {
 					t.Errorf("the run is tried again at %s, for which the call itself would wait", at)
 				}
 			}
-			other := f.add(ranked, paidBy("bystander"))
+			other := f.Add(evaluationtest.Ranked, paidBy("bystander"))
 			handle(other.ID)
-			if r := f.run(other.ID); r.State != record.Completed {
+			if r := f.GetRun(other.ID); r.State != record.Completed {
 				t.Errorf("the other payer's run is %s", r.State)
 			}
 			if n := h.evaluated(); n != 2 {
@@ -354,7 +356,7 @@ func TestHandleChange_OnePayerLeavesRoomForOthers(t *testing.T) {
 			close(h.goOn)
 			all.Wait()
 			for _, id := range ids {
-				if r := f.run(id); r.State != record.Completed || r.Attempts != 1 {
+				if r := f.GetRun(id); r.State != record.Completed || r.Attempts != 1 {
 					t.Errorf("a run without a place is %s after %d attempts", r.State, r.Attempts)
 				}
 			}
@@ -369,12 +371,12 @@ func TestHandleChange_OnePayerLeavesRoomForOthers(t *testing.T) {
 // waiting.
 func TestHandleChange_LeavesTheSlowLaneToSchedules(t *testing.T) {
 	f := newFixture(t)
-	r := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueSlow })
-	at, err := f.HandleChange(f.ctx, record.RunKey(r.ID))
-	if err != nil || at.Sub(f.Now()) < 10*time.Second || f.run(r.ID).State != record.Queued {
-		t.Errorf("the run is %s, and the next call at %s: %v", f.run(r.ID).State, at, err)
+	r := f.Add(evaluationtest.Ranked, func(r *recordtest.Run) { r.Queue = record.QueueSlow })
+	at, err := f.HandleChange(f.Ctx, f.item(record.RunKey(r.ID)))
+	if err != nil || at.Sub(f.Now()) < 10*time.Second || f.GetRun(r.ID).State != record.Queued {
+		t.Errorf("the run is %s, and the next call at %s: %v", f.GetRun(r.ID).State, at, err)
 	}
-	if next, err := f.NextDue(f.ctx); err != nil || next.IsZero() {
+	if next, err := f.NextDue(f.Ctx); err != nil || next.IsZero() {
 		t.Errorf("nothing is due: %v", err)
 	}
 }

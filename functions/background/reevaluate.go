@@ -1,4 +1,4 @@
-package evaluator
+package background
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	minProgressInterval = 100 * time.Millisecond // between two passes that count the runs that still wait
+	minProgressInterval = 100 * time.Millisecond // between two passes that count waiting runs
 	maxProgressInterval = 10 * time.Minute
 	maxConcurrentRuns   = 8 // changed at the same time
 )
@@ -24,8 +24,8 @@ const (
 // held, the passes continue until no run waits for it; then leaderboards show it, and the next passes update the listings. When it
 // was released early, they continue to count the waiting runs.
 //
-// A pass follows at once where the store does not lag, unless runs have to be evaluated first. A pass before its time, which a lagging
-// index may cause, does not count: it would not see what the index lacks.
+// If the store does not lag, the next pass follows at once, unless runs have to be evaluated first. A lagging index may cause a pass before
+// its time. Such a pass does not count, because it may miss records that the index still lacks.
 func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 	for {
 		if more, err := w.pass(ctx, datasetID); err != nil || !more {
@@ -34,7 +34,7 @@ func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 	}
 }
 
-// pass makes one pass, and reports whether the next one is to follow at once.
+// pass makes one pass, and reports whether the next pass follows at once.
 func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
 	if err != nil || d == nil || !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.TooEarly(w.Now()) {
@@ -62,7 +62,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err err
 	return more, err
 }
 
-// recordPass writes what a pass found into the dataset, and schedules the next one. It reports whether that is to follow at once.
+// recordPass writes the result of a pass into the dataset, and schedules the next pass. It reports whether the next pass follows at once.
 func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.TruthVersion, found reevaluationCount) (more bool) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
@@ -114,8 +114,8 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 	}
 }
 
-// requeueAll queues the dataset's runs that were not evaluated against the truth or wait in another queue and, unless the truth is
-// held, updates their listings. It counts the runs that were evaluated before.
+// requeueAll queues the runs of the dataset that were not evaluated against the truth or wait in another queue. Unless the truth is held,
+// it updates their listings. It counts the runs that were evaluated before.
 func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.TruthVersion) (found reevaluationCount, err error) {
 	var mu sync.Mutex // guards found and failed
 	var failed error
@@ -140,7 +140,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 			if run.TruthVersion > 0 && d.Reevaluation != nil && !run.CreatedAt.After(d.Reevaluation.StartedAt.Time) {
 				found.add(run, requeued || !run.State.Ended())
 			}
-			return nil // so that the others continue; failed has every error
+			return nil // an error would stop the others; failed collects every error
 		})
 		return nil
 	})

@@ -27,15 +27,15 @@ type turns struct {
 	wakeUp wait.Signal
 }
 
-// stepBudget is how many steps an evaluation has outside the slow lane: about half a second of work. Each byte of text that it reads is a
-// step, and each line is some more, so that the budget bounds its memory too: to about 100 MB.
+// stepBudget is the number of steps that an evaluation outside the slow lane may take, about half a second of work. Each byte of text
+// counts as a step, and each line as some more. So the budget also bounds the memory, to about 100 MB.
 const stepBudget = 50_000_000
 
 // errOverBudget means that an evaluation has used up its budget.
 var errOverBudget = errors.New("the evaluation has used up its budget")
 
-// slowBudget is how many steps an evaluation has in the slow lane, some minutes. What a dataset may cost keeps runs with as much as the
-// truth far below it.
+// slowBudget is the number of steps that an evaluation in the slow lane may take, some minutes of work. The limits of datasets keep a run
+// of the size of the ground truth far below it.
 const slowBudget = 4 * scoring.MaxSteps
 
 func (w *Worker) fastLane() lane {
@@ -56,13 +56,13 @@ func (w *Worker) slowLane() lane {
 
 func (l lane) isSlow() bool { return l.subqueue == record.SlowSubqueue() }
 
-// count returns a context in which steps of an evaluation count against the budget of the lane.
+// count returns a context whose steps count against the budget of the lane.
 func (l lane) count(ctx context.Context) (context.Context, *steps.Counter) {
 	counter := steps.New(l.budget, func(context.Context) error { return errOverBudget })
 	return steps.With(ctx, counter), counter
 }
 
-// charge counts what an evaluation of the run took, in the order of both lanes.
+// charge adds the steps of an evaluation of the run to the order of both lanes.
 func (w *Worker) charge(run *record.RunItem, counter *steps.Counter) {
 	for _, of := range []*turns{&w.fast, &w.slow} {
 		of.order.Charge(run.Turn(), counter.Total(), w.Now())

@@ -28,10 +28,10 @@ func TestEvaluate_StoresValuesByExample(t *testing.T) {
 		for i := range c.examples {
 			fmt.Fprintf(&truth, "%d,%s%d\n", i, c.label, min(i, 39))
 		}
-		f.runs = f.records.Task().Dataset(recordtest.Labels("Accuracy", "MCC"), f.records.Truths("truth.csv", truth.String()))
-		id := f.add(truth.String()).ID
+		f.Runs = f.Records.Task().Dataset(recordtest.Labels("Accuracy", "MCC"), f.Records.Truths("truth.csv", truth.String()))
+		id := f.Add(truth.String()).ID
 		f.evaluate(id)
-		r := f.run(id)
+		r := f.GetRun(id)
 		e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
 		if (e.Reasons[measure.PerTopicReason] != "") != (c.examples > measure.MaxExamples) {
 			t.Errorf("%d examples: %v", c.examples, e.Reasons)
@@ -42,8 +42,8 @@ func TestEvaluate_StoresValuesByExample(t *testing.T) {
 		}
 		for roles, shown := range map[access.Role]bool{0: false, access.Owner: false, access.Registrant: false, access.Worker: false,
 			access.Organizer: true, access.Admin: true} {
-			read, err := evaluation.ReadTopics(f.ctx, f.Files, "classification", roles, topics)
-			f.must(err)
+			read, err := evaluation.ReadTopics(f.Ctx, f.Files, "classification", roles, topics)
+			f.Must(err)
 			want := c.examples
 			if want > measure.MaxExamples {
 				want = 0
@@ -63,23 +63,26 @@ func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
 		fmt.Fprintf(&truth, "topic-with-a-long-name-%d 0 d1 1\n", i)
 		fmt.Fprintf(&run, "topic-with-a-long-name-%d Q0 d1 1 1 tag\n", i)
 	}
-	f.truth.Files = []record.File{f.records.File(record.HolderTruths, f.dataset.ID, "qrels.txt", truth.String())}
-	f.records.Replace(f.truth)
-	id := f.add(run.String()).ID
+	f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "qrels.txt", truth.String())}
+	f.Records.Replace(f.Truth)
+	id := f.Add(run.String()).ID
 	f.evaluate(id)
-	topics := get[record.Topics](f, record.TopicsKey(f.run(id).EvaluationID))
+	topics := get[record.Topics](f, record.TopicsKey(f.GetRun(id).EvaluationID))
 	if topics == nil || topics.ObjectKey == "" || topics.PerTopic != nil {
 		t.Fatalf("%+v", topics)
 	}
-	read, err := evaluation.ReadTopics(f.ctx, f.Files, "retrieval", 0, topics)
-	f.must(err)
+	read, err := evaluation.ReadTopics(f.Ctx, f.Files, "retrieval", 0, topics)
+	f.Must(err)
 	perTopic := read.Shown()
 	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["AP"] != 1 {
 		t.Fatal(len(perTopic))
 	}
-	f.wait(72 * time.Hour)
-	f.clean()
-	if _, err := f.Files.Stat(f.ctx, topics.ObjectKey); err != nil {
+	f.Wait(72 * time.Hour)
+	f.pending.Store = f.Store
+	f.pending.Files = f.Files
+	_, err = f.pending.DeleteAbandonedFiles(f.Ctx, "")
+	f.Must(err)
+	if _, err := f.Files.Stat(f.Ctx, topics.ObjectKey); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/evaluator"
+	"assay/functions/background"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/gateway/schedule"
@@ -40,8 +40,8 @@ func (e *endlessFiles) List(ctx context.Context, _, after string, _ time.Time) i
 	}
 }
 
-// TestClean_SchedulesWhatIsLeft holds that a cleaning whose time ends has itself called with where it was, at once, and not on the next
-// day from the beginning.
+// TestClean_SchedulesWhatIsLeft checks that a cleaning whose time ends schedules a call that continues there soon, and not on the next day
+// from the beginning.
 func TestClean_SchedulesWhatIsLeft(t *testing.T) {
 	var made []string
 	var inputs []schedule.Event
@@ -68,9 +68,8 @@ func TestClean_SchedulesWhatIsLeft(t *testing.T) {
 	var env config.Environment
 	key := record.ObjectKey(record.HolderRuns, record.NewID(time.Now()), strings.Repeat("0a", 32))
 	files := &endlessFiles{Store: recordtest.OpenFiles(t), key: key}
-	f := newFunction(&evaluator.Worker{
-		Store: recordtest.OpenStore(t, embedded.Options{}), Files: files, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	}, schedule.New(&env))
+	b := background.New(recordtest.OpenStore(t, embedded.Options{}), files, time.Now, slog.New(slog.DiscardHandler))
+	f := newFunction(nil, b, schedule.New(&env))
 	if err := env.Err(); err != nil {
 		t.Fatal(err)
 	}

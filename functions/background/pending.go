@@ -1,0 +1,96 @@
+package background
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
+	"assay/shared/language/plural"
+	"assay/shared/service/deletion"
+	"assay/shared/service/due"
+	"assay/shared/service/files"
+	"assay/shared/service/propagation"
+	"assay/shared/service/runlog"
+	"assay/shared/service/truth"
+	"assay/shared/storage/blob"
+	"assay/shared/storage/store"
+)
+
+// do does the pending work of a record. The record comes from an index, which may lag, so the handlers read it again before a change.
+func (w *Worker) do(ctx context.Context, it store.Item) error {
+	r, work, err := record.DecodePending(it)
+	if err != nil || work == nil {
+		return err
+	}
+	propagator := propagation.Propagator{Store: w.Store, Now: w.Now}
+	deleter := deletion.Deleter{Store: w.Store, Files: w.Files, Now: w.Now}
+	acceptor := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}
+	logs := runlog.Logs{Store: w.Store, Files: w.Files}
+	handle, ok := map[record.PendingKind]func() error{
+		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },
+		record.PropagateRegistration: func() error { return propagator.Registration(ctx, r.Key()) },
+		record.ApplyEmbargo:          func() error { return propagator.Embargo(ctx, r.Key()) },
+		record.DeleteDataset:         func() error { return deleter.ContinueDataset(ctx, r.Key()) },
+		record.DeleteUser:            func() error { return deleter.ContinueUser(ctx, r.Key()) },
+		record.MoveToTrash:           func() error { return deleter.Continue(ctx, r.Key()) },
+		record.RestoreTrash:          func() error { return deleter.Continue(ctx, r.Key()) },
+		record.PurgeTrash:            func() error { return deleter.Continue(ctx, r.Key()) },
+		record.AcceptTruth:           func() error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
+		record.Reevaluate:            func() error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
+		record.ExpireUpload:          func() error { return w.expireUpload(ctx, r.(*record.RunItem)) },
+		record.ReclaimLease:          func() error { return w.reclaimExpired(ctx, r.(*record.RunItem).ID) },
+		record.ResumeRun:             func() error { return w.queue().Resume(ctx, r.(*record.RunItem).ID) },
+		record.SealLogs:              func() error { return logs.Seal(ctx, w.Now(), r.(*record.RunItem).ID) },
+	}[work.Kind]
+	if !ok {
+		return fmt.Errorf("no handler for pending work of the kind %q", work.Kind)
+	}
+	return handle()
+}
+
+// lines returns the lines of pending work. Each does one work at a time, so that checking a large ground truth delays neither expired
+// leases nor changes of who sees a task.
+func (w *Worker) lines() []*due.Line {
+	return []*due.Line{
+		{Name: "runs", Partition: record.DueRuns, Places: 1, Do: w.do},
+		{Name: "datasets", Partition: record.DueDatasets, Places: 1, PerPayer: 1, Do: w.do},
+		{Name: "other records", Partition: record.DueOthers, Places: 1, Do: w.do},
+	}
+}
+
+func (w *Worker) reclaimExpired(ctx context.Context, runID string) error {
+	_, err := w.queue().ReclaimExpired(ctx, runID)
+	return err
+}
+
+func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }
+
+// expireUpload fails a run whose files have not arrived in time. It records files that arrived without a notification as stored.
+func (w *Worker) expireUpload(ctx context.Context, run *record.RunItem) error {
+	var missing []measure.Diagnostic
+	for _, f := range run.Files {
+		if f.State == record.FileStored {
+			continue
+		}
+		key := record.ObjectKey(record.HolderRuns, run.ID, f.SHA256)
+		_, err := w.Files.Stat(ctx, key)
+		switch {
+		case err == nil:
+			if err := w.uploads().Complete(ctx, key); err != nil {
+				return err
+			}
+		case errors.Is(err, blob.ErrNotFound):
+			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, SafeWhileBlinded: true, Message: fmt.Sprintf(
+				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"),
+				f.SHA256)})
+		default:
+			return err
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return w.queue().FailStale(ctx, run.ID, record.AwaitingUpload, missing...)
+}

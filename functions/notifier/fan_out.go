@@ -14,8 +14,8 @@ import (
 	"assay/shared/storage/store"
 )
 
-// recipientsPage is how many recipients one transaction serves: the event and each recipient take a write, and each webhook of the task
-// and of its organizer two.
+// recipientsPage is the number of recipients that one transaction serves. The event and each recipient take a write, and each webhook of
+// the task and of its organizer two.
 const recipientsPage = store.MaxWrites - 1 - 2*2*record.MaxWebhooks
 
 // fanOut delivers an event that is due to its recipients.
@@ -34,8 +34,8 @@ func (w *Worker) fanOut(ctx context.Context, key store.Key) error {
 	return nil
 }
 
-// fanOutPage adds to tx that the event is delivered to its next recipients, and reports whether there are more. An event that tells in
-// advance of what will not happen any more goes.
+// fanOutPage adds the deliveries to the next recipients of the event to tx, and reports whether more recipients follow. It deletes an event
+// that announces something that will not happen any more.
 func (w *Worker) fanOutPage(ctx context.Context, e *record.Event, tx *records.Tx) (more bool, err error) {
 	if e.Delivered || e.NotBefore.After(w.Now()) {
 		return false, nil
@@ -61,7 +61,7 @@ func (w *Worker) fanOutPage(ctx context.Context, e *record.Event, tx *records.Tx
 	return next != "", err
 }
 
-// isCurrent reports whether what an event tells of in advance will still happen.
+// isCurrent reports whether an event is not outdated: a window that it announces will still close at that time.
 func (w *Worker) isCurrent(ctx context.Context, e *record.Event) (bool, error) {
 	if e.Kind != record.EventWindowClosing {
 		return true, nil
@@ -77,10 +77,10 @@ func (w *Worker) isCurrent(ctx context.Context, e *record.Event) (bool, error) {
 	return current != nil && current.ID == e.ID, err
 }
 
-// recipients returns the next of those who are notified of the event, behind its cursor, and the cursor behind them; empty when these
-// are all.
+// recipients returns the next users who are notified of the event, after its cursor, and the cursor after them. The new cursor is empty if
+// no users follow.
 func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []string, next string, err error) {
-	var all []string // each as the registration, if that counts, # and the user; in ascending order, as cursors are
+	var all []string // registration (or ""), # and user, in the ascending order of cursors
 	add := func(registration string, users []string) {
 		for _, user := range slices.Sorted(slices.Values(users)) {
 			all = append(all, registration+"#"+user)
@@ -94,7 +94,7 @@ func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []strin
 			From: record.RegistrationPrefix + from, To: record.RegistrationEnd, Limit: recipientsPage, Consistency: store.Strong})
 		for _, t := range teams {
 			next = t.ID + "$"
-			if t.State == record.Accepted { // which is behind its members
+			if t.State == record.Accepted { // the cursor is already behind the members
 				add(t.ID, t.Members)
 			}
 		}
@@ -129,13 +129,13 @@ func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []strin
 	return lists.Map(all, func(at string) string { return at[strings.Index(at, "#")+1:] }), next, err
 }
 
-// invitation reads the invitation with the secret; nil when it was withdrawn or used.
+// invitation returns the invitation with the secret, or nil if the invitation was withdrawn or used.
 func (w *Worker) invitation(ctx context.Context, secret string) (*record.InvitationItem, error) {
 	id, digest, _ := auth.ParseInvitation(secret)
 	return records.Get[record.InvitationItem](ctx, w.Store, store.Strong, record.InvitationKey(id, digest))
 }
 
-// addMails adds to tx that the users are notified of the event by e-mail, as far as they have an address and want it.
+// addMails adds the event to the mailboxes of the users who have an address and want such events.
 func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, users []string) error {
 	if w.Mail == nil {
 		return nil
@@ -159,7 +159,7 @@ func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, 
 	return nil
 }
 
-// noticeToken makes the event that an access token expires, once.
+// noticeToken creates the event that an access token expires, once.
 func (w *Worker) noticeToken(ctx context.Context, key store.Key) error {
 	return records.Change(ctx, w.Store, key, func(t *record.AccessTokenItem, tx *records.Tx) error {
 		if at := t.NoticeAt(); !at.IsZero() && !at.After(w.Now()) {

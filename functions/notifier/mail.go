@@ -19,11 +19,11 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// sendTime is when sending an e-mail is taken to have failed.
+// sendTime is the time after which an e-mail without a known result is sent again.
 const sendTime = 5 * time.Minute
 
-// sendMail sends one e-mail with what waits in the mailbox. It claims the mailbox first, so that no other process sends the same; one
-// that ends in between leaves it to be sent again after sendTime.
+// sendMail sends one e-mail with the events in the mailbox. It claims the mailbox first, so that no other process sends the same e-mail. If
+// the process ends in between, the e-mail is sent again after sendTime.
 func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 	var box *record.Mailbox
 	claimed, err := records.Update(ctx, w.Store, key, func(b *record.Mailbox, _ *records.Tx) (bool, error) {
@@ -73,8 +73,8 @@ func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 	return err
 }
 
-// claimAddress notes that an e-mail is sent to the address now, so that no other is for record.MailInterval; or it returns the instant from
-// which on one may be.
+// claimAddress records that an e-mail is sent to the address now, so that no other e-mail follows within record.MailInterval. If the last
+// e-mail was sent within that time, it returns the time for the next.
 func (w *Worker) claimAddress(ctx context.Context, address string) (at time.Time, err error) {
 	id := record.AddressID(address)
 	return at, records.Retry(ctx, func() error {
@@ -92,7 +92,7 @@ func (w *Worker) claimAddress(ctx context.Context, address string) (at time.Time
 	})
 }
 
-// releaseAddress lets an e-mail be sent to the address again, because the last was not sent.
+// releaseAddress undoes claimAddress after an e-mail that was not sent.
 func (w *Worker) releaseAddress(ctx context.Context, address string) {
 	key := record.LastMailKey(record.AddressID(address))
 	if err := w.Store.Write(context.WithoutCancel(ctx), store.Delete(key)); err != nil {
@@ -109,17 +109,16 @@ func (w *Worker) postpone(ctx context.Context, key store.Key, at time.Time) erro
 	return err
 }
 
-// letter is an e-mail before it has a form. What is in it comes from users.
+// letter is the content of an e-mail. Users wrote parts of it.
 type letter struct {
 	News        []news
-	Unlisted    string // what there is more
+	Unlisted    string // a sentence about further notifications
 	Server      string // URL
-	Choices     string // URL at which to choose what to be notified of
+	Choices     string // URL for choosing notifications
 	Unsubscribe string // URL that stops all e-mails
 }
 
-// compose makes the e-mail to the owner of the mailbox of what waits there; nil when there is nothing to tell, nobody to tell it, or no
-// mail server any more.
+// compose returns the e-mail with the events in the mailbox. It returns nil if there is no news, no address, or no mail server any more.
 func (w *Worker) compose(ctx context.Context, box *record.Mailbox) (*mail.Message, error) {
 	user, err := records.Get[record.User](ctx, w.Store, store.Strong, record.UserKey(box.ID))
 	if err != nil || w.Mail == nil {
@@ -161,7 +160,7 @@ func (w *Worker) compose(ctx context.Context, box *record.Mailbox) (*mail.Messag
 	}, err
 }
 
-// messageID keeps of an id what the id of a message may have.
+// messageID replaces the characters that the id of a message may not contain.
 func messageID(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
@@ -178,7 +177,7 @@ func (l letter) subject() string {
 	return fmt.Sprintf("%s, and %s", l.News[0].Text, plural.Count(len(l.News)-1, "other notification"))
 }
 
-// text is the letter in plain text. It has what html has.
+// text returns the letter in plain text, with the same content as html.
 func (l letter) text() string {
 	var out strings.Builder
 	for _, n := range l.News {

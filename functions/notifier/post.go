@@ -23,18 +23,18 @@ import (
 
 const (
 	attemptTime = 10 * time.Second // in which a receiver must answer
-	claimTime   = time.Minute      // after which an attempt is made again that nothing is known of
+	claimTime   = time.Minute      // after which an attempt without a known result is repeated
 	maxAnswer   = 16 << 10         // bytes of an answer that are read, so that the connection can be used again
 )
 
-// answer is what became of an attempt.
+// answer is the result of an attempt.
 type answer struct {
 	status  int
-	failure string // empty: it has arrived
+	failure string // empty if the delivery arrived
 	gone    bool   // the receiver wants no more
 }
 
-// newClient returns a client that connects to allowed addresses alone, by no proxy, and follows no redirects.
+// newClient returns a client that connects only to allowed addresses, uses no proxy, and follows no redirects.
 func newClient(allowed func(netip.Addr) bool) *http.Client {
 	return &http.Client{
 		Timeout:       attemptTime,
@@ -46,7 +46,7 @@ func newClient(allowed func(netip.Addr) bool) *http.Client {
 	}
 }
 
-// setClients makes the clients, of which that for http reaches the allowed networks alone.
+// setClients creates the clients. The client for http reaches only the allowed networks.
 func (w *Worker) setClients() {
 	inNetworks := func(a netip.Addr) bool {
 		return slices.ContainsFunc(w.WebhookNetworks, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
@@ -100,12 +100,12 @@ func (w *Worker) post(ctx context.Context, h *record.WebhookItem, d *record.Deli
 	return a
 }
 
-// unreachable is the failure for names without an address and for addresses that are not allowed. They have to be one failure: otherwise
+// unreachable is the failure for names without an address and for addresses that are not allowed. Both get the same text, because otherwise
 // organizers would learn which names the name service of the server's network knows.
 const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. An operator of a server of one's " +
 	"own can allow networks: -webhook-networks."
 
-// reason tells organizers why no answer came, and nothing of the network that the server is in.
+// reason tells organizers why no answer came. It reveals nothing about the network of the server.
 func reason(err error) string {
 	var timeout interface{ Timeout() bool }
 	var certificate *tls.CertificateVerificationError

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// maxCacheBytes bounds the memory of what a cache keeps, also while nothing is evaluated: the garbage collector lets a process grow by as
-// much again. A value that is larger takes longer to read than the budget of an evaluation anyway.
+// maxCacheBytes limits the memory of the values in a cache. The garbage collector lets a process grow by as much again. Reading a larger
+// value would exceed the budget of an evaluation anyway.
 const maxCacheBytes = 64 << 20
 
 // minEntryBytes is the overhead of an entry.
 const minEntryBytes = 512
 
-// cache keeps values of the most recently used datasets, since runs of a dataset come together. The zero cache is ready for use.
+// cache keeps values of the most recently used datasets, because runs of a dataset come together. The zero cache is ready for use.
 type cache[T any] struct {
 	reading singleflight.Group                // runs that need the same value read it once, without delaying others
-	mu      sync.Mutex                        // guards the others
-	kept    *simplelru.LRU[string, cached[T]] // by dataset; nil until there is one
+	mu      sync.Mutex                        // guards the fields below
+	kept    *simplelru.LRU[string, cached[T]] // by dataset; nil before the first value
 	bytes   int64
 }
 
@@ -29,11 +29,11 @@ type cached[T any] struct {
 	version string
 	bytes   int64
 	value   T
-	isLong  bool // without a value: reading it exceeds the budget of an evaluation, or it is too large to be kept
+	isLong  bool // there is no value, because it is too large, or reading it exceeds the budget of an evaluation
 }
 
-// get returns the value of a version. If the cache lacks it, read returns it with the memory that it takes. A lane with a budget neither
-// waits for the slow lane to read a value, nor reads one again that is known to be long: that is errOverBudget.
+// get returns the value of a version. If the cache lacks the value, read returns it with its size in memory. Only the slow lane reads
+// values that are known to be long. The other lane gets errOverBudget for them, and never waits for the slow lane.
 func (c *cache[T]) get(ctx context.Context, l lane, dataset, version string, read func(context.Context) (T, int64, error)) (T, error) {
 	for {
 		mine := false
@@ -57,13 +57,13 @@ func (c *cache[T]) get(ctx context.Context, l lane, dataset, version string, rea
 		})
 		if !mine && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 			errors.Is(err, errOverBudget)) {
-			continue // another run was reading, and was ended
+			continue // the run that was reading was ended
 		}
 		return value.(T), err
 	}
 }
 
-// find returns what is cached of a version, and marks it as the most recently used.
+// find returns the cached value of a version, and marks it as the most recently used.
 func (c *cache[T]) find(dataset, version string) (found cached[T], ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,8 +74,8 @@ func (c *cache[T]) find(dataset, version string) (found cached[T], ok bool) {
 	return found, ok && found.version == version
 }
 
-// put caches a value, removes the dataset's other versions, and evicts the least recently used values if there is no room. Of a value
-// that is too large it notes only that, and a value of the same version stays in place of a note that it is long.
+// put caches a value, removes the other versions of the dataset, and evicts the least recently used values if there is no room. If the
+// value is too large, put only marks it as long. A mark never replaces a value of the same version.
 func (c *cache[T]) put(dataset string, k cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

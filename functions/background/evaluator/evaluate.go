@@ -26,8 +26,8 @@ import (
 	"assay/shared/storage/store"
 )
 
-// evaluate completes a leased run. When the store or the files do not answer, the run is tried again later, without counting an attempt.
-// Where that cannot be written either, or the run fails for longer than an outage lasts, its lease is left to expire.
+// evaluate completes a leased run. If the store or the files do not answer, the run is evaluated again later, without counting an attempt.
+// If the postponement cannot be written, or the run fails for longer than maxOutage, its lease expires.
 func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	if l.isSlow() {
 		usual := compute.Frugal()
@@ -39,7 +39,7 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	started := w.Now()
 	attempt := func() error {
 		if record.SizeOf(run.Files) > l.budget {
-			return errOverBudget // for each byte is a step
+			return errOverBudget // each byte takes a step
 		}
 		return w.attempt(ctx, l, run, h)
 	}
@@ -50,7 +50,7 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
 	if l.isSlow() {
-		runtime.GC() // or the next evaluation would add its memory to what this one left behind
+		runtime.GC() // otherwise the next evaluation would need memory in addition to the garbage of this one
 	}
 	w.charge(run, counter)
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
@@ -59,7 +59,7 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
 	case errors.Is(err, errOverBudget) && l.isSlow():
-		log.WarnContext(parent, "run failed, for it takes too many steps", "steps", counter.Total())
+		log.WarnContext(parent, "run failed because it takes too many steps", "steps", counter.Total())
 		_, err = w.queue().Fail(parent, h, tooManySteps())
 	case errors.Is(err, errOverBudget):
 		log.InfoContext(parent, "run is evaluated in the slow lane", "steps", counter.Total())
@@ -85,27 +85,26 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	}
 }
 
-// tooManySteps is why a run fails that exceeds the budget of the slow lane.
+// tooManySteps returns the diagnostic of a run that exceeds the budget of the slow lane.
 func tooManySteps() []measure.Diagnostic {
 	return []measure.Diagnostic{{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 		"To evaluate the run takes more than %d million steps, some minutes; expected fewer. It has far more labels, words or ranks than the "+
 			"task needs: leave out what is not needed, and submit it again.", slowBudget/1_000_000)}}
 }
 
-// maxOutage is how long after a run was queued the error of an attempt can be one of an outage. The others are how long the run waits then.
 const (
-	maxOutage      = 24 * time.Hour
+	maxOutage      = 24 * time.Hour // after a run was queued, in which failures of the store or the files count no attempt
 	minOutageDelay = 2 * time.Second
 	maxOutageDelay = 10 * time.Minute
 )
 
-// isOutage reports whether the store or the files did not answer, which is no fault of the run's.
+// isOutage reports whether an attempt failed because the store or the files did not answer.
 func (w *Worker) isOutage(run *record.RunItem, err error) bool {
 	return !errors.Is(err, blob.ErrNotFound) && !errors.Is(err, blob.ErrMismatch) && w.Now().Before(run.QueuedAt.Add(maxOutage))
 }
 
-// postpone gives the run back, for a time that grows with the time that it has waited, so that a long outage does not keep evaluators busy.
-// A store that does not write is asked again as long as the lease surely lasts.
+// postpone releases the run for a later attempt. The delay grows with the age of the run, so that a long outage does not keep evaluators
+// busy. If the store fails, postpone repeats the write while the lease surely lasts.
 func (w *Worker) postpone(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	delay := min(max(minOutageDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
 	for end := time.Now().Add(leaseTime / 3); ; {
@@ -116,7 +115,7 @@ func (w *Worker) postpone(ctx context.Context, run *record.RunItem, h queue.Leas
 	}
 }
 
-// keepLease extends the lease until release is called. The context ends when the lease is lost.
+// keepLease extends the lease until the caller calls release. The context ends when the lease is lost.
 func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	var extending sync.WaitGroup
@@ -164,7 +163,7 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 		return err
 	}
 	result, diagnostics := evaluated.Result, evaluated.Diagnostics
-	// Blinded runs are validated in any case, so that the duration reveals nothing either.
+	// Blinded runs are validated in any case, so that the duration reveals nothing.
 	if len(diagnostics) > 0 || run.Access.Conceals() {
 		known, err := w.known(ctx, l, run, current, against)
 		if err != nil {
@@ -187,7 +186,7 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 	return err
 }
 
-// withoutTruth postpones the run of a dataset whose truth may still be uploaded, for a day at most, or fails it.
+// withoutTruth postpones the run of a dataset whose ground truth may still be uploaded, for a day at most. Otherwise it fails the run.
 func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil {
@@ -206,8 +205,8 @@ func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, current *record.Tru
 	return err
 }
 
-// keepFirstBytes wraps the first file so that reading it also records its first bytes, and returns a function that returns these:
-// opening the file again for its run tag would cost a request.
+// keepFirstBytes wraps the first file so that reading it also records its first bytes, which the returned function returns. Opening the
+// file again for the run tag would cost a request.
 func keepFirstBytes(files []scoring.File) func() []byte {
 	var start []byte
 	if len(files) > 0 {
@@ -229,7 +228,7 @@ func keepFirstBytes(files []scoring.File) func() []byte {
 	return func() []byte { return start }
 }
 
-// open returns the files as the evaluators read them.
+// open returns the files in the form that evaluators read.
 func (w *Worker) open(ctx context.Context, holder record.Holder, id string, files []record.File) []scoring.File {
 	return lists.Map(files, func(f record.File) scoring.File {
 		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
@@ -238,8 +237,8 @@ func (w *Worker) open(ctx context.Context, holder record.Holder, id string, file
 	})
 }
 
-// readTruth reads a truth for the evaluators, and returns the memory that it takes; nil when it has errors, which the organizers saw
-// when they stored it.
+// readTruth reads a ground truth for the evaluators, and returns its size in memory. It returns nil if the ground truth has errors, which
+// the organizers saw when they stored it.
 func (w *Worker) readTruth(ctx context.Context, inUse *record.TruthVersion) (*scoring.Evaluator, int64, error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	if len(scoring.Check(settings)) > 0 {
@@ -256,8 +255,8 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.TruthVersion) (*sc
 	return read, size, nil
 }
 
-// known returns what participants know of a run's dataset: what its organizers declare public of the truth and, for a blinded run,
-// its inputs.
+// known returns the ids that participants know of the run's dataset: the public part of the ground truth and, for a blinded run, the
+// inputs.
 func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current *record.TruthVersion,
 	against *scoring.Evaluator) ([]*scoring.KnownIDs, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))

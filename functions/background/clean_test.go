@@ -187,7 +187,8 @@ func TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored(t *testing.T) {
 // TestDeleteAbandonedFiles_ComparesHolders: a file of inputs is abandoned, though a ground truth of the same dataset has the same bytes.
 func TestDeleteAbandonedFiles_ComparesHolders(t *testing.T) {
 	f := newFixture(t)
-	input := record.ObjectKey(record.HolderInputs, f.Dataset.ID, f.Records.File(record.HolderInputs, f.Dataset.ID, "x", evaluationtest.Qrels).SHA256)
+	file := f.Records.File(record.HolderInputs, f.Dataset.ID, "x", evaluationtest.Qrels)
+	input := record.ObjectKey(record.HolderInputs, f.Dataset.ID, file.SHA256)
 	f.Wait(49 * time.Hour)
 	f.clean()
 	if _, err := f.Files.Stat(f.Ctx, input); !errors.Is(err, blob.ErrNotFound) {

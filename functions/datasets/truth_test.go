@@ -198,7 +198,8 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	}
 }
 
-// A truth of some KB that unpacks to millions of lines takes more memory than a request may use. The background worker reads it after the request.
+// A truth of some KB that unpacks to millions of lines takes more memory than a request may use. The background worker reads
+// it after the request.
 func TestTruth_ThatUnpacksToMuchIsReadAfterTheRequest(t *testing.T) {
 	var packed strings.Builder
 	w := gzip.NewWriter(&packed)

@@ -62,8 +62,8 @@ var notShared = map[string]string{
 
 // otherLimits lists files of the table that use no limiter. Records or a number of goroutines limit what callers share there.
 var otherLimits = []string{
-	"functions/background/pending.go", "functions/background/evaluator/lane.go", "functions/background/evaluator/places.go", "functions/notifier/mail.go",
-	"functions/notifier/shares.go", "functions/submissions/create.go", "shared/service/due/line.go",
+	"functions/background/evaluator/lane.go", "functions/background/evaluator/places.go", "functions/background/pending.go",
+	"functions/notifier/mail.go", "functions/notifier/shares.go", "functions/submissions/create.go", "shared/service/due/line.go",
 }
 
 // TestThreatModel_HasWhatCallersShare compares the table of what callers share with the files that use a limiter. Each file stands in

@@ -119,6 +119,8 @@ func TestEval_Flags(t *testing.T) {
 			t.Errorf("%s: %d, %q, want %q\n%s", args, r.code, r.out, want, r.errs)
 		}
 	}
+	p.says(done, []string{"num_ret               \tall\t1\n"}, "eval", "--trec", p.write("negative.txt", "1 0 a 2\n1 0 x -1\n"), run, "-J",
+		"-m", "num_ret")
 	two := p.write("two.txt", "1 Q0 a 1 3 first\n3 Q0 a 1 3 last\n\n# of two systems\n")
 	p.says(done, []string{"runid                 \tall\tlast\n"}, "eval", "--trec", qrels, two)
 	p.says(failed, []string{"give a whole number from 1"}, "eval", "--trec", "-l", "0", qrels, run)

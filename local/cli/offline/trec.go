@@ -170,9 +170,9 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run scoring.File) e
 	if err != nil {
 		return err
 	}
-	// These measures are always needed: for the topics of the run, the documents that -J leaves, and the counts of -c.
+	// These measures are always needed: for the topics of the run, and for the counts of -c.
 	s := scoring.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
-	s.Measures = []string{"NumRet", "Judged", "NumRel"}
+	s.Measures = []string{"NumRet", "NumRel"}
 	for _, c := range columns {
 		if c.of != "" {
 			s.Measures = append(s.Measures, c.of)
@@ -227,9 +227,6 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 		values := r.PerTopic[topic]
 		for i, c := range columns {
 			value := values[c.of]
-			if c.of == "NumRet" && t.Judged {
-				value = float64(int(values["NumRet"]*values["Judged"] + 0.5))
-			}
 			if c.geometric() {
 				sums[i] += math.Log(value)
 				continue

@@ -17,7 +17,8 @@ func relLevelWithoutDefault(meaning string) Parameter {
 }
 
 // retrievalEvaluator declares retrieval. Measures and parameters have the names of ir-measures (MacAvaney, Macdonald, Ounis:
-// Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP has judged_only, which is trec_eval's option -J.
+// Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP and
+// NumRet have judged_only, which is trec_eval's option -J.
 var retrievalEvaluator = EvaluatorKind{
 	Kind:         Retrieval,
 	SafePerTopic: true,
@@ -74,7 +75,7 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision times recall of all that was retrieved."},
 		{Name: "Judged", Cutoff: OptionalDepth, HigherIsBetter: true,
-			Definition: "Share of judged documents among those retrieved (down to the cutoff)."},
+			Definition: "Share of documents with a judgment of any grade, also a negative one, among those retrieved (down to the cutoff)."},
 		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
 			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true,
 				Definition: "chance that the reader goes on to the next document"},
@@ -91,7 +92,7 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
 		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,
-			Parameters: []Parameter{relLevelWithoutDefault("every document counts")}, HigherIsBetter: true,
+			Parameters: []Parameter{relLevelWithoutDefault("every document counts"), judgedOnly}, HigherIsBetter: true,
 			Definition: "Number of documents retrieved for the topics of the truth, a sum; NumRelRet is NumRet(rel=1)."},
 		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Number of relevant documents in the truth, a sum over its topics."},

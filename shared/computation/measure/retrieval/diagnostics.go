@@ -160,7 +160,6 @@ type judgedCoverage struct {
 }
 
 func (j *judgedCoverage) count(grades, ideal []int16) {
-	isJudged := func(g int16) bool { return g != unjudged }
 	if !j.found.Load() && slices.ContainsFunc(grades, isJudged) {
 		j.found.Store(true)
 	}

@@ -190,7 +190,7 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		x := m.Number("beta")
 		return over((x+1)*setP*setR, x*setP+setR)
 	case "Judged":
-		return over(count(depth, func(i int) bool { return known[i] && grades[i] >= 0 }), float64(depth))
+		return over(count(depth, func(i int) bool { return known[i] }), float64(depth))
 	case "RBP":
 		for i := range depth {
 			gain := over(float64(max(grades[i], 0)), float64(o.highest()))

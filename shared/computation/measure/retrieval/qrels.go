@@ -17,6 +17,9 @@ import (
 // unjudged is the grade of a document that the truth lacks.
 const unjudged = math.MinInt16
 
+// isJudged reports whether the truth has the document. A negative grade is a judgment.
+func isJudged(grade int16) bool { return grade != unjudged }
+
 // Qrels are relevance judgments, the ground truth of a retrieval task. They do not change, so several runs may be evaluated at the same
 // time.
 type Qrels struct {

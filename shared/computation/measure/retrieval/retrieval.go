@@ -51,7 +51,7 @@ import (
 )
 
 // Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
-const Version = "retrieval/2"
+const Version = "retrieval/3"
 
 // DiversityVersion names the semantics of the evaluator of rankings with subtopics.
 const DiversityVersion = "diversity/1"

@@ -61,11 +61,6 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 		t.Run(filepath.Base(output), func(t *testing.T) {
 			names, expected := map[string]bool{}, []line{}
 			for _, l := range printed(t, output) {
-				// Judged@k equals 1 - unj_k if the run has k documents. It divides by the lesser of k and the number of documents; trec_eval divides by
-				// k.
-				if k, ok := strings.CutPrefix(l.name, "unj_"); ok && strings.HasSuffix(output, "/graded.trec_eval.txt") {
-					l.name, l.value = "Judged@"+k, 1-l.value
-				}
 				if m, err := measure.Parse(measure.Retrieval, l.name); err == nil { // others have no equivalent here
 					l.name = m.String()
 					names[l.name], expected = true, append(expected, l)
@@ -140,6 +135,41 @@ func TestEvaluate_ByHand(t *testing.T) {
 		if got := *result.Measures[name]; math.Abs(got-want) > 1e-8 {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
+	}
+}
+
+// TestEvaluate_CountsEveryGradeAsJudged compares with values of ir-measures 0.4.3. A negative grade is a judgment.
+func TestEvaluate_CountsEveryGradeAsJudged(t *testing.T) {
+	want := map[string]float64{"Judged": 0.6, "Judged@2": 1, "Judged@3": 2.0 / 3, "Judged@4": 0.75}
+	result := values(t, "t 0 a 1\nt 0 b -1\nt 0 c 0\nt 0 d -2\n",
+		"t Q0 a 1 9 x\nt Q0 b 2 8 x\nt Q0 x 3 7 x\nt Q0 d 4 6 x\nt Q0 y 5 5 x\n", slices.Collect(maps.Keys(want))...)
+	for name, want := range want {
+		if got := *result.Measures[name]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestEvaluate_WarnsOfTheShareThatJudgedHas retrieves ten documents for a topic, some of them with a negative grade.
+func TestEvaluate_WarnsOfTheShareThatJudgedHas(t *testing.T) {
+	var qrels strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&qrels, "t 0 j%d -1\n", i)
+	}
+	for judged, warned := range map[int]bool{4: true, 5: false} {
+		var run strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&run, "t Q0 %s%d %d %d x\n", map[bool]string{true: "j", false: "u"}[i < judged], i, i+1, 10-i)
+		}
+		result := values(t, qrels.String(), run.String(), "Judged@10")
+		if got := *result.Measures["Judged@10"]; got != float64(judged)/10 {
+			t.Errorf("Judged@10 is %v with %d judged documents", got, judged)
+		}
+		var want []string
+		if warned {
+			want = []string{"run.txt warning: of the first 10 documents of the topics with at least as many judged ones, 4 of 10 are judged (40 %)…"}
+		}
+		measuretest.Expect(t, result.Warnings, want...)
 	}
 }
 

@@ -53,7 +53,7 @@ var scorers = map[string]scorer{
 	"SetR":    (*parameters).recall,
 	"SetF":    (*parameters).setF,
 	"SetAP":   (*parameters).setAveragePrecision,
-	"Judged":  func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), len(v.considered(r))) },
+	"Judged":  (*parameters).judgedShare,
 	"RBP":     (*parameters).rankBiased,
 	"ERR":     (*parameters).expectedReciprocalRank,
 	"Compat":  (*parameters).compatibility,
@@ -343,6 +343,18 @@ func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
 	return sum
 }
 
+// judgedShare counts documents of every grade. A negative grade is a judgment too, as in ir-measures.
+func (v *parameters) judgedShare(r *ranking) float64 {
+	list := v.considered(r)
+	n := 0
+	for _, g := range list {
+		if isJudged(g) {
+			n++
+		}
+	}
+	return ratio(n, len(list))
+}
+
 // setF weights like trec_eval: beta multiplies the precision.
 func (v *parameters) setF(r *ranking) float64 {
 	precision, recall := v.setPrecision(r), v.recall(r)
@@ -352,7 +364,7 @@ func (v *parameters) setF(r *ranking) float64 {
 // retrieved counts the relevant documents, or all documents if the measure names no grade.
 func (v *parameters) retrieved(r *ranking) float64 {
 	if v.rel == 0 {
-		return float64(len(r.grades))
+		return float64(len(v.considered(r)))
 	}
 	return float64(v.relevantFound(r))
 }

@@ -1,6 +1,12 @@
 package measure
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// CompatDepth is the rank down to which Compat compares rankings, as in its authors' program.
+const CompatDepth = 1000
 
 var (
 	relLevel = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000,
@@ -17,8 +23,7 @@ func relLevelWithoutDefault(meaning string) Parameter {
 }
 
 // retrievalEvaluator declares retrieval. Measures and parameters have the names of ir-measures (MacAvaney, Macdonald, Ounis:
-// Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP and
-// NumRet have judged_only, which is trec_eval's option -J.
+// Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP and NumRet have judged_only, which is trec_eval's option -J.
 var retrievalEvaluator = EvaluatorKind{
 	Kind:         Retrieval,
 	SafePerTopic: true,
@@ -88,7 +93,8 @@ var retrievalEvaluator = EvaluatorKind{
 			{Name: "p", Domain: "number", Default: "0.95", Min: 0, Max: 1, Open: true,
 				Definition: "persistence: weight of a rank relative to the one above"},
 			{Name: "normalize", Domain: "flag", Default: "True", Definition: "divide by the overlap that the ideal ranking has with itself"}},
-			Definition: "Compatibility: rank-biased overlap with the ideal ranking that is most like the run."},
+			Definition: fmt.Sprintf("Compatibility: rank-biased overlap with the ideal ranking that is most like the run, down to rank %d as in "+
+				"its authors' compatibility.py, however many documents the run has.", CompatDepth)},
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
 		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,

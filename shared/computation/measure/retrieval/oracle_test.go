@@ -238,7 +238,7 @@ func (o oracle) compatibility(m measure.Measure, topic string) float64 {
 			ideal = append(ideal, doc)
 		}
 		if rank[doc] == 0 {
-			rank[doc] = 1000
+			rank[doc] = 1_000_000
 		}
 	}
 	sort.Slice(ideal, func(i, j int) bool {
@@ -256,7 +256,7 @@ func (o oracle) compatibility(m measure.Measure, topic string) float64 {
 	sum := 0.0
 	self := 0.0
 	weights := 0.0
-	for depth := 1; depth <= max(len(ideal), len(list)); depth++ {
+	for depth := 1; depth <= 1000; depth++ {
 		weight := math.Pow(m.Number("p"), float64(depth-1))
 		sum += weight * overlap(depth)
 		self += weight * min(1, float64(len(ideal))/float64(depth))

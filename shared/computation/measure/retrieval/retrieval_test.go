@@ -150,6 +150,24 @@ func TestEvaluate_CountsEveryGradeAsJudged(t *testing.T) {
 	}
 }
 
+// TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd retrieves the relevant document at rank 10, and then unjudged documents. The
+// values are those of the authors' compatibility.py.
+func TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd(t *testing.T) {
+	want := map[string]float64{"Compat": 0.19196468585880133, "Compat(p=0.8)": 0.025661545317831574, "Compat(normalize=False)": 0.03026709498999286}
+	for _, n := range []int{10, 1000, 2010} {
+		var run strings.Builder
+		for i := range n {
+			fmt.Fprintf(&run, "t Q0 %s%d %d %d x\n", map[bool]string{true: "relevant", false: "unjudged"}[i == 9], i, i+1, n-i)
+		}
+		result := values(t, "t 0 relevant9 1\n", run.String(), slices.Collect(maps.Keys(want))...)
+		for name, want := range want {
+			if got := *result.Measures[name]; math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s of %d documents is %v, want %v", name, n, got, want)
+			}
+		}
+	}
+}
+
 // TestEvaluate_WarnsOfTheShareThatJudgedHas retrieves ten documents for a topic, some of them with a negative grade.
 func TestEvaluate_WarnsOfTheShareThatJudgedHas(t *testing.T) {
 	var qrels strings.Builder

@@ -369,19 +369,23 @@ func (v *parameters) retrieved(r *ranking) float64 {
 	return float64(v.relevantFound(r))
 }
 
-// compatibility follows Clarke, Vtyurina and Smucker 2021. The ideal ranking has the documents with grades above 0 by descending grade.
-// Documents of equal grade are in the order of the run, and documents that the run lacks come last. The overlap down to a rank counts a
-// document from the rank where both rankings contain it.
+// compatibility follows Clarke, Vtyurina and Smucker 2021 and their compatibility.py. The ideal ranking has the documents with grades above
+// 0 by descending grade. Documents of equal grade are in the order of the run, and documents that the run lacks come last. The overlap down
+// to a rank counts a document from the rank where both rankings contain it. Overlaps are summed to the same depth for all runs. Otherwise
+// documents without a judgment at the end of a run would change its value.
 func (v *parameters) compatibility(r *ranking) float64 {
+	const depth = measure.CompatDepth
 	relevant := r.relevant(1)
-	if r.counter.Add(2*max(len(r.grades), relevant)) != nil {
+	if r.counter.Add(len(r.grades)+depth) != nil {
 		return 0
 	}
-	common := make([]int, max(len(r.grades), relevant))
+	var common [depth]int    // documents that enter the overlap, by rank
 	above := map[int16]int{} // documents of the grade so far
-	for rank, g := range r.grades {
+	for rank, g := range r.grades[:min(len(r.grades), depth)] {
 		if g > 0 {
-			common[max(rank, r.relevant(int(g)+1)+above[g])]++
+			if both := max(rank, r.relevant(int(g)+1)+above[g]); both < depth {
+				common[both]++
+			}
 			above[g]++
 		}
 	}

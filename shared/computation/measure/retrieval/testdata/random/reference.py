@@ -2,7 +2,8 @@
 
 trec_eval 10.0 has gm_map and 11pt_avg, and nDCG with gains for all ranks; it was built with %.15f in place of %6.4f, and its path is the
 first argument. ir-measures 0.4.3 has nDCG with gains at a cutoff, and Compat. The latter breaks ties of scores in another way, so that it
-gets a run of the same order without ties.
+gets a run of the same order without ties. It stops at the end of the run, while compatibility.py of Compat's authors always goes to rank
+1000, so that it gets runs with 1000 documents.
 """
 import gzip
 import json
@@ -53,7 +54,7 @@ def case(number):
     untied = {}
     for topic, scores in ranked.items():
         order = sorted(sorted(scores, key=lambda d: d.encode(), reverse=True), key=lambda d: -scores[d])
-        untied[topic] = {d: float(len(order) - i) for i, d in enumerate(order)}
+        untied[topic] = {d: float(1000 - i) for i, d in enumerate([*order, *(f"unjudged{i}" for i in range(1000 - len(order)))])}
     measures = [ir_measures.parse_measure(m) for m in MEASURES]
     for m in ir_measures.iter_calc(measures, judged, untied):
         values[m.query_id][MEASURES[measures.index(m.measure)]] = m.value

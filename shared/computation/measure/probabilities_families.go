@@ -27,7 +27,8 @@ var probabilitiesEvaluator = EvaluatorKind{
 		{Name: "LogLoss", Cutoff: NoCutoff, Parameters: ofPositive,
 			Definition: "Mean negative logarithm of the probability of the true label."},
 		{Name: "Brier", Cutoff: NoCutoff, Parameters: ofPositive,
-			Definition: "Mean squared difference of the probabilities from what is true."},
+			Definition: "Mean squared difference of the probabilities from 1 for the true label and 0 for others, summed over the labels of the " +
+				"run if it has scores of more than two."},
 		{Name: "F1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
 			Definition: "F1 of the positive label, predicted above 0.5, over the items whose score is not exactly 0.5."},
 		{Name: "CAt1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,

@@ -12,8 +12,8 @@
 //   - AP: Σ (R_k - R_k-1) P_k over the distinct scores in descending order, where P_k and R_k are the precision and the recall of the
 //     examples with this score or a higher one.
 //   - LogLoss: mean of -ln p of the true label, where p is at least 2^-52 and at most 1 - 2^-52.
-//   - Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise. If the truth has more than two labels, the squares are
-//     summed over all labels.
+//   - Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise. If the run has scores of more than two labels, the
+//     squares are summed over all of them, also over labels that the truth lacks.
 //   - CAt1: (c + u c / n) / n for n examples. u examples have a score of exactly 0.5 and are unanswered; c are on the right side of 0.5
 //     (Peñas and Rodrigo, ACL 2011).
 //   - F1: 2 tp / (2 tp + fp + fn) over the answered examples. F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL
@@ -45,7 +45,7 @@ import (
 )
 
 // Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
-const Version = "probabilities/1"
+const Version = "probabilities/2"
 
 // Computation computes the measures of scores.
 var Computation = predictions.Evaluator[*Examples]{
@@ -289,8 +289,8 @@ func (e *Examples) lossOverLabels(m measure.Measure) (of func(i int) float64, re
 		for _, p := range row {
 			squares += p * p
 		}
-		if len(e.Labels) < 3 {
-			squares /= 2
+		if len(row) < 3 {
+			squares /= 2 // as for one score, of which the other is the complement
 		}
 		return squares
 	}, ""

@@ -77,6 +77,20 @@ func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	}
 }
 
+// TestEvaluate_BrierOfThreeColumnsIsNotHalved has a truth that lacks one label of the run. The values are those of scikit-learn 1.9.1 with
+// labels=["a", "b", "c"].
+func TestEvaluate_BrierOfThreeColumnsIsNotHalved(t *testing.T) {
+	rows := [][]float64{{0.4, 0.2, 0.4}, {0.1, 0.3, 0.6}, {0.5, 0.25, 0.25}}
+	got := probabilities.Evaluate(steps.Of(t.Context()), measuretest.Parse(t, measure.Probabilities, "Brier", "LogLoss"),
+		probabilities.Examples{Labels: []string{"a", "b"}, Truth: []int32{0, 1, 0}, Classes: []int32{0, 1, 2},
+			Scores: func(i int) []float64 { return rows[i] }}).Measures
+	for name, want := range map[string]float64{"Brier": 0.5983333333333333, "LogLoss": 0.9378035722533454} {
+		if math.Abs(*got[name]-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", name, *got[name], want)
+		}
+	}
+}
+
 // TestEvaluate_OfRanksAlone checks that an increasing function of the scores changes neither AUC nor AP, and that negated scores change AUC
 // to its complement.
 func TestEvaluate_OfRanksAlone(t *testing.T) {

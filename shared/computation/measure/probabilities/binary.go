@@ -1,6 +1,8 @@
 package probabilities
 
 import (
+	"fmt"
+
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/steps"
 )
@@ -16,6 +18,9 @@ func (e *Examples) value(label int, name string) (float64, string) {
 	switch name {
 	case "AUC":
 		c, reason := e.curvesOf(label)
+		if reason == "" && c.negatives == 0 {
+			reason = "all examples of the truth have one and the same label"
+		}
 		return c.area, reason
 	case "AP":
 		c, reason := e.curvesOf(label)
@@ -40,8 +45,9 @@ func (e *Examples) value(label int, name string) (float64, string) {
 
 func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 
-// curves holds the area under the ROC curve, the average precision, the Brier score and the number of examples with the label.
-type curves struct{ area, precision, brier, positives float64 }
+// curves holds the area under the ROC curve, the average precision, the Brier score, and the numbers of examples with and without the
+// label. The area is only defined if there are both.
+type curves struct{ area, precision, brier, positives, negatives float64 }
 
 // curvesOf returns the curves of a label. It computes them once for each label.
 func (e *Examples) curvesOf(label int) (curves, string) {
@@ -52,10 +58,10 @@ func (e *Examples) curvesOf(label int) (curves, string) {
 	if reason != "" {
 		return curves{}, reason
 	}
-	c, reason := b.curves(e.counter)
-	if reason != "" {
-		return curves{}, reason
+	if len(b.with) == 0 {
+		return curves{}, fmt.Sprintf("no example of the truth has the label %q", e.Labels[label])
 	}
+	c := b.curves(e.counter)
 	if e.needsBrier {
 		c.brier = b.brier(e.counter)
 	}
@@ -81,11 +87,9 @@ func (b *binary) brier(counter *steps.Counter) float64 {
 	return sum.Total() / b.len()
 }
 
-// curves computes the area and the precision. It sorts the scores, and goes through groups of equal scores in descending order.
-func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
-	if len(b.with) == 0 || len(b.without) == 0 {
-		return c, "all examples of the truth have one and the same label"
-	}
+// curves computes the area and the precision. It sorts the scores, and goes through groups of equal scores in descending order. There must
+// be an example with the label.
+func (b *binary) curves(counter *steps.Counter) curves {
 	steps.Sort(counter, b.with)
 	steps.Sort(counter, b.without)
 	positives, negatives := float64(len(b.with)), float64(len(b.without))
@@ -114,7 +118,9 @@ func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
 		sum.Add(equal * found / (found + negatives - float64(lower)))
 		with, without = with[:n], without[:lower]
 	}
-	return curves{area: pairs.Total() / positives / negatives, precision: sum.Total() / positives, positives: positives}, ""
+	return curves{
+		area: measure.Ratio(pairs.Total()/positives, negatives), precision: sum.Total() / positives, positives: positives, negatives: negatives,
+	}
 }
 
 // answers counts decisions. A score of exactly 0.5 is unanswered.

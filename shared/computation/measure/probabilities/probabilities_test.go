@@ -91,6 +91,15 @@ func TestEvaluate_BrierOfThreeColumnsIsNotHalved(t *testing.T) {
 	}
 }
 
+// TestEvaluate_APWhereEveryItemHasTheLabelIsOne has scikit-learn's value. The area under the ROC curve is not defined.
+func TestEvaluate_APWhereEveryItemHasTheLabelIsOne(t *testing.T) {
+	got := evaluate(measuretest.Parse(t, measure.Probabilities, "AP(positive=0)", "AUC(positive=0)"), []int32{0, 0, 0},
+		[][]float64{{0.2}, {0.9}, {0.4}}).Measures
+	if got["AP(positive=0)"] == nil || *got["AP(positive=0)"] != 1 || got["AUC(positive=0)"] != nil {
+		t.Errorf("AP is %v", got)
+	}
+}
+
 // TestEvaluate_OfRanksAlone checks that an increasing function of the scores changes neither AUC nor AP, and that negated scores change AUC
 // to its complement.
 func TestEvaluate_OfRanksAlone(t *testing.T) {
@@ -128,6 +137,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 	}{
 		{"AUC", "the truth has 3 labels, so the measure has to say which is positive: AUC(positive=LABEL)", []int32{0, 1, 2}},
 		{"AUC", "the truth has 1 label, so the measure has to say which is positive", []int32{0, 0, 0}},
+		{"AP", "the truth has 1 label, so the measure has to say which is positive", []int32{0, 0, 0}},
 		{"AUC(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"PAN(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"AUC(positive=9)", `no example of the truth has the label "9"`, []int32{0, 1, 0}},

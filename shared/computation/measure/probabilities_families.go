@@ -7,8 +7,13 @@ var (
 		Definition: "mean over the labels, each against the rest: macro: plain; weighted: by how often a label is true"}
 	positiveClass = Parameter{Name: "positive", Domain: "label", without: averageOfClasses.Name,
 		Definition: "the label that scores are for; the greater one of two unless given, such as 1, true or yes"}
+	editionOfPAN = Parameter{Name: "edition", Domain: "choice", Default: "2021", Choices: []string{"2021", "2024", "2025"},
+		Definition: "how items with a score of exactly 0.5 count, by the year of PAN whose evaluator first counted them so; 2021, also used in " +
+			"2020, 2022 and 2023: F1 leaves them out; 2024: F1 counts them as predictions of the other label, and CAt1 counts those of the " +
+			"other label as right, so that it can exceed 1; 2025: F1 as in 2024, CAt1 as in 2021"}
 	ofClasses  = []Parameter{averageOfClasses, positiveClass}
 	ofPositive = []Parameter{positiveClass}
+	ofPAN      = []Parameter{positiveClass, editionOfPAN}
 )
 
 var probabilitiesEvaluator = EvaluatorKind{
@@ -29,14 +34,14 @@ var probabilitiesEvaluator = EvaluatorKind{
 		{Name: "Brier", Cutoff: NoCutoff, Parameters: ofPositive,
 			Definition: "Mean squared difference of the probabilities from 1 for the true label and 0 for others, summed over the labels of the " +
 				"run if it has scores of more than two."},
-		{Name: "F1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
-			Definition: "F1 of the positive label, predicted above 0.5, over the items whose score is not exactly 0.5."},
-		{Name: "CAt1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
+		{Name: "F1", Cutoff: NoCutoff, Parameters: ofPAN, HigherIsBetter: true,
+			Definition: "F1 of the positive label, predicted above 0.5; the edition says how items with a score of exactly 0.5 count."},
+		{Name: "CAt1", Cutoff: NoCutoff, Parameters: ofPAN, HigherIsBetter: true,
 			Definition: "PAN's C@1: accuracy in which items with a score of exactly 0.5 are unanswered, and count as right as often as the others."},
 		{Name: "F05u", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
-			Definition: "PAN's F0.5u: F with more weight on precision, in which unanswered items count as missed."},
-		{Name: "PAN", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
-			Definition: "Mean of AUC, CAt1, F05u, F1 and 1 - Brier, as in PAN's authorship verification."},
+			Definition: "PAN's F0.5u since 2021: F with more weight on precision, in which unanswered items count as missed."},
+		{Name: "PAN", Cutoff: NoCutoff, Parameters: ofPAN, HigherIsBetter: true,
+			Definition: "Mean of AUC, CAt1, F05u, F1 and 1 - Brier, as in PAN's authorship verification since 2021; PAN 2020 had no Brier."},
 	},
 	alias: func(text string) string { return cmp.Or(namesOfPAN[text], text) },
 }

@@ -14,30 +14,31 @@ type binary struct {
 }
 
 // value returns a measure of a label.
-func (e *Examples) value(label int, name string) (float64, string) {
-	switch name {
+func (e *Examples) value(label int, m measure.Measure) (float64, string) {
+	edition := m.Param("edition")
+	switch m.Name {
 	case "AUC":
 		c, reason := e.curvesOf(label)
-		if reason == "" && c.negatives == 0 {
-			reason = "all examples of the truth have one and the same label"
+		if reason == "" {
+			reason = c.oneLabel()
 		}
 		return c.area, reason
 	case "AP":
 		c, reason := e.curvesOf(label)
 		return c.precision, reason
 	case "PAN":
-		return e.pan(label)
+		return e.pan(label, edition)
 	}
 	b, reason := e.binary(label)
 	if reason != "" {
 		return 0, reason
 	}
 	a := b.answers(e.counter)
-	switch name {
+	switch m.Name {
 	case "F1":
-		return measure.Ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
+		return a.f1(edition), ""
 	case "CAt1":
-		return a.rightAtOne(b.len()), ""
+		return a.rightAtOne(b.len(), edition), ""
 	default:
 		return a.missing(), ""
 	}
@@ -48,6 +49,14 @@ func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 // curves holds the area under the ROC curve, the average precision, the Brier score, and the numbers of examples with and without the
 // label. The area is only defined if there are both.
 type curves struct{ area, precision, brier, positives, negatives float64 }
+
+// oneLabel returns the reason why the area is not defined, or "" if it is.
+func (c curves) oneLabel() string {
+	if c.negatives == 0 {
+		return "all examples of the truth have one and the same label"
+	}
+	return ""
+}
 
 // curvesOf returns the curves of a label. It computes them once for each label.
 func (e *Examples) curvesOf(label int) (curves, string) {
@@ -124,10 +133,13 @@ func (b *binary) curves(counter *steps.Counter) curves {
 }
 
 // answers counts decisions. A score of exactly 0.5 is unanswered.
-type answers struct{ truePositive, falsePositive, falseNegative, trueNegative, unanswered float64 }
+type answers struct {
+	truePositive, falsePositive, falseNegative, trueNegative float64
+	unansweredPositive, unansweredNegative                   float64 // by the true label
+}
 
 func (b *binary) answers(counter *steps.Counter) (a answers) {
-	count := func(scores []float64, above, below *float64) {
+	count := func(scores []float64, above, even, below *float64) {
 		for _, s := range scores {
 			if counter.Add(1) != nil {
 				break
@@ -138,37 +150,63 @@ func (b *binary) answers(counter *steps.Counter) (a answers) {
 			case s < 0.5:
 				*below++
 			default:
-				a.unanswered++
+				*even++
 			}
 		}
 	}
-	count(b.with, &a.truePositive, &a.falseNegative)
-	count(b.without, &a.falsePositive, &a.trueNegative)
+	count(b.with, &a.truePositive, &a.unansweredPositive, &a.falseNegative)
+	count(b.without, &a.falsePositive, &a.unansweredNegative, &a.trueNegative)
 	return a
 }
 
-// rightAtOne returns C@1 for n examples.
-func (a answers) rightAtOne(n float64) float64 {
-	right := a.truePositive + a.trueNegative
-	return (right + a.unanswered*right/n) / n
+// Values of the parameter edition.
+const (
+	edition2021 = "2021"
+	edition2024 = "2024"
+)
+
+// f1 returns F1 as of an edition of PAN.
+func (a answers) f1(edition string) float64 {
+	missed := a.falseNegative
+	if edition != edition2021 {
+		missed += a.unansweredPositive
+	}
+	return measure.Ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+missed)
 }
+
+// rightAtOne returns C@1 for n examples as of an edition of PAN.
+func (a answers) rightAtOne(n float64, edition string) float64 {
+	right := a.truePositive + a.trueNegative
+	if edition == edition2024 {
+		right += a.unansweredNegative
+	}
+	return (right + a.unanswered()*right/n) / n
+}
+
+func (a answers) unanswered() float64 { return a.unansweredPositive + a.unansweredNegative }
 
 // missing returns F0.5u.
 func (a answers) missing() float64 {
-	return measure.Ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered)+a.falsePositive)
+	return measure.Ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered())+a.falsePositive)
 }
 
-// pan returns the mean of PAN's five measures.
-func (e *Examples) pan(label int) (float64, string) {
+// pan returns the mean of PAN's five measures as of an edition.
+func (e *Examples) pan(label int, edition string) (float64, string) {
+	c, reason := e.curvesOf(label)
+	if reason == "" {
+		reason = c.oneLabel()
+	}
+	if reason != "" {
+		return 0, reason
+	}
+	b, reason := e.binary(label)
+	if reason != "" {
+		return 0, reason
+	}
+	a := b.answers(e.counter)
 	var sum measure.Sum
-	for _, name := range []string{"AUC", "CAt1", "F05u", "F1"} {
-		value, reason := e.value(label, name)
-		if reason != "" {
-			return 0, reason
-		}
+	for _, value := range []float64{c.area, a.rightAtOne(b.len(), edition), a.missing(), a.f1(edition), 1 - c.brier} {
 		sum.Add(value)
 	}
-	c, _ := e.curvesOf(label) // AUC has computed them
-	sum.Add(1 - c.brier)
 	return sum.Total() / 5, ""
 }

@@ -15,9 +15,9 @@
 //   - Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise. If the run has scores of more than two labels, the
 //     squares are summed over all of them, also over labels that the truth lacks.
 //   - CAt1: (c + u c / n) / n for n examples. u examples have a score of exactly 0.5 and are unanswered; c are on the right side of 0.5
-//     (Peñas and Rodrigo, ACL 2011).
-//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples. F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL
-//     2019). 0/0 is 0.
+//     (Peñas and Rodrigo, ACL 2011). With edition=2024, c also counts the unanswered examples without the positive label.
+//   - F1: 2 tp / (2 tp + fp + fn). Unanswered examples with the positive label count for fn, except with edition=2021. F05u:
+//     1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) without these (Bevendorff et al., NAACL 2019). 0/0 is 0.
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
 //
 // # Differences from the references
@@ -25,9 +25,10 @@
 // AUC, AP, LogLoss and Brier follow scikit-learn. scikit-learn warns if probabilities do not sum to 1. Here the run is refused if the sum
 // differs from 1 by more than 0.01.
 //
-// The other measures follow PAN's evaluator for authorship verification, with two exceptions. PAN's evaluator turns a score of 0.5 into an
-// answer before F05u counts the unanswered examples, so it counts none. Here F05u counts them as published. If the truth has only one
-// label, PAN's evaluator returns 0. Here the measure has no value but a reason.
+// The other measures follow PAN's evaluators for authorship verification (2020 to 2023) and for texts of machines (2024 and 2025), with two
+// exceptions. The evaluator of 2020 turns a score of 0.5 into an answer before F05u counts the unanswered examples, so it counts none. Here
+// F05u counts them as published. If the truth has only one label, the evaluators return 0 or fail. Here the measure has no value but a
+// reason.
 package probabilities
 
 import (
@@ -126,7 +127,7 @@ func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measu
 		if reason != "" {
 			return 0, reason
 		}
-		return e.value(positive, m.Name)
+		return e.value(positive, m)
 	})
 	result.Signatures = e.signatures
 	return result
@@ -199,7 +200,7 @@ func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
 	}
 	var sum, weights measure.Sum
 	for label := range e.Labels {
-		value, reason := e.value(label, m.Name)
+		value, reason := e.value(label, m)
 		if reason != "" || e.counter.Err() != nil {
 			return 0, reason
 		}

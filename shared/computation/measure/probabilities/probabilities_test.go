@@ -66,7 +66,25 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 	}
 }
 
-// TestEvaluate_CountsUnansweredAsPublished uses scores of exactly 0.5, which PAN's evaluator counts as answers in F0.5u.
+// TestEvaluate_CountsUnansweredLikeTheEditionOfPAN compares with the values of the evaluators of PAN 2023, 2024 and 2025.
+func TestEvaluate_CountsUnansweredLikeTheEditionOfPAN(t *testing.T) {
+	truth := []int32{1, 1, 1, 0, 0, 0, 0, 1}
+	scores := [][]float64{{0.9}, {0.2}, {0.5}, {0.1}, {0.5}, {0.5}, {0.8}, {0.7}}
+	for edition, want := range map[string]map[string]float64{
+		"2021": {"F1": 0.6666666666666666, "CAt1": 0.515625, "PAN": 0.6190694444444444},
+		"2024": {"F1": 0.5714285714285714, "CAt1": 0.859375, "PAN": 0.6687718253968253},
+		"2025": {"F1": 0.5714285714285714, "CAt1": 0.515625, "PAN": 0.6000218253968254},
+	} {
+		for name, want := range want {
+			asked := measuretest.Parse(t, measure.Probabilities, name+"(edition="+edition+")")
+			if got := *evaluate(asked, truth, scores).Measures[asked[0].String()]; math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s of %s is %v, want %v", name, edition, got, want)
+			}
+		}
+	}
+}
+
+// TestEvaluate_CountsUnansweredAsPublished uses scores of exactly 0.5, which PAN 2020's evaluator counts as answers in F0.5u.
 func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "C@1", "f_05_u", "F1")
 	got := evaluate(asked, []int32{1, 0, 1, 0}, [][]float64{{0.9}, {0.1}, {0.5}, {0.5}}).Measures

@@ -10,6 +10,8 @@ var (
 		Definition: "how many times as much recall counts as precision"}
 	averageOrPositive = []string{average.Name, positive.Name}
 	ofLabels          = []Parameter{average, positive, someOf}
+	onlyPositive      = []string{positive.Name}
+	ofOneLabel        = []Parameter{positive}
 )
 
 var classificationEvaluator = EvaluatorKind{
@@ -31,6 +33,12 @@ var classificationEvaluator = EvaluatorKind{
 			Definition: "Share of the items predicted with a label that truly have it."},
 		{Name: "Recall", Cutoff: NoCutoff, Parameters: ofLabels, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Share of the items that truly have a label that are predicted with it."},
+		{Name: "Specificity", Cutoff: NoCutoff, Parameters: ofOneLabel, oneOf: onlyPositive, HigherIsBetter: true,
+			Definition: "Share of the items truly without a label that are not predicted with it."},
+		{Name: "FPR", Cutoff: NoCutoff, Parameters: ofOneLabel, oneOf: onlyPositive,
+			Definition: "False positive rate: share of the items truly without a label that are predicted with it, which is 1 - Specificity."},
+		{Name: "FNR", Cutoff: NoCutoff, Parameters: ofOneLabel, oneOf: onlyPositive,
+			Definition: "False negative rate: share of the items truly with a label that are not predicted with it, which is 1 - Recall."},
 		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
 		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{

@@ -188,8 +188,7 @@ func (p *parser) measure() (Measure, error) {
 		return Measure{}, err
 	}
 	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 has no default: whichever average we chose, some readers would expect the other
-		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(%[3]s=LABEL), for example", f.Name,
-			strings.Join(f.oneOf, ", "), f.oneOf[1])
+		return Measure{}, f.missingChoice()
 	}
 	for _, given := range params {
 		known := f.parameter(given.Name)
@@ -255,6 +254,16 @@ func (p *parser) params(f *Family, name string) ([]Param, error) {
 		}
 	}
 	return params, nil
+}
+
+// missingChoice is the error for a measure without exactly one of the parameters of oneOf. The last of them names a label or a type.
+func (f *Family) missingChoice() error {
+	last := f.oneOf[len(f.oneOf)-1]
+	if len(f.oneOf) == 1 {
+		return fmt.Errorf("%[1]s needs %[2]s: %[1]s(%[2]s=LABEL)", f.Name, last)
+	}
+	return fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(%[3]s=LABEL), for example", f.Name,
+		strings.Join(f.oneOf, ", "), last)
 }
 
 // hasOne reports whether exactly one of the parameters of oneOf was given.

@@ -136,6 +136,7 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "P(2)@10", `P has no parameter "2"`},
 		{Retrieval, "P('x')@10", "written as name=value"},
 		{Retrieval, "P(rel)@10", "write rel=value"},
+		{Classification, "FPR", "FPR needs positive: FPR(positive=LABEL)"},
 		{Retrieval, "P(k=2)@10", `no parameter "k"; it has rel, judged_only`},
 		{Retrieval, "NumQ(rel=1)", "takes no parameters"},
 		{Retrieval, "P(rel=0)@10", "from 1 to"},
@@ -203,7 +204,7 @@ func TestCatalogue_OnlyErrorsAreBetterWhenLow(t *testing.T) {
 	for _, e := range Evaluators {
 		for _, f := range e.Families {
 			low := strings.HasSuffix(f.Name, "Loss") || f.Name == "Brier" ||
-				strings.HasSuffix(f.Name, "MSE") || strings.HasSuffix(f.Name, "AE") || f.Name == "MAPE"
+				strings.HasSuffix(f.Name, "MSE") || strings.HasSuffix(f.Name, "AE") || f.Name == "MAPE" || f.Name == "FPR" || f.Name == "FNR"
 			if f.HigherIsBetter == low {
 				t.Errorf("%s: HigherIsBetter is %v", f.Name, f.HigherIsBetter)
 			}

@@ -11,6 +11,7 @@
 //     label. micro: over all decisions together, which equals Accuracy if each example has one label. With labels, only these labels
 //     count. With positive=LABEL, only this label counts. Not defined if the truth lacks a label that is named.
 //   - F: (1 + beta²) hits / (beta² examples + predictions) in the place of F1.
+//   - Specificity: share of the examples without the positive label that are not predicted with it. FPR: 1 - Specificity. FNR: 1 - Recall.
 //   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels; 0 if the truth or the predictions have only one label.
 //   - Kappa: Cohen's kappa. Not defined if all labels of truth and predictions are the same. With weights, a disagreement counts by the
 //     distance of its labels in the order of labels: numeric if all labels are numbers, otherwise the order of their bytes.
@@ -21,6 +22,7 @@
 package classification
 
 import (
+	"fmt"
 	"math"
 
 	"assay/shared/computation/measure"
@@ -79,6 +81,8 @@ func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) mea
 			return float64(t.correct) / float64(t.samples), ""
 		case "BalancedAccuracy":
 			return decisions.Mean(counter, t.Counts, decisions.Counts.Recall, decisions.Counts.IsTrue), ""
+		case "Specificity", "FPR", "FNR":
+			return t.rate(counter, m)
 		case "MCC":
 			return t.matthews(), ""
 		case "Kappa":
@@ -92,6 +96,27 @@ func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) mea
 			return t.Value(counter, m)
 		}
 	})
+}
+
+// rate returns Specificity, FPR or FNR of the positive label. The examples with the label, and those without it, must not be none.
+func (t *counts) rate(counter *steps.Counter, m measure.Measure) (float64, string) {
+	codes, reason := t.Chosen(counter, m)
+	if reason != "" || len(codes) == 0 { // the counter has an error if there is no code
+		return 0, reason
+	}
+	of := t.Counts[codes[0]]
+	without := t.samples - of.Actual
+	wrong := of.Predicted - of.Hits
+	switch {
+	case m.Name == "FNR":
+		return float64(of.Actual-of.Hits) / float64(of.Actual), ""
+	case without == 0:
+		return 0, fmt.Sprintf("every example of the truth has the label %q", m.Param("positive"))
+	case m.Name == "FPR":
+		return float64(wrong) / float64(without), ""
+	default:
+		return float64(without-wrong) / float64(without), ""
+	}
 }
 
 // matthews returns Gorodkin's R_K, which equals Matthews' coefficient for two labels: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²)), where c

@@ -21,6 +21,9 @@ var everyMeasure = func() (names []string) {
 		case "F", "MacroMAE": // tested in ordinal_test.go
 			continue
 		case "F1", "Precision", "Recall":
+		case "Specificity", "FPR", "FNR":
+			names = append(names, f.Name+"(positive=b)")
+			continue
 		default:
 			names = append(names, f.Name)
 			continue
@@ -78,6 +81,14 @@ func naive(truth, predicted []int32) map[string]float64 {
 		if support > 0 || guesses > 0 {
 			occurring++
 		}
+		others := s - support
+		if labels[label] == "b" && support > 0 {
+			values["FNR(positive=b)"] = count(func(t, p int32) bool { return t == label && p != label }) / support
+			if others > 0 {
+				values["FPR(positive=b)"] = count(func(t, p int32) bool { return t != label && p == label }) / others
+				values["Specificity(positive=b)"] = count(func(t, p int32) bool { return t != label && p != label }) / others
+			}
+		}
 		if support > 0 {
 			present++
 			recallSum += recall
@@ -133,6 +144,8 @@ func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 		{"Kappa", []int32{0, 0}, []int32{0, 0},
 			"truth and predictions have one and the same label throughout, so chance alone explains the agreement"},
 		{"F1(positive=b)", []int32{0, 0}, []int32{0, 1}, `no example of the truth has the label "b"`},
+		{"Specificity(positive=a)", []int32{0, 0}, []int32{0, 1}, `every example of the truth has the label "a"`},
+		{"FNR(positive=b)", []int32{0, 0}, []int32{0, 1}, `no example of the truth has the label "b"`},
 		{"Recall(positive=spam)", []int32{0, 1}, []int32{0, 1}, `no example of the truth has the label "spam"`},
 	}
 	for _, test := range tests {

@@ -19,8 +19,8 @@ func (e *Examples) value(label int, m measure.Measure) (float64, string) {
 	switch m.Name {
 	case "AUC":
 		c, reason := e.curvesOf(label)
-		if reason == "" {
-			reason = c.oneLabel()
+		if reason == "" && c.negatives == 0 {
+			reason = oneLabel
 		}
 		return c.area, reason
 	case "AP":
@@ -39,24 +39,33 @@ func (e *Examples) value(label int, m measure.Measure) (float64, string) {
 		return a.f1(edition), ""
 	case "CAt1":
 		return a.rightAtOne(b.len(), edition), ""
-	default:
+	case "F05u":
 		return a.missing(), ""
+	case "FNR":
+		return share(b.with, a.falseNegative+a.unansweredPositive)
+	case "FPR":
+		return share(b.without, a.falsePositive)
+	default:
+		return share(b.without, a.trueNegative+a.unansweredNegative)
 	}
 }
+
+// share returns n divided by the number of scores, which are those of the examples with or without the label.
+func share(of []float64, n float64) (value float64, reason string) {
+	if len(of) == 0 {
+		return 0, oneLabel
+	}
+	return n / float64(len(of)), ""
+}
+
+// oneLabel is the reason of measures that need examples with the label and examples without it.
+const oneLabel = "all examples of the truth have one and the same label"
 
 func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 
 // curves holds the area under the ROC curve, the average precision, the Brier score, and the numbers of examples with and without the
 // label. The area is only defined if there are both.
 type curves struct{ area, precision, brier, positives, negatives float64 }
-
-// oneLabel returns the reason why the area is not defined, or "" if it is.
-func (c curves) oneLabel() string {
-	if c.negatives == 0 {
-		return "all examples of the truth have one and the same label"
-	}
-	return ""
-}
 
 // curvesOf returns the curves of a label. It computes them once for each label.
 func (e *Examples) curvesOf(label int) (curves, string) {
@@ -193,11 +202,11 @@ func (a answers) missing() float64 {
 // pan returns the mean of PAN's five measures as of an edition.
 func (e *Examples) pan(label int, edition string) (float64, string) {
 	c, reason := e.curvesOf(label)
-	if reason == "" {
-		reason = c.oneLabel()
-	}
-	if reason != "" {
+	switch {
+	case reason != "":
 		return 0, reason
+	case c.negatives == 0:
+		return 0, oneLabel
 	}
 	b, reason := e.binary(label)
 	if reason != "" {

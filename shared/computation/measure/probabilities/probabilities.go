@@ -18,6 +18,8 @@
 //     (Peñas and Rodrigo, ACL 2011). With edition=2024, c also counts the unanswered examples without the positive label.
 //   - F1: 2 tp / (2 tp + fp + fn). Unanswered examples with the positive label count for fn, except with edition=2021. F05u:
 //     1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) without these (Bevendorff et al., NAACL 2019). 0/0 is 0.
+//   - Specificity: share of the examples without the positive label with s <= 0.5. FPR: 1 - Specificity. FNR: share of the examples with the
+//     positive label with s <= 0.5. Not defined if there are no such examples.
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
 //
 // # Differences from the references

@@ -84,6 +84,19 @@ func TestEvaluate_CountsUnansweredLikeTheEditionOfPAN(t *testing.T) {
 	}
 }
 
+// TestEvaluate_RatesOfErrors compares with values of scikit-learn 1.9.1, of its confusion matrix and its recall of the other label. Scores of
+// exactly 0.5 are not above 0.5.
+func TestEvaluate_RatesOfErrors(t *testing.T) {
+	asked := measuretest.Parse(t, measure.Probabilities, "FPR", "FNR", "Specificity")
+	scores := [][]float64{{0.9}, {0.2}, {0.5}, {0.1}, {0.5}, {0.5}, {0.8}, {0.7}}
+	got := evaluate(asked, []int32{1, 1, 1, 0, 0, 0, 0, 1}, scores).Measures
+	for name, want := range map[string]float64{"FPR": 0.25, "FNR": 0.5, "Specificity": 0.75} {
+		if *got[name] != want {
+			t.Errorf("%s is %v, want %v", name, *got[name], want)
+		}
+	}
+}
+
 // TestEvaluate_CountsUnansweredAsPublished uses scores of exactly 0.5, which PAN 2020's evaluator counts as answers in F0.5u.
 func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "C@1", "f_05_u", "F1")
@@ -158,6 +171,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 		{"AP", "the truth has 1 label, so the measure has to say which is positive", []int32{0, 0, 0}},
 		{"AUC(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"PAN(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
+		{"FPR(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"AUC(positive=9)", `no example of the truth has the label "9"`, []int32{0, 1, 0}},
 		{"AUC(average=macro)", "the run has one score for each example, and an average needs one for each label", []int32{0, 1, 2}},
 		{"LogLoss", "the run has one score for each example, and needs one for each of 3 labels", []int32{0, 1, 2}},

@@ -44,7 +44,10 @@ var classificationEvaluator = EvaluatorKind{
 		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
 			{Name: "weights", Domain: "choice", Choices: []string{"linear", "quadratic"},
 				Definition: "how far apart labels are counts, by their places in the order of numbers or, of other labels, of the alphabet, or by " +
-					"the squares of that; without it all count alike"}},
+					"the squares of that; without it all count alike"},
+			{Name: "labels", Domain: "scale", with: "weights", Max: MaxScale,
+				Definition: "the scale: all labels in their order, separated by commas, or the first and the last of whole numbers, as in 1..5; " +
+					"without it, labels that neither truth nor run has leave no gap, so that the distances depend on the run"}},
 			Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
 		{Name: "MacroMAE", Cutoff: NoCutoff,
 			Definition: "Mean absolute error of labels that are numbers, as the mean over the true labels, so that rare ones count as much."},

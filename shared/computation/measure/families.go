@@ -44,11 +44,11 @@ type Family struct {
 // Parameter is a named parameter of a family, in brackets.
 type Parameter struct {
 	Name       string            `json:"name"`
-	Domain     string            `json:"domain" enum:"integer,number,flag,choice,label,gains"`
+	Domain     string            `json:"domain" enum:"integer,number,flag,choice,label,gains,scale"`
 	Default    string            `json:"default,omitempty" doc:"value if the parameter is left out"`
 	Choices    []string          `json:"choices,omitempty" doc:"for a choice: the allowed values"`
 	Min        float64           `json:"min,omitempty" doc:"for an integer or number: the least value"`
-	Max        float64           `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
+	Max        float64           `json:"max,omitempty" doc:"for an integer or number: the greatest value; for a scale: the greatest number of labels"`
 	Open       bool              `json:"open,omitempty" doc:"min and max are themselves excluded"`
 	Definition string            `json:"definition"`
 	with       string            // another parameter that this one requires
@@ -92,6 +92,8 @@ func (p Parameter) canonical(value string) (string, error) {
 		return choice, nil
 	case "gains":
 		return p.canonicalGains(value)
+	case "scale":
+		return p.canonicalScale(value)
 	default: // label
 		if value == "" || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
 			return "", fmt.Errorf("%s=%q: give a label, in '...' if it has spaces or signs", p.Name, value)

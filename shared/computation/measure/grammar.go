@@ -125,7 +125,7 @@ func (m Measure) Labels() []string {
 	if positive := m.Param("positive"); positive != "" {
 		return []string{positive}
 	}
-	if list := m.Param("labels"); list != "" {
+	if list := m.Param("labels"); list != "" && m.Scale() == nil {
 		return strings.Split(list, ",")
 	}
 	return nil

@@ -14,7 +14,8 @@
 //   - Specificity: share of the examples without the positive label that are not predicted with it. FPR: 1 - Specificity. FNR: 1 - Recall.
 //   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels; 0 if the truth or the predictions have only one label.
 //   - Kappa: Cohen's kappa. Not defined if all labels of truth and predictions are the same. With weights, a disagreement counts by the
-//     distance of its labels in the order of labels: numeric if all labels are numbers, otherwise the order of their bytes.
+//     distance of its labels on the scale or, without a scale, in the order of the labels that occur: numeric if all are numbers, otherwise
+//     the order of their bytes. Not defined if a label is not on the scale.
 //   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009). Not
 //     defined if a label is not a number.
 //
@@ -32,7 +33,7 @@ import (
 )
 
 // Version names the semantics of this evaluator. Each evaluation records it. It changes whenever a value may change.
-const Version = "classification/2"
+const Version = "classification/3"
 
 // Computation computes the measures of classification.
 var Computation = predictions.Evaluator[*counts]{
@@ -86,8 +87,8 @@ func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) mea
 		case "MCC":
 			return t.matthews(), ""
 		case "Kappa":
-			if weights := m.Param("weights"); weights != "" {
-				return o.kappa(weights == "quadratic")
+			if m.Param("weights") != "" {
+				return o.kappa(m)
 			}
 			return t.kappa()
 		case "MacroMAE":

@@ -15,9 +15,13 @@ type ordinal struct {
 }
 
 // kappa returns 1 - observed / expected disagreement. A disagreement counts the distance of its labels or, if quadratic, the square of the
-// distance.
-func (o *ordinal) kappa(quadratic bool) (float64, string) {
-	places := o.Places()
+// distance. All sums are over places or of whole numbers, so the bits of the value do not depend on the order of examples.
+func (o *ordinal) kappa(m measure.Measure) (float64, string) {
+	places, n, reason := o.places(m.Scale())
+	if reason != "" {
+		return 0, reason
+	}
+	quadratic := m.Param("weights") == "quadratic"
 	var observed float64
 	for i, t := range o.truth {
 		if o.counter.Add(1) != nil {
@@ -29,27 +33,47 @@ func (o *ordinal) kappa(quadratic bool) (float64, string) {
 		}
 		observed += apart
 	}
-	n := float64(o.samples)
-	expected := o.linear(places)
-	if quadratic {
-		expected = o.quadratic(places)
-	}
-	if expected == 0 {
-		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
-	}
-	return 1 - observed*n/expected, ""
-}
-
-// linear returns the sum of distances over all pairs of a true and a predicted label. It adds, for each two adjacent places, the number of
-// pairs with one label on each side.
-func (o *ordinal) linear(places []int64) float64 {
-	actual, predicted := make([]float64, len(places)), make([]float64, len(places))
+	actual, predicted := make([]float64, n), make([]float64, n)
 	for code, l := range o.Counts {
 		actual[places[code]] += float64(l.Actual)
 		predicted[places[code]] += float64(l.Predicted)
 	}
+	samples := float64(o.samples)
+	expected := linear(actual, predicted, samples)
+	if quadratic {
+		expected = squared(actual, predicted, samples)
+	}
+	if expected == 0 {
+		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
+	}
+	return 1 - observed*samples/expected, ""
+}
+
+// places returns the place of each label, by code, and the number of places. Labels that do not occur may have any place. It returns a
+// reason instead if a label that occurs is not on the scale. An empty scale consists of the labels that occur.
+func (o *ordinal) places(scale []string) (places []int64, n int, reason string) {
+	if len(scale) == 0 {
+		return o.Places(), len(o.Names), ""
+	}
+	on := make(map[string]int64, len(scale))
+	for place, label := range scale {
+		on[label] = int64(place)
+	}
+	places = make([]int64, len(o.Names))
+	for code, label := range o.Names {
+		place, ok := on[label]
+		if !ok && o.Counts[code].Occurs() > 0 {
+			return nil, 0, fmt.Sprintf("the label %q is not on the scale from %q to %q", label, scale[0], scale[len(scale)-1])
+		}
+		places[code] = place
+	}
+	return places, len(scale), ""
+}
+
+// linear returns the sum of distances over all pairs of a true and a predicted label of n examples, from the numbers of labels by place. It
+// adds, for each two adjacent places, the number of pairs with one label on each side.
+func linear(actual, predicted []float64, n float64) float64 {
 	var sum, below, guessed float64
-	n := float64(o.samples)
 	for place := range actual {
 		below, guessed = below+actual[place], guessed+predicted[place]
 		sum += below*(n-guessed) + guessed*(n-below)
@@ -57,19 +81,20 @@ func (o *ordinal) linear(places []int64) float64 {
 	return sum
 }
 
-// quadratic returns the sum of squared distances over all pairs of a true and a predicted label. It measures places from the mean of the
-// true ones, so that no large numbers cancel out.
-func (o *ordinal) quadratic(places []int64) float64 {
-	n, centre := float64(o.samples), 0.0
-	for code, l := range o.Counts {
-		centre += float64(places[code]) * float64(l.Actual) / n
+// squared returns the sum of squared distances over all pairs of a true and a predicted label of n examples, from the numbers of labels by
+// place. It measures places from the mean of the true ones, so that no large numbers cancel out.
+func squared(actual, predicted []float64, n float64) float64 {
+	centre := 0.0
+	for place, count := range actual {
+		centre += float64(place) * count / n
 	}
 	var trueSquares, squares, trueSum, sum float64
-	for code, l := range o.Counts {
-		x := float64(places[code]) - centre
-		trueSum, sum = trueSum+x*float64(l.Actual), sum+x*float64(l.Predicted)
-		trueSquares += x * x * float64(l.Actual)
-		squares += x * x * float64(l.Predicted)
+	for place := range actual {
+		x := float64(place) - centre
+		trueSum += x * actual[place]
+		sum += x * predicted[place]
+		trueSquares += x * x * actual[place]
+		squares += x * x * predicted[place]
 	}
 	return n*trueSquares + n*squares - 2*trueSum*sum
 }

@@ -55,6 +55,8 @@ func extremes(p measure.Parameter) []string {
 		return []string{"True", "False"}
 	case "choice":
 		return p.Choices
+	case "scale":
+		return []string{"'_,a'", "0..999", "-5..5"}
 	case "gains":
 		return []string{"{0:-1000000,1:0.0000000001}", "{0:1000000}"}
 	}

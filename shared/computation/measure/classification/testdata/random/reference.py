@@ -14,6 +14,8 @@ def values(truth, predicted):
     for weights in ("linear", "quadratic"):
         value = metrics.cohen_kappa_score(truth, predicted, weights=weights)
         result[f"Kappa(weights={weights})"] = None if value != value else value
+        value = metrics.cohen_kappa_score(truth, predicted, weights=weights, labels=list(range(1, 11)))
+        result[f"Kappa(weights={weights},labels=1..10)"] = None if value != value else value
     present = sorted(set(truth))
     result["MacroMAE"] = sum(
         metrics.mean_absolute_error([t for t in truth if t == label], [p for t, p in zip(truth, predicted) if t == label])

@@ -33,7 +33,7 @@ const Version = "clustering/1"
 var Computation = predictions.Evaluator[*table]{
 	Version: Version,
 	Compare: func(counter *steps.Counter, truth *predictions.Gold, run *predictions.Run) *table {
-		return newTable(counter, len(run.Labels()), truth.Codes(), run.Codes())
+		return newTable(counter, truth.Clusters(), run.Clusters(), truth.Codes(), run.Codes())
 	},
 	Measure: evaluate,
 	Steps: func(_ []measure.Measure, truth *predictions.Gold) int {
@@ -86,9 +86,10 @@ type table struct {
 	truePairs, predictedPairs, commonPairs float64
 }
 
-func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *table {
+// newTable compares truth[i] with predicted[i], which are codes below the numbers of true and of predicted clusters.
+func newTable(counter *steps.Counter, trueClusters, predictedClusters int, truth, predicted []int32) *table {
 	t := &table{n: float64(len(truth))}
-	actual, guessed := make([]int64, clusters), make([]int64, clusters)
+	actual, guessed := make([]int32, trueClusters), make([]int32, predictedClusters)
 	cells := make([]uint64, len(truth)) // the cell of each example; sorting brings equal cells together
 	for i, a := range truth {
 		if counter.Add(1) != nil {
@@ -101,7 +102,7 @@ func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *t
 	steps.Sort(counter, cells)
 	t.trueEntropy, t.truePairs = t.margin(actual)
 	t.predictedEntropy, t.predictedPairs = t.margin(guessed)
-	most := make([]float64, clusters) // examples of the most frequent true cluster, by predicted cluster
+	most := make([]int32, predictedClusters) // examples of the most frequent true cluster, by predicted cluster
 	var information, precision, recall, purity measure.Sum
 	for from := 0; from < len(cells); {
 		to := from + 1
@@ -118,11 +119,11 @@ func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *t
 		precision.Add(both * both / b)
 		recall.Add(both * both / a)
 		t.commonPairs += both * (both - 1)
-		most[cells[from]>>32] = max(most[cells[from]>>32], both)
+		most[cells[from]>>32] = max(most[cells[from]>>32], int32(to-from))
 		from = to
 	}
-	for _, x := range most {
-		purity.Add(x)
+	for _, n := range most {
+		purity.Add(float64(n))
 	}
 	t.information = max(0, information.Total())
 	t.precision = precision.Total() / t.n
@@ -132,7 +133,7 @@ func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *t
 }
 
 // margin returns the entropy of clusters with the sizes, and the number of ordered pairs of examples that are together in a cluster.
-func (t *table) margin(sizes []int64) (entropy, pairs float64) {
+func (t *table) margin(sizes []int32) (entropy, pairs float64) {
 	var sum measure.Sum
 	for _, size := range sizes {
 		if x := float64(size); size > 0 && x < t.n {

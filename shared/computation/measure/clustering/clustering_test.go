@@ -2,6 +2,7 @@ package clustering_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -113,6 +114,33 @@ func TestComputation_ReadsClusters(t *testing.T) {
 	}
 	if truth.Known(false, true) != nil {
 		t.Error("names of clusters are compared")
+	}
+}
+
+// TestComputation_OfManyClusters has pairs of items as true clusters, and predicts a cluster for each item. The values are scikit-learn's.
+func TestComputation_OfManyClusters(t *testing.T) {
+	const n = 24_000
+	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "cluster"}
+	var pairs, single strings.Builder
+	pairs.WriteString("id,cluster\n")
+	single.WriteString("id,cluster\n")
+	for i := range n {
+		fmt.Fprintf(&pairs, "%d,c%d\n", i, i/2)
+		fmt.Fprintf(&single, "%d,c%d\n", i, i)
+	}
+	asked := measuretest.Parse(t, measure.Clustering, "Homogeneity", "Completeness", "NMI", "ARI")
+	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, asked, []measure.File{measuretest.File("truth", pairs.String())})
+	if err != nil || truth == nil || truth.Extent != "24000 examples in 12000 clusters" {
+		t.Fatal(truth, diagnostics, err)
+	}
+	e, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("run", single.String())})
+	if err != nil || measure.HasErrors(e.Diagnostics) {
+		t.Fatal(e, err)
+	}
+	for name, want := range map[string]float64{"Homogeneity": 1, "Completeness": 0.9312750050049298, "NMI": 0.9644147028170673, "ARI": 0} {
+		if got := *e.Result.Measures[name]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
 	}
 }
 

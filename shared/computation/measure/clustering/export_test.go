@@ -11,5 +11,5 @@ import (
 // There must be at least one example, and all measures must be of clustering.
 func Evaluate(asked []measure.Measure, clusters int, truth, predicted []int32) measure.Result {
 	counter := steps.Of(context.Background())
-	return evaluate(counter, asked, newTable(counter, clusters, truth, predicted))
+	return evaluate(counter, asked, newTable(counter, clusters, clusters, truth, predicted))
 }

@@ -132,6 +132,8 @@ func (t *Gold) extent() string {
 		text += fmt.Sprintf(" with %s of %d", plural.Count(t.Assigned(), "label"), len(t.labels.names))
 	case t.values == References:
 		text += fmt.Sprintf(" with %s", plural.Count(t.TextBytes(), "byte"))
+	case t.values == Clusters:
+		text += fmt.Sprintf(" in %s", plural.Count(t.Clusters(), "cluster"))
 	case len(t.labels.names) > 0:
 		text += fmt.Sprintf(" with %s", plural.Count(len(t.labels.names), "label"))
 	}

@@ -108,7 +108,7 @@ func TestReadTruth_IsBounded(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var report measure.Report
-			truth := &Gold{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs()}
+			truth := &Gold{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs(), clusters: newIDs()}
 			if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", content)}, &report); err != nil {
 				t.Fatal(err)
 			}
@@ -138,11 +138,11 @@ func TestReadTruth_BoundsTheNumberOfTexts(t *testing.T) {
 func TestReadTruth_BoundsClusters(t *testing.T) {
 	var report measure.Report
 	truth := newTruth(csvLabels, Clusters)
-	truth.limits.labels = 1
-	if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", "id,label\na,1\nb,2\n")}, &report); err != nil {
+	truth.limits.ids = 2
+	if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", "id,label\na,1\nb,23\n")}, &report); err != nil {
 		t.Fatal(err)
 	}
-	const want = `truth:3 error: "label" has more than 1 different clusters up to here; check that it is the field meant`
+	const want = "truth:3 error: the clusters up to here have names of more than 2 bytes together; give shorter ones"
 	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, []string{want}) {
 		t.Errorf("reported %q, want %q", got, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"assay/shared/computation/measure/hashtable"
 )
 
-// ids numbers the ids of a truth in the order in which they are added. An id takes its bytes and about twenty more. Any number of
+// ids numbers the ids of a truth, or the names of clusters, in the order in which they are added. An id takes its bytes and about twenty more. Any number of
 // goroutines may call find and at while none calls add.
 type ids struct {
 	blocks [][]byte // the ids, one after another, each within one block; a single text would be copied when it grows
@@ -21,6 +21,9 @@ type ids struct {
 const block = 16 << 10 // bytes
 
 func newIDs() *ids { return &ids{ends: []uint32{0}, slots: make(hashtable.Table, 64)} }
+
+// bytes returns the memory of the ids.
+func (t *ids) bytes() int { return block*len(t.blocks) + 4*cap(t.ends) + 8*cap(t.slots) }
 
 func (t *ids) len() int { return len(t.ends) - 1 }
 

@@ -33,7 +33,8 @@ type Values int
 const (
 	// Labels are strings, numbers or booleans. Each stands for its source text.
 	Labels Values = iota
-	// Clusters are written like Labels. The names of clusters in a run and in the truth are unrelated.
+	// Clusters are written like Labels. The names of clusters in a run and in the truth are unrelated. Each example may have a cluster of its
+	// own.
 	Clusters
 	// Numbers are finite decimal numbers, without quotes in jsonl.
 	Numbers
@@ -68,7 +69,7 @@ const (
 	MaxSet      = 1000      // labels of an example
 	maxAssigned = 1 << 26   // labels of all examples, plus examples
 	maxScores   = 1 << 25   // scores of a run
-	maxIDs      = 128 << 20 // bytes of all ids of a truth
+	maxIDs      = 128 << 20 // bytes of all ids of a truth, and of all names of clusters of a truth, and of a run
 
 	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
 	MaxReferences = 100       // references of an example
@@ -85,16 +86,17 @@ type Gold struct {
 	limits limits
 	origin measure.Origin
 
-	ids     *ids // nil if the ids are unknown
-	unnamed bool // the labels are unknown
-	places  sourceLines
-	labels  labels
-	codes   []int32   // by example, for Labels
-	sets    sets      // for Sets
-	scores  scores    // for Scores; keeps none
-	numbers []float64 // by example, for Numbers
-	texts   texts     // for References
-	take    Take      // for Arrays
+	ids      *ids // nil if the ids are unknown
+	unnamed  bool // the labels are unknown
+	places   sourceLines
+	labels   labels
+	codes    []int32   // by example, for Labels and Clusters
+	clusters *ids      // the names of Clusters
+	sets     sets      // for Sets
+	scores   scores    // for Scores; keeps none
+	numbers  []float64 // by example, for Numbers
+	texts    texts     // for References
+	take     Take      // for Arrays
 }
 
 // limits are the limits of one Truth and its runs; tests lower them.
@@ -118,13 +120,14 @@ func ReadArrays(ctx context.Context, format measure.Format, take Take, files []m
 
 func newTruth(format measure.Format, values Values) *Gold {
 	return &Gold{
-		format: format,
-		values: values,
-		runs:   values,
-		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
-		origin: measure.OfTruth,
-		ids:    newIDs(),
-		texts:  newTexts(),
+		format:   format,
+		values:   values,
+		runs:     values,
+		limits:   limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
+		origin:   measure.OfTruth,
+		ids:      newIDs(),
+		clusters: newIDs(),
+		texts:    newTexts(),
 	}
 }
 
@@ -179,7 +182,11 @@ func (t *Gold) add(f *file, e example) bool {
 	case Labels, Clusters, Classes:
 	}
 	code, ok := int32(0), true
-	if e.sound {
+	switch {
+	case !e.sound:
+	case t.values == Clusters:
+		code, ok = f.cluster(t.clusters, e, t.limits.ids)
+	default:
 		code, ok = t.code(f, e.line, e.label)
 	}
 	t.codes = append(t.codes, code)
@@ -209,18 +216,25 @@ func (f *file) taken(take Take, e example, index int) {
 	}
 }
 
-func (f *file) tooManyLabels(line, limit int) {
-	of, hint := "labels", ", or use regression for numbers"
-	if f.values == Clusters {
-		of, hint = "clusters", ""
+// cluster returns the code of the cluster of an example. ok is false if the names of the clusters are too long.
+func (f *file) cluster(all *ids, e example, limit int) (code int32, ok bool) {
+	if all.size+len(e.label) > limit {
+		f.errorf(e.line, "the clusters up to here have names of more than %d bytes together; give shorter ones", limit)
+		return 0, false
 	}
-	f.errorf(line, "%q has more than %d different %s up to here; check that it is the field meant%s", f.format.ValueField, limit, of, hint)
+	index, _ := all.add(e.label)
+	return int32(index), true
+}
+
+func (f *file) tooManyLabels(line, limit int) {
+	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers",
+		f.format.ValueField, limit)
 }
 
 // Bytes estimates the memory of the truth.
 func (t *Gold) Bytes() int64 {
 	const perLabel = 2*16 + 16 // its name in the list and in the index, and the rest of the index
-	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
+	n := t.ids.bytes() + t.clusters.bytes() + 4*cap(t.codes) + 8*cap(t.numbers) +
 		4*cap(t.sets.starts) + 2*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)
@@ -239,7 +253,10 @@ func (t *Gold) Len() int {
 // Labels returns the different labels in the order in which they were read. The index of a label is its code.
 func (t *Gold) Labels() []string { return t.labels.names }
 
-// Codes returns the label code of each example. It is nil for Numbers.
+// Clusters returns the number of different Clusters. Their codes are below it.
+func (t *Gold) Clusters() int { return t.clusters.len() }
+
+// Codes returns the label or cluster code of each example. It is nil for Numbers.
 func (t *Gold) Codes() []int32 { return t.codes }
 
 // Set returns the label codes of an example of Sets, in ascending order.

@@ -30,6 +30,7 @@ type Run struct {
 	// separator is the first clause that otherSeparator returned.
 	separator string
 	codes     []int32
+	clusters  *ids // the names of Clusters
 	numbers   []float64
 	text      int                                         // bytes of all texts
 	compare   func(index int, text []byte) (fault string) // for Texts
@@ -45,8 +46,10 @@ func (t *Gold) ReadRun(ctx context.Context, files []measure.File, report *measur
 	switch t.values {
 	case Numbers:
 		r.numbers = make([]float64, t.Len())
-	case Labels, Clusters:
+	case Labels:
 		r.codes = make([]int32, t.Len())
+	case Clusters:
+		r.codes, r.clusters = make([]int32, t.Len()), newIDs()
 	case Sets:
 		r.sets.starts = make([]uint32, t.Len())
 	case Classes, Scores, Probabilities:
@@ -112,7 +115,11 @@ func (r *Run) add(f *file, e example) bool {
 		return r.scores.put(f, e, index, r.truth.limits.scores, r.code)
 	case Arrays, References, Texts:
 		return true
-	case Labels, Clusters:
+	case Clusters:
+		code, ok := f.cluster(r.clusters, e, r.truth.limits.ids)
+		r.codes[index] = code
+		return ok
+	case Labels:
 	}
 	code, ok := r.code(f, e.line, e.label)
 	if ok && len(r.codes) > 0 {
@@ -144,9 +151,6 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 		r.used[code] = true
 		return code, true
 	}
-	if r.truth.values == Clusters {
-		return known + r.added.add(label), true
-	}
 	cause := ""
 	if len(r.added.names) < measure.MaxDiagnostics {
 		if r.separator == "" {
@@ -175,7 +179,10 @@ func (r *Run) Labels() []string {
 	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.added.names...)
 }
 
-// Codes returns the predicted label code for each example of the truth. It is nil for Numbers.
+// Clusters returns the number of different Clusters. Their codes are below it, and unrelated to the codes of the truth.
+func (r *Run) Clusters() int { return r.clusters.len() }
+
+// Codes returns the predicted label or cluster code for each example of the truth. It is nil for Numbers.
 func (r *Run) Codes() []int32 { return r.codes }
 
 // Set returns the predicted label codes for an example of a truth of Sets, in ascending order.
@@ -323,7 +330,7 @@ func (r *Run) compareLabels(report *measure.Report) {
 	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
 		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
 	})
-	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
+	if n := len(r.added.names); n > 0 && n == r.distinct && len(known) > 0 {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			cmp.Or(r.separator, mismatch.Explain(r.counter, r.added.names, slices.Values(known))))

@@ -19,6 +19,8 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 	retrieval := scoring.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: measure.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
 	numbers.Kind, numbers.Measures = measure.Regression, []string{"RMSE"}
+	clusters := classificationSettings
+	clusters.Kind, clusters.Measures = measure.Clustering, []string{"ARI"}
 	const many = 100_000
 	for name, tt := range map[string]struct {
 		settings scoring.Settings
@@ -29,6 +31,7 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 		"many topics": {retrieval, "", func(i int) string { return fmt.Sprintf("topic-%08d 0 document-%08d 1\n", i, i) }},
 		"few labels":  {classificationSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,%d\n", i, i%3) }},
 		"many labels": {classificationSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,label-%08d\n", i, i%9999) }},
+		"clusters":    {clusters, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,cluster-%08d\n", i, i) }},
 		"sets":        {multilabelSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,a%d b%d\n", i, i%3, i%5) }},
 		"numbers":     {numbers, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,%d\n", i, i) }},
 	} {
@@ -76,6 +79,7 @@ func TestMemory_IsWhatReadingTakes(t *testing.T) {
 		"long rankings": {rankings, "", func(i int) string {
 			return fmt.Sprintf("%d Q0 document-%08d 1 1.2345 system\n", i/1000, i%1000)
 		}},
+		"clusters":      {as(measure.Clustering, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,%d\n", i, i) }},
 		"labels":        {as(measure.Classification, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,a\n", i) }},
 		"sets":          {as(measure.Multilabel, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,a|b\n", i) }},
 		"numbers":       {as(measure.Regression, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,1\n", i) }},

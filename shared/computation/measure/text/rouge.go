@@ -32,8 +32,10 @@ type rouge struct {
 	vocabulary               vocabulary
 	ngrams                   ngrams
 	common                   *subsequences
-	counts, countsAgainst    []int // by symbol
-	marked                   []bool
+	index                    lineIndex
+	counts                   []int    // by symbol
+	known                    []uint32 // the words of a line of the reference that the text has
+	marked                   []bool   // by word of known
 }
 
 // Indices of parts.
@@ -69,6 +71,7 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 	r.common.reset(len(r.vocabulary) + 1)
 	if r.parts[ofLines].asked {
 		r.lines, r.lineSymbols = r.linesOf(text, r.lines[:0], r.lineSymbols[:0])
+		r.index.reset(r.lines, len(r.vocabulary)+1)
 	}
 	for i, reference := range references {
 		if counter.Add(r.perByte()*len(reference)) != nil || r.common.counter.Err() != nil {
@@ -95,52 +98,6 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 			}
 		}
 	}
-}
-
-// linesOf appends the symbols of each line that has words to lines, and the symbols of all lines to symbols.
-func (r *rouge) linesOf(text string, lines [][]uint32, symbols []uint32) (list [][]uint32, all []uint32) {
-	for line := range strings.SplitSeq(text, "\n") {
-		r.words = rougeWords(r.words[:0], line, r.stem)
-		start := len(symbols)
-		symbols = r.vocabulary.find(r.words, symbols)
-		if len(symbols) > start {
-			lines = append(lines, symbols[start:])
-		}
-	}
-	return lines, symbols
-}
-
-// hits returns the number of words that the lines of the reference have in common with the lines of the text. For each line of the
-// reference, it unites the longest common subsequences with all lines of the text. A word counts at most as often as in the text and in the
-// reference.
-func (r *rouge) hits() (n int) {
-	r.counts = r.count(r.counts, r.lineSymbols)
-	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
-	for _, line := range r.linesAgainst {
-		if r.common.counter.Err() != nil {
-			break
-		}
-		r.marked = append(r.marked[:0], make([]bool, len(line))...)
-		for _, other := range r.lines {
-			r.common.mark(line, other, r.marked)
-		}
-		for i, symbol := range line {
-			if r.marked[i] && r.counts[symbol] > 0 && r.countsAgainst[symbol] > 0 {
-				r.counts[symbol]--
-				r.countsAgainst[symbol]--
-				n++
-			}
-		}
-	}
-	return n
-}
-
-func (r *rouge) count(counts []int, symbols []uint32) []int {
-	counts = append(counts[:0], make([]int, len(r.vocabulary)+1)...)
-	for _, symbol := range symbols {
-		counts[symbol]++
-	}
-	return counts
 }
 
 // rougeWords appends the words of a text as rouge-score defines them: letters a to z and digits, in lower case.

@@ -9,6 +9,9 @@ var (
 		{Name: "score", Domain: "choice", Default: "fmeasure", Choices: []string{"fmeasure", "precision", "recall"},
 			Definition: "which of the three is the value; the best reference is always that of the best F-measure"},
 		{Name: "stem", Domain: "flag", Default: "False", Definition: "reduce words to their stems by the algorithm of Porter, as NLTK does"},
+		{Name: "tokenize", Domain: "choice", Default: "ascii", Choices: []string{"ascii", "unicode"}, without: "stem",
+			Definition: "what a word is: ascii: the letters a to z and digits, as in rouge-score, so that texts in other scripts have no words; " +
+				"unicode: letters and digits of all scripts with their marks, and each character of Chinese, Japanese, Thai, Lao, Khmer and Burmese"},
 	}
 )
 
@@ -37,8 +40,9 @@ var textEvaluator = EvaluatorKind{
 		{Name: "ROUGELsum", Aliases: []string{"rougeLsum"}, Cutoff: NoCutoff, Parameters: rougeParameters, HigherIsBetter: true,
 			Definition: "Like ROUGEL, but compares each line of a reference with all lines of the text."},
 		{Name: "BLEU", Aliases: []string{"sacreBLEU"}, Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
-			{Name: "tokenize", Domain: "choice", Default: "13a", Choices: []string{"13a", "char", "intl", "none"},
-				Definition: "how a text is taken apart; tok in the signature"}, lowercase},
+			{Name: "tokenize", Domain: "choice", Default: "13a", Choices: []string{"13a", "char", "intl", "none", "zh"},
+				Definition: "how a text is taken apart: 13a, intl: words and punctuation; zh: like 13a, and each Chinese character; char: characters, " +
+					"for scripts without spaces; none: at spaces; tok in the signature"}, lowercase},
 			Definition: "Precision of n-grams of 1 to 4 words over all texts, with a penalty for short texts, from 0 to 100, as sacrebleu " +
 				"computes it; evaluations have the signature, which for one reference and without parameters is " +
 				"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0."},

@@ -2,9 +2,6 @@ package text
 
 import (
 	"math"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"assay/shared/computation/measure/steps"
 )
@@ -84,92 +81,4 @@ func bleuOf(totals []float64) float64 {
 		penalty = math.Exp(1 - reference/length)
 	}
 	return penalty * math.Exp(sum/bleuOrder)
-}
-
-// appendTokens appends the words of a text.
-func (b *bleu) appendTokens(list []string, text string) []string {
-	if b.lowercase {
-		text = lower(text)
-	}
-	text = strings.TrimRightFunc(text, isSpace)
-	switch b.tokenize {
-	case "char":
-		for i, r := range text {
-			if !isSpace(r) {
-				list = append(list, text[i:i+utf8.RuneLen(r)])
-			}
-		}
-		return list
-	case "intl":
-		text = separate(text, not(unicode.IsNumber), unicode.IsPunct, false)
-		text = separate(text, unicode.IsPunct, not(unicode.IsNumber), true)
-		text = isolate(text, unicode.IsSymbol)
-	case "13a":
-		text = newlines.Replace(strings.ReplaceAll(text, "<skipped>", ""))
-		if strings.Contains(text, "&") {
-			for _, escape := range escapes {
-				text = strings.ReplaceAll(text, escape[0], escape[1])
-			}
-		}
-		text = isolate(" "+text+" ", isSign)
-		text = separate(text, not(isDigit), isStop, false)
-		text = separate(text, isStop, not(isDigit), true)
-		text = separate(text, isDigit, func(r rune) bool { return r == '-' }, false)
-	}
-	return append(list, strings.FieldsFunc(text, isSpace)...)
-}
-
-var (
-	newlines = strings.NewReplacer("-\n", "", "\n", " ")
-	// escapes are replaced one after another, so &amp;lt; becomes <.
-	escapes = [][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}
-)
-
-func not(is func(rune) bool) func(rune) bool { return func(r rune) bool { return !is(r) } }
-
-func isDigit(r rune) bool { return '0' <= r && r <= '9' }
-
-// isStop reports whether r belongs to a number if it stands between digits.
-func isStop(r rune) bool { return r == '.' || r == ',' }
-
-// isSign reports whether r is ASCII punctuation except stops, the apostrophe and the dash.
-func isSign(r rune) bool {
-	return r < utf8.RuneSelf && isPunctuation(byte(r)) && !isStop(r) && r != '\'' && r != '-'
-}
-
-// isolate puts spaces around the characters for which is returns true.
-func isolate(text string, is func(rune) bool) string {
-	out := make([]byte, 0, len(text)+len(text)/4)
-	for _, r := range text {
-		if is(r) {
-			out = append(utf8.AppendRune(append(out, ' '), r), ' ')
-		} else {
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return string(out)
-}
-
-// separate finds pairs of a first and a second character. It puts a space between them, and another space before or after the pair. Pairs
-// do not overlap, like matches of a regular expression.
-func separate(text string, first, second func(rune) bool, before bool) string {
-	out := make([]byte, 0, len(text)+len(text)/4)
-	for text != "" {
-		r, n := utf8.DecodeRuneInString(text)
-		if next, m := utf8.DecodeRuneInString(text[n:]); m > 0 && first(r) && second(next) {
-			if before {
-				out = append(out, ' ')
-			}
-			out = append(append(out, text[:n]...), ' ')
-			out = append(out, text[n:n+m]...)
-			if !before {
-				out = append(out, ' ')
-			}
-			n += m
-		} else {
-			out = append(out, text[:n]...)
-		}
-		text = text[n:]
-	}
-	return string(out)
 }

@@ -20,7 +20,7 @@ import (
 
 // everyMeasure lists each family, with parameters that use other branches of the code.
 var everyMeasure = []string{"EM", "TokenF1", "ROUGE1", "ROUGE2(stem=True)", "ROUGEL(score=recall)", "ROUGELsum(stem=True)", "BLEU",
-	"BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=char)", "chrF", "chrF++"}
+	"BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=char)", "BLEU(tokenize=zh)", "ROUGEL(tokenize=unicode)", "chrF", "chrF++"}
 
 // TestSubsequences_AreThoseOfTheTable compares subsequences with the table of the textbook definition.
 func TestSubsequences_AreThoseOfTheTable(t *testing.T) {

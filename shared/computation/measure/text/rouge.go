@@ -1,8 +1,6 @@
 package text
 
 import (
-	"strings"
-
 	"assay/shared/computation/measure/steps"
 )
 
@@ -20,8 +18,8 @@ func f1(common, text, reference int) score {
 
 // rouge compares like rouge-score.
 type rouge struct {
-	stem  bool
-	parts [4]struct {
+	tokens rougeTokens
+	parts  [4]struct {
 		asked bool
 		best  score // for the last example
 	}
@@ -65,7 +63,7 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 	if counter.Add(r.perByte()*len(text)) != nil {
 		return
 	}
-	r.words = rougeWords(r.words[:0], text, r.stem)
+	r.words = r.tokens.appendWords(r.words[:0], text)
 	r.symbols = r.vocabulary.of(r.words, r.symbols)
 	r.ngrams.reset(r.symbols, 1+ofPairs)
 	r.common.reset(len(r.vocabulary) + 1)
@@ -77,7 +75,7 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 		if counter.Add(r.perByte()*len(reference)) != nil || r.common.counter.Err() != nil {
 			return
 		}
-		r.words = rougeWords(r.words[:0], reference, r.stem)
+		r.words = r.tokens.appendWords(r.words[:0], reference)
 		r.against = r.vocabulary.find(r.words, r.against[:0])
 		matched := r.ngrams.match(r.against)
 		for part := range r.parts {
@@ -98,32 +96,4 @@ func (r *rouge) compare(counter *steps.Counter, references []string, text string
 			}
 		}
 	}
-}
-
-// rougeWords appends the words of a text as rouge-score defines them: letters a to z and digits, in lower case.
-func rougeWords(list []string, text string, stemmed bool) []string {
-	const kelvin = '\u212a' // its lower case is k
-	kept := make([]byte, 0, len(text))
-	for _, r := range text {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			kept = append(kept, byte(r))
-		case 'A' <= r && r <= 'Z':
-			kept = append(kept, byte(r)+'a'-'A')
-		case r == kelvin:
-			kept = append(kept, 'k')
-		case r == dottedI:
-			kept = append(kept, "i "...)
-		default:
-			kept = append(kept, ' ')
-		}
-	}
-	first := len(list)
-	list = append(list, strings.Fields(string(kept))...)
-	if stemmed {
-		for i, word := range list[first:] {
-			list[first+i] = stem(word)
-		}
-	}
-	return list
 }

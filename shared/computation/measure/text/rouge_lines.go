@@ -61,7 +61,7 @@ func (x *lineIndex) with(line []uint32) (found []int, entries int) {
 // linesOf appends the symbols of each line that has words to lines, and the symbols of all lines to symbols.
 func (r *rouge) linesOf(text string, lines [][]uint32, symbols []uint32) (list [][]uint32, all []uint32) {
 	for line := range strings.SplitSeq(text, "\n") {
-		r.words = rougeWords(r.words[:0], line, r.stem)
+		r.words = r.tokens.appendWords(r.words[:0], line)
 		start := len(symbols)
 		symbols = r.vocabulary.find(r.words, symbols)
 		if len(symbols) > start {

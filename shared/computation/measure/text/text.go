@@ -8,7 +8,8 @@
 //     ASCII punctuation and without the words a, an and the. The best of several references counts. References that have no words left are
 //     ignored. If no reference has words left, only a text without words is right.
 //   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum follow rouge-score 0.1.2. Words consist of the letters a to z and digits, so a text in another
-//     script has no words. With stem, words of more than three letters are stemmed by NLTK's variant of Porter's algorithm. ROUGELsum
+//     script has no words. With tokenize=unicode, words consist of letters, numbers and marks, and each character of a script without spaces
+//     is a word; rouge-score has no such tokenizer, but takes one. With stem, words of more than three letters are stemmed by NLTK's variant of Porter's algorithm. ROUGELsum
 //     compares lines. The reference with the best F-measure counts, also for precision and recall, and the first of equally good ones
 //     (score_multi). The value is the mean over the examples; ROUGE-1.5.5 and rouge-score's aggregator return a median of bootstrap
 //     samples.
@@ -181,7 +182,7 @@ func newRunScorer(ctx context.Context, counter *steps.Counter, asked []measure.M
 	e.bound(ctx, maxSteps)
 	shared := comparers{
 		answers: &answers{},
-		rouges:  map[bool]*rouge{},
+		rouges:  map[rougeTokens]*rouge{},
 		chrFs:   map[bool]*chrF{},
 		common:  &e.common,
 	}
@@ -201,8 +202,8 @@ func newRunScorer(ctx context.Context, counter *steps.Counter, asked []measure.M
 // comparers holds the comparers that several measures share.
 type comparers struct {
 	answers *answers
-	rouges  map[bool]*rouge // by stem
-	chrFs   map[bool]*chrF  // by lowercase
+	rouges  map[rougeTokens]*rouge
+	chrFs   map[bool]*chrF // by lowercase
 	common  *subsequences
 }
 
@@ -221,7 +222,7 @@ func (c *comparers) of(m measure.Measure) (comparer, sums) {
 		best := shared.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
 		return shared, sums{of: best.terms, value: best.orders.of}
 	default: // ROUGE
-		r := existing(c.rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: c.common} })
+		r := existing(c.rouges, rougeTokensOf(m), func(t rougeTokens) *rouge { return &rouge{tokens: t, common: c.common} })
 		return r, mean(r.part(m.Name, m.Param("score")))
 	}
 }
@@ -240,7 +241,7 @@ func mean(of func() float64) sums {
 }
 
 // existing returns the value of a key. It makes the value if the key is new.
-func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
+func existing[K comparable, V any](all map[K]*V, key K, made func(K) *V) *V {
 	if all[key] == nil {
 		all[key] = made(key)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,7 @@ type reference struct {
 	Stems   map[string]string
 	Classes [][2]any // the first character of each range of characters, and the class of the range
 	Lower   map[string]string
+	Chinese []rune // the characters that sacrebleu's zh separates
 }
 
 var readReference = sync.OnceValues(func() (r reference, err error) {
@@ -85,7 +87,7 @@ func TestComputation_EqualsTheReferences(t *testing.T) {
 			t.Fatal(diagnostics, err)
 		}
 		e, err := truth.Evaluate(t.Context(), []measure.File{lines(c.Examples, func(e example) any { return e.Text })})
-		if err != nil || len(e.Diagnostics) > 0 || len(asked) != 39 || len(e.Result.Measures) != len(asked) {
+		if err != nil || len(e.Diagnostics) > 0 || len(asked) != 53 || len(e.Result.Measures) != len(asked) {
 			t.Fatal(e, err, len(asked))
 		}
 		check := func(of, name string, got *float64, want float64) {
@@ -157,9 +159,57 @@ func TestCharacters_AreThoseOfPython(t *testing.T) {
 	}
 }
 
+func TestChinese_IsThatOfSacrebleu(t *testing.T) {
+	all, err := readReference()
+	if err != nil || len(all.Chinese) != 32002 {
+		t.Fatal(len(all.Chinese), err)
+	}
+	var separated []rune
+	for r := range rune(unicode.MaxRune + 1) {
+		if isChinese(r) {
+			separated = append(separated, r)
+		}
+	}
+	if !slices.Equal(separated, all.Chinese) {
+		t.Errorf("%d characters are separated, want %d", len(separated), len(all.Chinese))
+	}
+}
+
+// TestComputation_OfOtherScripts compares with values of rouge-score with the tokenizer of testdata/reference.py, and of sacrebleu.
+func TestComputation_OfOtherScripts(t *testing.T) {
+	asked := measuretest.Parse(t, measure.Text, "ROUGE1", "ROUGE1(tokenize=unicode)", "ROUGE2(tokenize=unicode)", "ROUGEL(tokenize=unicode)", "BLEU",
+		"BLEU(tokenize=zh)")
+	for reference, c := range map[string]struct {
+		text string
+		want [6]float64
+	}{
+		"Президент прибыл в Москву утром.": {"Утром президент приехал в Москву.", [6]float64{0, 0.8000000000000002, 0.25, 0.6, 17.965205598154213, 17.965205598154213}},
+		"东京是日本的首都,人口约1400万。":               {"日本首都东京的人口约为1400万。", [6]float64{1.0, 0.9230769230769231, 0.5, 0.6923076923076923, 0, 23.098191831535463}},
+		"データは東京にある。":                       {"東京のデータがある。", [6]float64{0, 0.7777777777777778, 0.5, 0.5555555555555556, 0, 27.534765745159184}},
+		"แมวนั่งบนเสื่อสีน้ำเงิน":          {"แมวสีน้ำเงินนั่งบนเสื่อ", [6]float64{0, 1.0, 0.8666666666666667, 0.625, 0, 0}},
+		"दिल्ली भारत की राजधानी है।":       {"भारत की राजधानी दिल्ली है।", [6]float64{0, 1.0, 0.5, 0.8000000000000002, 45.180100180492246, 45.180100180492246}},
+		"وصل الرئيس إلى القاهرة ٢٠٢٦":      {"الرئيس وصل القاهرة ٢٠٢٦", [6]float64{0, 0.888888888888889, 0.28571428571428575, 0.6666666666666665, 29.588031349552907, 29.588031349552907}},
+	} {
+		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked,
+			[]measure.File{lines([]string{reference}, func(text string) any { return text })})
+		if err != nil || truth == nil {
+			t.Fatal(diagnostics, err)
+		}
+		e, err := truth.Evaluate(t.Context(), []measure.File{lines([]string{c.text}, func(text string) any { return text })})
+		if err != nil || measure.HasErrors(e.Diagnostics) {
+			t.Fatal(e, err)
+		}
+		for i, m := range asked {
+			if got := *e.Result.Measures[m.String()]; math.Abs(got-c.want[i]) > 1e-9 {
+				t.Errorf("%s of %q is %v, want %v", m, c.text, got, c.want[i])
+			}
+		}
+	}
+}
+
 // TestComputation_HasTheSignaturesOfSacrebleu compares signatures with those that sacrebleu prints for the same references.
 func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
-	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "chrF", "chrF(word_order=2,char_order=4)")
+	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=zh)", "chrF", "chrF(word_order=2,char_order=4)")
 	for truth, n := range map[string]string{
 		`["a"]` + "\n" + `"b"`:                   "1",
 		`["a","b","c"]` + "\n" + `["a","b","d"]`: "3",
@@ -180,8 +230,9 @@ func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
 		want := map[string]string{
 			"BLEU":                               "nrefs:" + n + "|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
 			"BLEU(tokenize=intl,lowercase=True)": "nrefs:" + n + "|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0",
+			"BLEU(tokenize=zh)":                  "nrefs:" + n + "|case:mixed|eff:no|tok:zh|smooth:exp|version:2.6.0",
 			"chrF":                               "nrefs:" + n + "|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0",
-			asked[4].String():                    "nrefs:" + n + "|case:mixed|eff:yes|nc:4|nw:2|space:no|version:2.6.0",
+			asked[5].String():                    "nrefs:" + n + "|case:mixed|eff:yes|nc:4|nw:2|space:no|version:2.6.0",
 		}
 		if !maps.Equal(e.Result.Signatures, want) {
 			t.Errorf("%s: %v", truth, e.Result.Signatures)

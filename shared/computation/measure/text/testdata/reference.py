@@ -6,9 +6,11 @@ import re
 import unicodedata
 from pydoc_data import topics
 
+import regex
 import sacrebleu
 from nltk.stem import porter
-from rouge_score import rouge_scorer
+from rouge_score import rouge_scorer, tokenizers
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from squad import squad
 
 random.seed(19)
@@ -39,25 +41,39 @@ def changed(words, vocabulary):
     return words
 
 
+SPACELESS = r"[[\p{L}\p{N}]&&[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
+OTHERS = r"[[\p{L}\p{N}]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
+UNICODE = regex.compile(rf"(?V1){SPACELESS}\p{{M}}*|{OTHERS}(?:{OTHERS}|\p{{M}})*")
+
+
+class UnicodeTokenizer(tokenizers.Tokenizer):
+    def tokenize(self, text):
+        return UNICODE.findall(text.lower())
+
+
 ROUGES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
-SCORERS = {stem: rouge_scorer.RougeScorer(ROUGES, use_stemmer=stem) for stem in (False, True)}
+SCORERS = {
+    "": rouge_scorer.RougeScorer(ROUGES),
+    "stem=True": rouge_scorer.RougeScorer(ROUGES, use_stemmer=True),
+    "tokenize=unicode": rouge_scorer.RougeScorer(ROUGES, tokenizer=UnicodeTokenizer()),
+}
 
 
 def of_example(references, text):
     exact, f1 = squad(references, text)
     values = {"EM": exact, "TokenF1": f1}
-    for stem, scorer in SCORERS.items():
+    for parameter, scorer in SCORERS.items():
         for kind, scores in scorer.score_multi(references or [""], text).items():
             for score in scores._fields:
                 name = kind.replace("rouge", "ROUGE")
-                parameters = ([] if score == "fmeasure" else ["score=" + score]) + (["stem=True"] if stem else [])
+                parameters = ([] if score == "fmeasure" else ["score=" + score]) + ([parameter] if parameter else [])
                 values[name + ("(" + ",".join(parameters) + ")" if parameters else "")] = float(getattr(scores, score))
     return values
 
 
 CORPUS = {"chrF(word_order=2,beta=1,lowercase=True)": sacrebleu.CHRF(word_order=2, beta=1, lowercase=True)}
 for lowercase in (False, True):
-    for tokenize in ("13a", "char", "intl", "none"):
+    for tokenize in ("13a", "char", "intl", "none", "zh"):
         parameters = ([] if tokenize == "13a" else ["tokenize=" + tokenize]) + (["lowercase=True"] if lowercase else [])
         CORPUS["BLEU" + ("(" + ",".join(parameters) + ")" if parameters else "")] = sacrebleu.BLEU(tokenize=tokenize, lowercase=lowercase)
 for parameters in ({}, {"word_order": 2}, {"lowercase": True}, {"char_order": 3}):
@@ -107,6 +123,7 @@ reference = {
     "cases": cases,
     "stems": {w: stemmer.stem(w) for w in plain + made + list(stemmer.pool) if len(w) > 3},
     "classes": character_classes(),
+    "chinese": [code for code in range(0x10FFFF + 1) if TokenizerZh._is_chinese_char(chr(code))],
     "lower": {c: c.lower() for c in map(chr, range(0x110000)) if c.lower() != c}
     | {w: w.lower() for w in ("".join(random.choices(LETTERS, k=random.randint(1, 7))) for _ in range(500))},
 }

@@ -26,7 +26,7 @@ type Evaluator[C any] struct {
 
 // Computation returns the computation of an evaluator whose truths and runs both have the values.
 func (e Evaluator[C]) Computation(values Values) measure.Computation {
-	return computation(e.Version, values, func([]measure.Measure) Values { return values }, e.evaluate, e.Steps)
+	return computation(e.Version, values, func([]measure.Measure) Values { return values }, e.evaluate, e.Steps, uninspected)
 }
 
 // ScoreComputation returns the computation of an evaluator whose truths have Classes and whose runs have Scores. If one of the measures
@@ -37,7 +37,7 @@ func (e Evaluator[C]) ScoreComputation(needsProbabilities func(measure.Measure) 
 			return Probabilities
 		}
 		return Scores
-	}, e.evaluate, e.Steps)
+	}, e.evaluate, e.Steps, uninspected)
 }
 
 func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File,
@@ -69,13 +69,13 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 type evaluateFiles func(context.Context, []measure.Measure, *Gold, []measure.File, *measure.Report) (measure.Scores, error)
 
 func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles,
-	stepsOf func([]measure.Measure, *Gold) int) measure.Computation {
+	stepsOf func([]measure.Measure, *Gold) int, inspect func([]measure.Measure) TextInspector) measure.Computation {
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) (*measure.Reference, []measure.Diagnostic, error) {
 			var report measure.Report
-			truth, err := ReadGold(ctx, format, values, files, &report)
+			truth, err := readInspected(ctx, format, values, inspect(asked), files, &report)
 			if err != nil || report.Failed() {
 				return nil, report.Diagnostics(), err
 			}
@@ -93,7 +93,7 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := ReadGold(ctx, format, ofRun(asked), files, &report) // files of truths and runs have the same rules
+			_, err := readInspected(ctx, format, ofRun(asked), inspect(asked), files, &report) // files of truths and runs have the same rules
 			return report.Diagnostics(), err
 		},
 	}

@@ -18,13 +18,14 @@ import (
 
 // file reads one file.
 type file struct {
-	name    string
-	format  measure.Format
-	values  Values
-	report  *measure.Report
-	counter *steps.Counter
-	labels  [][]byte // memory for the labels of the current example
-	scores  []float64
+	name      string
+	format    measure.Format
+	values    Values
+	report    *measure.Report
+	counter   *steps.Counter
+	inspector TextInspector
+	labels    [][]byte // memory for the labels of the current example
+	scores    []float64
 }
 
 // example is the content of one line or record. It is valid until the next example.

@@ -86,17 +86,18 @@ type Gold struct {
 	limits limits
 	origin measure.Origin
 
-	ids      *ids // nil if the ids are unknown
-	unnamed  bool // the labels are unknown
-	places   sourceLines
-	labels   labels
-	codes    []int32   // by example, for Labels and Clusters
-	clusters *ids      // the names of Clusters
-	sets     sets      // for Sets
-	scores   scores    // for Scores; keeps none
-	numbers  []float64 // by example, for Numbers
-	texts    texts     // for References
-	take     Take      // for Arrays
+	ids       *ids // nil if the ids are unknown
+	unnamed   bool // the labels are unknown
+	places    sourceLines
+	labels    labels
+	codes     []int32       // by example, for Labels and Clusters
+	clusters  *ids          // the names of Clusters
+	sets      sets          // for Sets
+	scores    scores        // for Scores; keeps none
+	numbers   []float64     // by example, for Numbers
+	texts     texts         // for References
+	take      Take          // for Arrays
+	inspector TextInspector // while files are read
 }
 
 // limits are the limits of one Truth and its runs; tests lower them.
@@ -105,8 +106,19 @@ type limits struct{ examples, labels, ids, assigned, scores, texts int }
 // ReadGold reads a truth from one or more files. Faults of the files go to the report. If the report has errors, the truth must not be
 // used. The error is from reading or the context.
 func ReadGold(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Gold, error) {
+	return readInspected(ctx, format, values, noInspector{}, files, report)
+}
+
+// readInspected reads a truth like ReadGold. If the report has no errors, it adds the warnings of the inspector.
+func readInspected(ctx context.Context, format measure.Format, values Values, inspector TextInspector, files []measure.File,
+	report *measure.Report) (*Gold, error) {
 	t := newTruth(format, values)
+	t.inspector = inspector
 	err := t.read(ctx, files, report)
+	t.inspector = noInspector{}
+	if err == nil && !report.Failed() {
+		warn(inspector, files, report)
+	}
 	return t, err
 }
 
@@ -120,14 +132,15 @@ func ReadArrays(ctx context.Context, format measure.Format, take Take, files []m
 
 func newTruth(format measure.Format, values Values) *Gold {
 	return &Gold{
-		format:   format,
-		values:   values,
-		runs:     values,
-		limits:   limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
-		origin:   measure.OfTruth,
-		ids:      newIDs(),
-		clusters: newIDs(),
-		texts:    newTexts(),
+		format:    format,
+		values:    values,
+		runs:      values,
+		limits:    limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
+		origin:    measure.OfTruth,
+		ids:       newIDs(),
+		clusters:  newIDs(),
+		inspector: noInspector{},
+		texts:     newTexts(),
 	}
 }
 
@@ -137,7 +150,7 @@ func (t *Gold) read(ctx context.Context, files []measure.File, report *measure.R
 	}
 	counter := steps.Of(ctx)
 	for _, content := range files {
-		f := &file{name: content.Name, format: t.format, values: t.values, report: report, counter: counter}
+		f := &file{name: content.Name, format: t.format, values: t.values, report: report, counter: counter, inspector: t.inspector}
 		t.places.files = append(t.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return t.add(f, e) }); err != nil {
 			return err

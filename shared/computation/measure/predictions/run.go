@@ -37,6 +37,7 @@ type Run struct {
 	sets      sets
 	scores    scores
 	take      Take // for Arrays
+	inspector TextInspector
 }
 
 // ReadRun reads a run from one or more files. Faults of the files and missing predictions go to the report. If the report has errors, the
@@ -68,9 +69,10 @@ func (t *Gold) ReadRunArrays(ctx context.Context, take Take, files []measure.Fil
 
 func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
 	r.counter = cmp.Or(r.counter, steps.Of(ctx))
+	r.inspector = cmp.Or[TextInspector](r.inspector, noInspector{})
 	r.joined = make([]uint32, r.truth.Len())
 	for _, content := range files {
-		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report, counter: r.counter}
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report, counter: r.counter, inspector: r.inspector}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err

@@ -53,23 +53,48 @@ type TextEvaluator interface {
 	Evaluation() (measure.Scores, error)
 }
 
+// TextInspector looks at each text of a truth or of a run on its own.
+type TextInspector interface {
+	Inspect(text []byte)
+	// Warnings returns what the submitter or the organizer should know about the texts so far.
+	Warnings() []string
+}
+
+// noInspector is the TextInspector of files without texts.
+type noInspector struct{}
+
+func (noInspector) Inspect([]byte)     {}
+func (noInspector) Warnings() []string { return nil }
+
+func uninspected([]measure.Measure) TextInspector { return noInspector{} }
+
+// warn adds the warnings about the texts of files.
+func warn(inspector TextInspector, files []measure.File, report *measure.Report) {
+	for _, warning := range inspector.Warnings() {
+		report.Warnf(files[0].Name, 0, "%s", warning)
+	}
+}
+
 // TextComputation returns the computation of an evaluator that compares texts with references, one at a time. start returns a new
-// TextEvaluator for a run, which counts its steps. stepsOf estimates these steps.
+// TextEvaluator for a run, which counts its steps. stepsOf estimates these steps. inspect returns a new TextInspector for a truth or a run.
 func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
-	start func(context.Context, *steps.Counter, []measure.Measure, *Gold) TextEvaluator) measure.Computation {
+	start func(context.Context, *steps.Counter, []measure.Measure, *Gold) TextEvaluator,
+	inspect func([]measure.Measure) TextInspector) measure.Computation {
 	runValues := func([]measure.Measure) Values { return Texts }
 	evaluate := func(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File,
 		report *measure.Report) (measure.Scores, error) {
 		counter := steps.Of(ctx)
 		e := start(ctx, counter, asked, t)
-		run := &Run{truth: t, counter: counter, compare: e.Compare}
+		inspector := inspect(asked)
+		run := &Run{truth: t, counter: counter, compare: e.Compare, inspector: inspector}
 		err := run.read(ctx, files, report)
 		if err != nil || report.Failed() {
 			return measure.Scores{}, err
 		}
+		warn(inspector, files, report)
 		return e.Evaluation()
 	}
-	return computation(version, References, runValues, evaluate, stepsOf)
+	return computation(version, References, runValues, evaluate, stepsOf, inspect)
 }
 
 // ID returns the id of an example.
@@ -106,6 +131,9 @@ func (f *file) setTexts(e *example, list ...[]byte) {
 		if !f.bounded(e.line, f.format.ValueField, text, MaxLongText) {
 			return
 		}
+	}
+	for _, text := range list {
+		f.inspector.Inspect(text)
 	}
 	e.texts, e.sound = list, true
 }

@@ -13,6 +13,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/measuretest"
 	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
 	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
@@ -155,6 +156,41 @@ func TestComputation_ReportsFaults(t *testing.T) {
 		_, diagnostics, err := evaluated(t.Context(), t, format, c.truth, c.run)
 		if err != nil || !slices.ContainsFunc(measuretest.Lines(diagnostics), func(line string) bool { return strings.HasPrefix(line, c.want) }) {
 			t.Errorf("%s: %.200v, %v", name, diagnostics, err)
+		}
+	}
+}
+
+// TestComputation_WarnsOfTextsWithoutWords has texts in Russian, in English, of punctuation, and an empty one.
+func TestComputation_WarnsOfTextsWithoutWords(t *testing.T) {
+	const ascii = "2 of 4 texts have no word for ROUGE2, which counts only the letters a to z and digits; ROUGE2(tokenize=unicode) counts words of " +
+		"all scripts"
+	const other = "1 of 4 texts have no word for ROUGEL, which counts letters and digits"
+	content := strings.Join([]string{`{"id":1,"text":"\u043c\u0438\u0440"}`, `{"id":2,"text":"peace"}`, `{"id":3,"text":"?!"}`, `{"id":4,"text":" "}`},
+		"\n")
+	file := func() []measure.File { return []measure.File{measuretest.File("f", content)} }
+	for names, want := range map[string][]string{
+		"ROUGE2 ROUGE1(stem=True)":               {ascii},
+		"ROUGEL(tokenize=unicode) ROUGE2":        {ascii, other},
+		"BLEU chrF EM TokenF1 BLEU(tokenize=zh)": nil,
+	} {
+		asked := measuretest.Parse(t, measure.Text, strings.Fields(names)...)
+		truth, ofTruth, err := Computation.ReadTruth(t.Context(), format, asked, file())
+		if err != nil || truth == nil {
+			t.Fatal(ofTruth, err)
+		}
+		e, err := truth.Evaluate(t.Context(), file())
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid, err := Computation.ValidateRun(t.Context(), format, asked, file())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = lists.Map(want, func(message string) string { return "f warning: " + message })
+		for where, found := range map[string][]measure.Diagnostic{"truth": ofTruth, "evaluation": e.Diagnostics, "validation": valid} {
+			if !slices.Equal(measuretest.Lines(found), want) {
+				t.Errorf("%s by %s: %q, want %q", where, names, measuretest.Lines(found), want)
+			}
 		}
 	}
 }

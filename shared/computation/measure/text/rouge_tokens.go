@@ -23,9 +23,18 @@ func (t rougeTokens) appendWords(list []string, text string) []string {
 	return appendASCII(list, text, t.stem)
 }
 
+const kelvin = '\u212a' // its lower case is k
+
+// isASCIIWord reports whether the lower case of a character has a letter a to z or a digit.
+func isASCIIWord(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == kelvin || r == dottedI
+}
+
+// isUnicodeWord reports whether a character begins a word of appendUnicode.
+func isUnicodeWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
 // appendASCII appends the words of a text as rouge-score defines them: letters a to z and digits, in lower case.
 func appendASCII(list []string, text string, stemmed bool) []string {
-	const kelvin = '\u212a' // its lower case is k
 	kept := make([]byte, 0, len(text))
 	for _, r := range text {
 		switch {
@@ -70,7 +79,7 @@ func appendUnicode(list []string, text string) []string {
 		case r < utf8.RuneSelf && !isWord(r) || r == '_':
 			end(i)
 		case unicode.IsMark(r):
-		case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+		case !isUnicodeWord(r):
 			end(i)
 		case unicode.In(r, spaceless...):
 			end(i)

@@ -57,7 +57,7 @@ const Version = "text/1"
 var Computation = predictions.TextComputation(Version, stepsOf,
 	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold) predictions.TextEvaluator {
 		return &runEvaluator{scorer: newRunScorer(ctx, counter, asked, truth.Len()), truth: truth}
-	})
+	}, newWordless)
 
 // stepsOf estimates the steps of the measures for texts that are as long as the mean reference.
 func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {

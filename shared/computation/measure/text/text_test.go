@@ -58,6 +58,11 @@ func lines[T any](list []T, value func(T) any) measure.File {
 	return measuretest.File("texts.jsonl", b.String())
 }
 
+// notWordless leaves out the warnings about texts without words, which many of the random texts are.
+func notWordless(all []measure.Diagnostic) []measure.Diagnostic {
+	return slices.DeleteFunc(all, func(d measure.Diagnostic) bool { return strings.Contains(d.Message, "have no word for ROUGE") })
+}
+
 // TestComputation_EqualsTheReferences compares 500 random files with values of rouge-score, sacrebleu and SQuAD's definition.
 func TestComputation_EqualsTheReferences(t *testing.T) {
 	all, err := readReference()
@@ -83,11 +88,11 @@ func TestComputation_EqualsTheReferences(t *testing.T) {
 			}
 			return e.References
 		})})
-		if err != nil || len(diagnostics) > 0 {
+		if err != nil || len(notWordless(diagnostics)) > 0 {
 			t.Fatal(diagnostics, err)
 		}
 		e, err := truth.Evaluate(t.Context(), []measure.File{lines(c.Examples, func(e example) any { return e.Text })})
-		if err != nil || len(e.Diagnostics) > 0 || len(asked) != 53 || len(e.Result.Measures) != len(asked) {
+		if err != nil || len(notWordless(e.Diagnostics)) > 0 || len(asked) != 53 || len(e.Result.Measures) != len(asked) {
 			t.Fatal(e, err, len(asked))
 		}
 		check := func(of, name string, got *float64, want float64) {

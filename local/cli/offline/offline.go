@@ -17,7 +17,7 @@ import (
 	"assay/functions/tools/detection"
 	"assay/functions/tools/significance"
 	"assay/shared/computation/measure"
-	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/lists"
@@ -36,7 +36,7 @@ func opener(path string) func() (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		content, err := io.ReadAll(io.LimitReader(f, lines.MaxText+1)) // one byte more than the bound of evaluators
+		content, err := io.ReadAll(io.LimitReader(f, bounds.Files+1)) // one byte more than the bound of evaluators
 		return content, errors.Join(err, f.Close())
 	})
 	return func() (io.ReadCloser, error) {

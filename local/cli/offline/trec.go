@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
@@ -206,7 +207,7 @@ func tag(run scoring.File) (string, error) {
 	}
 	var last []byte
 	s := bufio.NewScanner(text)
-	s.Buffer(nil, 2*lines.MaxLine)
+	s.Buffer(nil, 2*bounds.Line)
 	for s.Scan() {
 		if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 && line[0] != '#' {
 			last = append(last[:0], line...)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/steps"
 )
 
@@ -45,7 +46,7 @@ func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Re
 	return &Reader{counter: steps.Of(ctx), file: file, packed: r, report: report, limits: standard, line: 1}
 }
 
-// AllowLines sets the maximum length of lines in bytes, instead of MaxLine.
+// AllowLines sets the maximum length of lines in bytes, instead of bounds.Line.
 func (r *Reader) AllowLines(length int) {
 	r.limits.line = int64(length)
 	r.limits.chunk += length
@@ -229,20 +230,11 @@ func (r *Reader) fail(err error) {
 	r.err = err
 }
 
-const (
-	// MaxLine is the greatest length of a line in bytes, without its end.
-	MaxLine = 64 << 10
-	// MaxText is the maximum text of all files of a run or truth, in bytes after unpacking. Most of the text is held in memory.
-	MaxText = 1 << 30
-	// MaxRatio is the maximum ratio of a file's unpacked size to its packed size. Files of less than 64 MiB are exempt.
-	MaxRatio = 200
-)
-
 // Expansion limits the unpacked size of a file: to Bytes and, for more than RatioFrom bytes, to Ratio times its packed size.
 type Expansion struct{ Bytes, Ratio, RatioFrom int64 }
 
 // StandardExpansion is the limit for files that evaluators read.
-var StandardExpansion = Expansion{Bytes: MaxText, Ratio: MaxRatio, RatioFrom: 64 << 20}
+var StandardExpansion = Expansion{Bytes: bounds.Files, Ratio: bounds.Ratio, RatioFrom: bounds.RatioFrom}
 
 // limits are the bounds of one Reader; tests lower them.
 type limits struct {
@@ -254,7 +246,7 @@ type limits struct {
 
 // A chunk of 128 KiB fits into the second-level cache of a core. It is so large that the cost of passing chunks between goroutines is
 // negligible.
-var standard = limits{Expansion: StandardExpansion, text: MaxText, line: MaxLine, chunk: 128 << 10}
+var standard = limits{Expansion: StandardExpansion, text: bounds.Files, line: bounds.Line, chunk: 128 << 10}
 
 var newline = []byte{'\n'}
 

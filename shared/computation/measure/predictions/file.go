@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/steps"
@@ -51,7 +52,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
 	if f.values >= Arrays || f.format.ValueField == "" {
-		in.AllowLines(maxTextLine)
+		in.AllowLines(bounds.ValueLine)
 	}
 	if f.format.Kind == measure.CSV {
 		f.readCSV(in, counted)
@@ -75,7 +76,7 @@ func (f *file) errorf(line int, format string, args ...any) {
 // setID checks the text of an id.
 func (f *file) setID(e *example, text []byte) bool {
 	e.id = text
-	return f.bounded(e.line, f.format.IDField, text, MaxText)
+	return f.bounded(e.line, f.format.IDField, text, bounds.Name)
 }
 
 // setValue checks the text of a label or number.
@@ -88,7 +89,7 @@ func (f *file) setValue(e *example, text []byte) {
 		f.setTexts(e, text)
 		return
 	}
-	if !f.bounded(e.line, f.format.ValueField, text, MaxText) {
+	if !f.bounded(e.line, f.format.ValueField, text, bounds.Name) {
 		return
 	}
 	switch f.values {
@@ -121,7 +122,7 @@ func (f *file) number(line int, text []byte) (x float64, ok bool) {
 
 func (f *file) bounded(line int, field string, text []byte, limit int) bool {
 	switch {
-	case len(text) == 0 && limit == MaxText:
+	case len(text) == 0 && limit == bounds.Name:
 		f.errorf(line, "%q is empty; expected a value", field)
 	case len(text) > limit:
 		f.errorf(line, "%q has %d bytes (%s); expected at most %d", field, len(text), fields.Quote(text), limit)

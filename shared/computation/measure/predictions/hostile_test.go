@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/measuretest"
 	"assay/shared/testing/nightlytest"
 
@@ -124,7 +125,7 @@ func TestReadTruth_BoundsTheNumberOfTexts(t *testing.T) {
 	var report measure.Report
 	truth := newTruth(jsonLabels, References)
 	truth.limits.texts = 1000
-	line := `{"id":1,"label":[` + strings.Repeat(`"",`, MaxReferences-1) + `""]}` + "\n"
+	line := `{"id":1,"label":[` + strings.Repeat(`"",`, bounds.References-1) + `""]}` + "\n"
 	content := line + strings.ReplaceAll(line, "1", "2") + strings.ReplaceAll(line, "1", "3")
 	if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", content)}, &report); err != nil {
 		t.Fatal(err)

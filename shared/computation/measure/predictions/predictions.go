@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 )
@@ -60,22 +61,6 @@ const (
 
 // Take reads the valid JSON array of an example, and returns its fault or "". The array is valid until Take returns.
 type Take func(file string, line, index int, array []byte) (fault string)
-
-// The maximum content of files. The limits keep the memory for an untrusted file at about half a gigabyte.
-const (
-	MaxExamples = 5_000_000
-	MaxLabels   = 10_000    // different labels in a truth, and in a run
-	MaxText     = 1024      // bytes of an id or a label
-	MaxSet      = 1000      // labels of an example
-	maxAssigned = 1 << 26   // labels of all examples, plus examples
-	maxScores   = 1 << 25   // scores of a run
-	maxIDs      = 128 << 20 // bytes of all ids of a truth, and of all names of clusters of a truth, and of a run
-
-	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
-	MaxReferences = 100       // references of an example
-	maxTexts      = 256 << 20 // bytes of all texts of a truth, and of a run
-	maxTextLine   = 1 << 20   // bytes of a line with texts
-)
 
 // Gold is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
 // against it at the same time.
@@ -135,7 +120,7 @@ func newTruth(format measure.Format, values Values) *Gold {
 		format:    format,
 		values:    values,
 		runs:      values,
-		limits:    limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
+		limits:    limits{examples: bounds.Items, labels: bounds.Labels, ids: bounds.IDs, assigned: bounds.Assigned, scores: bounds.Scores, texts: bounds.Texts},
 		origin:    measure.OfTruth,
 		ids:       newIDs(),
 		clusters:  newIDs(),

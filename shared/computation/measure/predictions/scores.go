@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
@@ -23,13 +24,13 @@ func (f *file) classes(header []string) (classes [][]byte) {
 			return nil
 		}
 		classes = append(classes, []byte(name))
-		if !f.bounded(1, "a name in the first line", []byte(name), MaxText) {
+		if !f.bounded(1, "a name in the first line", []byte(name), bounds.Name) {
 			return nil
 		}
 	}
-	if n := len(classes); n == 0 || n > MaxSet {
+	if n := len(classes); n == 0 || n > bounds.Set {
 		f.errorf(1, "the first line names %d classes and no field %q; expected that field, or a column for each of at most %d classes", n,
-			f.format.ValueField, MaxSet)
+			f.format.ValueField, bounds.Set)
 		return nil
 	}
 	return classes
@@ -133,7 +134,7 @@ func (s *scores) begin(f *file, e example, code func(f *file, line int, label []
 		s.columns[string(class)] = i
 		s.names, s.codes = append(s.names, string(class)), append(s.codes, c)
 	}
-	s.rows = make([]float64, 0, min(len(s.starts)*len(e.scores), MaxExamples))
+	s.rows = make([]float64, 0, min(len(s.starts)*len(e.scores), bounds.Items))
 	return true
 }
 

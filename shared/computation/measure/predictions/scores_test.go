@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/measuretest"
 )
 
@@ -61,7 +62,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:1 error: the first line names 0 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"no id": {measure.CSV, "x,y\n1,2\n", []string{
 			`run:1 error: the first line names no field "id"; it has "x", "y", and fields are separated by commas or tabs`}},
-		"many columns": {measure.CSV, wide(MaxSet + 1), []string{
+		"many columns": {measure.CSV, wide(bounds.Set + 1), []string{
 			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"texts in columns": {measure.CSV, "id,x,y\na,1,two\nb,NaN,1\n", []string{
 			`run:2 error: "label" is "two"; expected a finite decimal number such as -1.5 or 2e-3`,

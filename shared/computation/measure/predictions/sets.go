@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 )
 
@@ -68,18 +69,18 @@ func (f *file) setLabels(e *example, array []byte) {
 }
 
 func (f *file) addLabel(e *example, label []byte) bool {
-	if len(f.labels) == MaxSet {
-		f.errorf(e.line, "%q has more than %d labels; expected at most as many", f.format.ValueField, MaxSet)
+	if len(f.labels) == bounds.Set {
+		f.errorf(e.line, "%q has more than %d labels; expected at most as many", f.format.ValueField, bounds.Set)
 		return false
 	}
 	f.labels = append(f.labels, label)
-	return f.bounded(e.line, f.format.ValueField, label, MaxText)
+	return f.bounded(e.line, f.format.ValueField, label, bounds.Name)
 }
 
 // sets holds the label codes of all examples.
 type sets struct {
 	starts []uint32 // by example, its start in codes; empty if sets are not kept
-	codes  []int16  // for each example, the number of its codes and then the codes in ascending order; codes are below 2 * MaxLabels
+	codes  []int16  // for each example, the number of its codes and then the codes in ascending order; codes are below 2 * bounds.Labels
 }
 
 func (s *sets) at(i int) []int16 {

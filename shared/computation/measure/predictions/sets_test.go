@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/measuretest"
 )
 
@@ -28,7 +29,7 @@ func (t *Gold) setNames(i int) []string {
 func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 	many := func(separator string) string {
 		var b strings.Builder
-		for i := range MaxSet + 1 {
+		for i := range bounds.Set + 1 {
 			fmt.Fprintf(&b, `%s"%d"`, separator[:min(i, 1)], i)
 		}
 		return b.String()

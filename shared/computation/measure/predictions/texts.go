@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 )
@@ -123,12 +124,12 @@ func (f *file) tooMuchText(line, limit int) bool {
 
 // setTexts checks the texts of an example.
 func (f *file) setTexts(e *example, list ...[]byte) {
-	if len(list) > MaxReferences {
-		f.errorf(e.line, "%q has %d texts; expected at most %d", f.format.ValueField, len(list), MaxReferences)
+	if len(list) > bounds.References {
+		f.errorf(e.line, "%q has %d texts; expected at most %d", f.format.ValueField, len(list), bounds.References)
 		return
 	}
 	for _, text := range list {
-		if !f.bounded(e.line, f.format.ValueField, text, MaxLongText) {
+		if !f.bounded(e.line, f.format.ValueField, text, bounds.Text) {
 			return
 		}
 	}
@@ -147,7 +148,7 @@ func (f *file) setArray(e *example, array []byte) {
 			return
 		}
 		list = append(list, text)
-		if len(list) > MaxReferences {
+		if len(list) > bounds.References {
 			break
 		}
 	}

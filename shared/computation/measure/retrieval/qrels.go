@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/hashtable"
 	"assay/shared/computation/measure/lines"
@@ -110,12 +111,6 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	return readQrels(ctx, nil, files)
 }
 
-// The limits of a truth: the number of judgments, and the bytes of their document ids. A truth is held in memory while runs are evaluated.
-const (
-	maxJudgments  = 10_000_000
-	maxJudgedText = 256 << 20
-)
-
 // columns names the fields of a line.
 func (q *Qrels) columns() string {
 	if q.subtopics != nil {
@@ -133,9 +128,9 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		before, commented := len(entries), false
 		in := lines.NewReader(ctx, f.Name, f.Content, &report)
 		for in.Scan() {
-			if len(entries) == maxJudgments || len(q.docs) > maxJudgedText {
-				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than %d MiB of document ids", maxJudgments,
-					maxJudgedText>>20)
+			if len(entries) == bounds.Judgments || len(q.docs) > bounds.JudgedText {
+				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than %d MiB of document ids", bounds.Judgments,
+					bounds.JudgedText>>20)
 				break
 			}
 			n := fields.Split(in.Text(), parts[:])

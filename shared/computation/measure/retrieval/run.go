@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/lists"
@@ -17,7 +18,7 @@ import (
 // limits bound a run or truth, so that hostile files end with a diagnostic.
 type limits struct{ topics, lines int }
 
-var standardLimits = limits{topics: 1_000_000, lines: 50_000_000}
+var standardLimits = limits{topics: bounds.Topics, lines: bounds.RunLines}
 
 // run is the content of a run's files.
 type run struct {

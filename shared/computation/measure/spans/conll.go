@@ -9,18 +9,11 @@ import (
 	"strconv"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
-	"assay/shared/computation/measure/predictions"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
-)
-
-// The maximum content of files of tokens.
-const (
-	MaxTokens    = 20_000_000
-	maxTokenText = 256 << 20 // bytes of all tokens together
-	maxColumns   = 64
 )
 
 // sentences reads the sentences of a truth, of a run, or of inputs. Inputs have no tags, only tokens or other columns too. A run is
@@ -47,7 +40,7 @@ type tokenLimits struct{ tokens, text int }
 
 func newSentences(types *types, report *measure.Report) *sentences {
 	return &sentences{types: types, tags: []tag{outside: {written: 'O', kind: -1}}, codes: map[string]uint16{"O": outside}, report: report,
-		limits: tokenLimits{MaxTokens, maxTokenText}, ends: []uint32{0}}
+		limits: tokenLimits{bounds.Tokens, bounds.TokenText}, ends: []uint32{0}}
 }
 
 // read reads files of sentences, one after another. It stops where a run has other tokens than the truth.
@@ -70,7 +63,7 @@ func (s *sentences) read(ctx context.Context, files []measure.File) error {
 func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	before, found := len(s.list), len(s.report.Diagnostics())
 	in := lines.NewReader(ctx, f.Name, f.Content, s.report)
-	var parts [maxColumns][]byte
+	var parts [bounds.Columns][]byte
 	last := 0
 	for in.Scan() {
 		last = in.Number()
@@ -109,8 +102,8 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
 	case s.areInputs && len(s.list) > 0 && n != s.columns:
 		fault = fmt.Sprintf("the line has not %s, as those before it", plural.Count(s.columns, "column"))
-	case len(token) > predictions.MaxText:
-		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), predictions.MaxText)
+	case len(token) > bounds.Name:
+		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), bounds.Name)
 	case len(s.list) >= s.limits.tokens:
 		s.report.Errorf(file, line, "this is one token too many; expected at most %d", s.limits.tokens)
 		return false

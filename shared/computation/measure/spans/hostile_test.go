@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/measuretest"
 	"assay/shared/computation/measure/spans"
@@ -117,22 +118,22 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 func TestRead_BoundsTypes(t *testing.T) {
 	write := func(from, to int) string {
 		var b strings.Builder
-		for i := range spans.MaxTypes + 1 {
+		for i := range bounds.Types + 1 {
 			fmt.Fprintf(&b, "a S-%d\n", min(max(i, from), to-1))
 		}
 		return b.String()
 	}
-	file := measuretest.File("truth", write(0, spans.MaxTypes+1))
+	file := measuretest.File("truth", write(0, bounds.Types+1))
 	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, nil, []measure.File{file})
 	if err != nil {
 		t.Fatal(err)
 	}
 	measuretest.Expect(t, found, `truth:1001 error: the type "1000" is one too many; expected at most 1000 different ones`)
-	truth := read(t, conll, write(0, spans.MaxTypes), "F1(average=micro)")
-	if e := evaluate(t, truth, write(1, spans.MaxTypes+1)); measure.HasErrors(e.Diagnostics) || *e.Result.Measures["F1(average=micro)"] == 0 {
+	truth := read(t, conll, write(0, bounds.Types), "F1(average=micro)")
+	if e := evaluate(t, truth, write(1, bounds.Types+1)); measure.HasErrors(e.Diagnostics) || *e.Result.Measures["F1(average=micro)"] == 0 {
 		t.Error(measuretest.Lines(e.Diagnostics))
 	}
-	if e := evaluate(t, truth, write(0, spans.MaxTypes+1)); !measure.HasErrors(e.Diagnostics) {
+	if e := evaluate(t, truth, write(0, bounds.Types+1)); !measure.HasErrors(e.Diagnostics) {
 		t.Error("a run may have more types than a truth")
 	}
 }
@@ -228,7 +229,7 @@ func FuzzConll(f *testing.F) {
 			t.Fatal(err)
 		}
 		measuretest.CheckDiagnostics(t, "f", []byte(text), found)
-		if strings.ContainsAny(text, "\x00\r") || strings.HasPrefix(text, "\x1f\x8b") || len(text) > lines.MaxLine {
+		if strings.ContainsAny(text, "\x00\r") || strings.HasPrefix(text, "\x1f\x8b") || len(text) > bounds.Line {
 			return
 		}
 		sentences, ok := columnsOf(text)

@@ -9,14 +9,12 @@ import (
 	"strconv"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/predictions"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/lists"
 )
-
-// MaxOffset is the greatest number of a character.
-const MaxOffset = 1_000_000_000
 
 // texts holds the spans of documents with ids.
 type texts struct {
@@ -31,15 +29,12 @@ type texts struct {
 // place is the part of the list with the spans of a document.
 type place struct{ start, end uint32 }
 
-// MaxSpans is the maximum number of spans in files.
-const MaxSpans = 20_000_000
-
 // take reads the spans of a document. It implements predictions.Take.
 func (x *texts) take(file string, line, index int, array []byte) (fault string) {
 	start := len(x.list)
 	for element := range fields.Elements(array) {
-		if len(x.list) == MaxSpans {
-			return fmt.Sprintf("these are more than %d spans up to here", MaxSpans)
+		if len(x.list) == bounds.Spans {
+			return fmt.Sprintf("these are more than %d spans up to here", bounds.Spans)
 		}
 		s, fault := x.span(file, line, element)
 		if fault != "" {
@@ -125,8 +120,8 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 		return 0, x.lacks(name) + "; expected the number of a character"
 	}
 	n, err := strconv.ParseUint(string(raw), 10, 32)
-	if err != nil || n > MaxOffset {
-		return 0, fmt.Sprintf("%q is %s; expected a whole number from 0 to %d", name, fields.Quote(raw), MaxOffset)
+	if err != nil || n > bounds.Offset {
+		return 0, fmt.Sprintf("%q is %s; expected a whole number from 0 to %d", name, fields.Quote(raw), bounds.Offset)
 	}
 	return int32(n), ""
 }

@@ -7,14 +7,11 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/mismatch"
-	"assay/shared/computation/measure/predictions"
 	"assay/shared/computation/measure/steps"
 )
-
-// MaxTypes is the maximum number of different types of spans in a truth, and in a run.
-const MaxTypes = 1000
 
 // types numbers the types of spans in the order in which they are read. For a run, the types of the truth come first.
 type types struct {
@@ -29,7 +26,7 @@ type types struct {
 }
 
 func newTypes(ctx context.Context) *types {
-	return &types{codes: map[string]int32{}, limit: MaxTypes, counter: steps.Of(ctx)}
+	return &types{codes: map[string]int32{}, limit: bounds.Types, counter: steps.Of(ctx)}
 }
 
 // ofRun returns the types for reading a run. If compared, they start with the types of the truth.
@@ -53,8 +50,8 @@ func (t *types) code(name []byte, report *measure.Report, file string, line int)
 	switch {
 	case known && t.used[code]:
 		return code, ""
-	case len(name) > predictions.MaxText:
-		return 0, fmt.Sprintf("the type %s has %d bytes; expected at most %d", fields.Quote(name), len(name), predictions.MaxText)
+	case len(name) > bounds.Name:
+		return 0, fmt.Sprintf("the type %s has %d bytes; expected at most %d", fields.Quote(name), len(name), bounds.Name)
 	case t.count == t.limit:
 		return 0, fmt.Sprintf("the type %s is one too many; expected at most %d different ones", fields.Quote(name), t.limit)
 	}

@@ -3,10 +3,14 @@ package service_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"assay/functions"
+	"assay/shared/computation/measure"
 	"assay/shared/edge/api"
 )
 
@@ -39,6 +43,25 @@ func TestDescription_IsStable(t *testing.T) {
 	for range 3 {
 		if again, err := api.DocumentJSON(functions.Families()); err != nil || !bytes.Equal(again, first) {
 			t.Fatalf("another rendering has other bytes (%v)", err)
+		}
+	}
+}
+
+// TestDescription_DefinesMeasures looks for what organizers need to know about measures before they choose them.
+func TestDescription_DefinesMeasures(t *testing.T) {
+	text := api.OpenAPI(functions.Families()).Paths["/info"].Get.Description
+	for _, e := range measure.Evaluators {
+		sentences := e.Conventions
+		for _, f := range e.Families {
+			sentences = append(append(slices.Clone(sentences), f.Definition), f.Conventions...)
+		}
+		for _, l := range e.Limits {
+			sentences = append(sentences, fmt.Sprintf("%d %s", l.Most, l.Of))
+		}
+		for _, sentence := range sentences {
+			if !strings.Contains(text, sentence) {
+				t.Errorf("%s: the document lacks %q", e.Kind, sentence)
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getInfo", Path: "/info", May: access.Anyone,
 		Summary:     "Describe the server",
-		Description: "Name, version, limits, run formats, measures, and the address to sign in.",
+		Description: "Name, version, limits, run formats, measures, and the address to sign in." + describeMeasures(),
 	}, api.NoTarget, info),
 	api.Document(api.Spec{
 		ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,

@@ -1,6 +1,10 @@
 package measure
 
-import "strings"
+import (
+	"strings"
+
+	"assay/shared/computation/measure/bounds"
+)
 
 // MaxIdeal is the deepest cutoff of measures that compare with an ideal ranking with subtopics. The time to find the ideal ranking grows
 // with its depth.
@@ -17,6 +21,15 @@ var diversityEvaluator = EvaluatorKind{
 	Truth:        "Diversity qrels as of the TREC Web tracks, a line each: topic, subtopic, document, grade.",
 	Formats:      []string{TRECRun},
 	Defaults:     []string{"alpha_nDCG@20", "ERR_IA@20", "StRecall@20"},
+	Conventions: rankingConventions(
+		"Only subtopics with a relevant document count; a topic without one has the value 0.",
+		"The ideal ranking takes the document of the greatest gain next and, of several, the one with the last id.",
+		"alpha_DCG and ERR_IA are divided by their greatest sum at rank 1 too, unlike in ndeval.",
+	),
+	Limits: ofRankings(
+		Limit{"different subtopics of a truth", bounds.Topics},
+		Limit{"rank of a cutoff of alpha_nDCG, alpha_DCG and nERR_IA", MaxIdeal},
+	),
 	Families: []Family{
 		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, deepest: MaxIdeal,
 			Parameters: []Parameter{redundancy, relLevel}, HigherIsBetter: true,

@@ -57,7 +57,10 @@ type EvaluatorKind struct {
 	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with named fields"`
 	HasLabels  bool     `json:"hasLabels,omitempty" doc:"whether the truth has a set of labels, which a dataset can declare public"`
 	Defaults   []string `json:"defaults" doc:"measures that are computed if none are named"`
-	Families   []Family `json:"-"`
+	// Conventions hold for all measures of the kind, or for several.
+	Conventions []string `json:"conventions" doc:"how measures count what their definitions leave open: averages, ties, 0/0 and values that are not defined"`
+	Limits      []Limit  `json:"limits" doc:"limits of the files of runs and ground truths"`
+	Families    []Family `json:"-"`
 	// SafePerTopic says that values by topic or example tell no more of the truth than the measures do. They are shown to everyone who is
 	// shown the measures. For other kinds, these values tell which predictions are right or how far off they are, so package evaluation
 	// hides them.

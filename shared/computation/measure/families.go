@@ -27,6 +27,7 @@ type Family struct {
 	Name           string      `json:"name" doc:"name of the measure in requests"`
 	Aliases        []string    `json:"aliases,omitempty" doc:"other names that mean the same"`
 	Definition     string      `json:"definition" doc:"definition in one sentence"`
+	Conventions    []string    `json:"conventions,omitempty" doc:"how the measure counts what its definition leaves open, in addition to the conventions of the evaluator"`
 	Cutoff         CutoffRule  `json:"cutoff" enum:"none,optional depth,required depth,required recall" doc:"kind of the number after @"`
 	Parameters     []Parameter `json:"parameters,omitempty" doc:"parameters in brackets after the name"`
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -221,8 +222,27 @@ func TestCatalogue_OnlyErrorsAreBetterWhenLow(t *testing.T) {
 	}
 }
 
+// checkSentences reports conventions that are not single sentences.
+func checkSentences(t *testing.T, of string, conventions []string) {
+	t.Helper()
+	for _, text := range conventions {
+		if !strings.HasSuffix(text, ".") || strings.Count(text, ". ") > 0 {
+			t.Errorf("%s: the convention is not one sentence: %q", of, text)
+		}
+	}
+}
+
 func TestCatalogue_IsComplete(t *testing.T) {
 	for _, e := range Evaluators {
+		if len(e.Conventions) == 0 || len(e.Limits) < 4 {
+			t.Errorf("%s has %d conventions and %d limits", e.Kind, len(e.Conventions), len(e.Limits))
+		}
+		checkSentences(t, string(e.Kind), e.Conventions)
+		for i, l := range e.Limits {
+			if l.Most <= 0 || slices.ContainsFunc(e.Limits[:i], func(other Limit) bool { return other.Of == l.Of }) {
+				t.Errorf("%s has the limit %+v", e.Kind, l)
+			}
+		}
 		seen := map[string]bool{}
 		for _, name := range e.Defaults {
 			if _, err := Parse(e.Kind, name); err != nil {
@@ -239,6 +259,7 @@ func TestCatalogue_IsComplete(t *testing.T) {
 			if !strings.HasSuffix(f.Definition, ".") || strings.Count(f.Definition, ". ") > 0 {
 				t.Errorf("%s: the definition is not one sentence: %q", f.Name, f.Definition)
 			}
+			checkSentences(t, f.Name, f.Conventions)
 			for _, p := range f.Parameters {
 				if p.Definition == "" || p.Domain == "" {
 					t.Errorf("%s: parameter %+v", f.Name, p)

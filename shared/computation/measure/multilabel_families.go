@@ -1,5 +1,7 @@
 package measure
 
+import "assay/shared/computation/measure/bounds"
+
 var (
 	averageOfSets = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "samples", "weighted"},
 		Definition: "samples: mean over the items; macro: over the labels; weighted: over these by how often true; micro: all decisions pooled"}
@@ -17,6 +19,14 @@ var multilabelEvaluator = EvaluatorKind{
 	ValueField: "labels",
 	HasLabels:  true,
 	Defaults:   []string{"F1(average=macro)", "F1(average=micro)", "Jaccard(average=samples)"},
+	Conventions: append([]string{
+		"0/0 is 0; F1, F and Jaccard have zero_division for items for which neither truth nor run has a label.",
+		"micro, macro and weighted are over the labels, samples is over the items.",
+	}, labelConventions...),
+	Limits: ofLabelledItems(
+		Limit{"labels of an item", bounds.Set},
+		Limit{"labels of all items, plus items, of a truth or a run", bounds.Assigned},
+	),
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: ofSetsDivided, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},
@@ -29,7 +39,8 @@ var multilabelEvaluator = EvaluatorKind{
 		{Name: "Jaccard", Cutoff: NoCutoff, Parameters: ofSetsDivided, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Share of the labels that are predicted and true among those that are predicted or true."},
 		{Name: "ExactMatch", Cutoff: NoCutoff, HigherIsBetter: true,
-			Definition: "Share of items that are predicted with all of their true labels and no other."},
+			Definition:  "Share of items that are predicted with all of their true labels and no other.",
+			Conventions: []string{"An item without true and without predicted labels is right."}},
 		{Name: "HammingLoss", Cutoff: NoCutoff,
 			Definition: "Labels that are predicted or true but not both, divided by items and by labels of the truth; scikit-learn also divides " +
 				"by labels that only the run has, so that predicting other labels lowers the loss there."},

@@ -1,6 +1,10 @@
 package measure
 
-import "cmp"
+import (
+	"cmp"
+
+	"assay/shared/computation/measure/bounds"
+)
 
 var (
 	averageOfClasses = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "weighted"},
@@ -24,16 +28,35 @@ var probabilitiesEvaluator = EvaluatorKind{
 	ValueField: "value",
 	HasLabels:  true,
 	Defaults:   []string{"AUC", "AP"},
+	Conventions: []string{
+		"Averages are over the labels of the truth, each against the rest; labels that only the run has do not count.",
+		"A measure has no value if the run has no scores for a label that it needs.",
+		"If measures other than AUC and AP are asked for, scores must be from 0 to 1, and scores of several labels must sum to 1, give or " +
+			"take 0.01.",
+		"Without positive, the signature of the evaluation names the label that scores are for; there is none unless the truth has two labels.",
+		"0/0 is 0 in F1 and F05u.",
+		"PAN's evaluators count an item that a run lacks as unanswered; here a run must have every item.",
+	},
+	Limits: ofLabelledItems(Limit{"scores of a run", bounds.Scores}),
 	Families: []Family{
 		{Name: "AUC", Aliases: []string{"ROC_AUC", "AUROC"}, Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
-			Definition: "Area under the ROC curve: share of pairs of a positive and another item in which the positive one has the higher score."},
+			Definition:  "Area under the ROC curve: share of pairs of a positive and another item in which the positive one has the higher score.",
+			Conventions: []string{"Equal scores count half.", "It has no value if all items of the truth have one and the same label."}},
 		{Name: "AP", Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
-			Definition: "Average precision: mean of the precision at each rise of recall, by falling score."},
+			Definition: "Average precision: mean of the precision at each rise of recall, by falling score.",
+			Conventions: []string{"Items of equal score count together, and precision is not interpolated.",
+				"It is 1 if every item has the label."}},
 		{Name: "LogLoss", Cutoff: NoCutoff, Parameters: ofPositive,
-			Definition: "Mean negative logarithm of the probability of the true label."},
+			Definition: "Mean negative logarithm of the probability of the true label.",
+			Conventions: []string{"The logarithm is natural, and a probability counts as at least 2^-52 and at most 1 - 2^-52, as in scikit-learn.",
+				"Probabilities are not divided by their sum."}},
 		{Name: "Brier", Cutoff: NoCutoff, Parameters: ofPositive,
 			Definition: "Mean squared difference of the probabilities from 1 for the true label and 0 for others, summed over the labels of the " +
-				"run if it has scores of more than two."},
+				"run if it has scores of more than two.",
+			Conventions: []string{
+				"With one score for each item, scores of two labels, or positive, it is the squared difference for one label, from 0 to 1.",
+				"With scores of more labels, it goes from 0 to 2, also if the truth has only two of them.",
+			}},
 		{Name: "F1", Cutoff: NoCutoff, Parameters: ofPAN, HigherIsBetter: true,
 			Definition: "F1 of the positive label, predicted above 0.5; the edition says how items with a score of exactly 0.5 count."},
 		{Name: "CAt1", Cutoff: NoCutoff, Parameters: ofPAN, HigherIsBetter: true,

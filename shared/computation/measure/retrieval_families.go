@@ -22,6 +22,15 @@ func relLevelWithoutDefault(meaning string) Parameter {
 	return p
 }
 
+// rankingConventions returns the conventions of all rankings, followed by others.
+func rankingConventions(others ...string) []string {
+	return append([]string{
+		"Documents are ranked by score, the highest first, and equal scores by document id, the last in the order of bytes first, for every " +
+			"measure; the rank field of a run does not count.",
+		"Values are means over all topics of the truth; a topic that the run lacks counts with nothing retrieved.",
+	}, others...)
+}
+
 // retrievalEvaluator declares retrieval. Measures and parameters have the names of ir-measures (MacAvaney, Macdonald, Ounis:
 // Streamlining Evaluation with ir-measures, ECIR 2022). In addition, infAP and NumRet have judged_only, which is trec_eval's option -J.
 var retrievalEvaluator = EvaluatorKind{
@@ -31,6 +40,11 @@ var retrievalEvaluator = EvaluatorKind{
 	Truth:        "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
 	Formats:      []string{TRECRun},
 	Defaults:     []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"},
+	Conventions: rankingConventions(
+		"A document without a judgment and a document with a negative grade have the gain 0 and are not relevant; judged_only leaves both out.",
+		"A topic without relevant documents has the value 0 and counts in the mean, as 0/0 does everywhere.",
+	),
+	Limits: ofRankings(),
 	Families: []Family{
 		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
 			Parameters: []Parameter{
@@ -40,7 +54,11 @@ var retrievalEvaluator = EvaluatorKind{
 					Definition: "gains of one's own for some of the grades, such as {0:0,1:2,2:3.5}; other grades keep theirs"},
 				judgedOnly,
 			},
-			Definition: "Discounted gain of the ranking, each gain divided by log2(rank + 1), relative to that of the ideal ranking."},
+			Definition: "Discounted gain of the ranking, each gain divided by log2(rank + 1), relative to that of the ideal ranking.",
+			Conventions: []string{
+				"The ideal ranking has all judged documents with a gain above 0, the greatest gain first, and is cut at the same rank.",
+				"exp-log2 has no value if the truth has a grade above 900.",
+			}},
 		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
 				"relevant documents."},
@@ -55,7 +73,9 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "Rprec", Aliases: []string{"RPrec"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision at rank R, the number of relevant documents of the topic."},
 		{Name: "Bpref", Aliases: []string{"BPref"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
-			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter."},
+			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter.",
+			Conventions: []string{"Documents with a negative grade count as unjudged.",
+				"At most min(N, R) documents that are not relevant count, where R judged documents are relevant and N are not."}},
 		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not " +
 				"judged."},
@@ -80,7 +100,8 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision times recall of all that was retrieved."},
 		{Name: "Judged", Cutoff: OptionalDepth, HigherIsBetter: true,
-			Definition: "Share of documents with a judgment of any grade, also a negative one, among those retrieved (down to the cutoff)."},
+			Definition:  "Share of documents with a judgment of any grade, also a negative one, among those retrieved (down to the cutoff).",
+			Conventions: []string{"It is 0 for a topic that the run lacks."}},
 		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
 			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true,
 				Definition: "chance that the reader goes on to the next document"},
@@ -88,13 +109,19 @@ var retrievalEvaluator = EvaluatorKind{
 			Definition: "Rank-biased precision: the gain that a reader meets who goes on to the next rank with chance p."},
 		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
 			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
-				"to 4."},
+				"to 4.",
+			Conventions: []string{"It has no value if the truth has a grade above 4."}},
 		{Name: "Compat", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
 			{Name: "p", Domain: "number", Default: "0.95", Min: 0, Max: 1, Open: true,
 				Definition: "persistence: weight of a rank relative to the one above"},
 			{Name: "normalize", Domain: "flag", Default: "True", Definition: "divide by the overlap that the ideal ranking has with itself"}},
 			Definition: fmt.Sprintf("Compatibility: rank-biased overlap with the ideal ranking that is most like the run, down to rank %d as in "+
-				"its authors' compatibility.py, however many documents the run has.", CompatDepth)},
+				"its authors' compatibility.py, however many documents the run has.", CompatDepth),
+			Conventions: []string{
+				"The ideal ranking has the documents with grades above 0, the highest grade first; documents of equal grade are in the order of the " +
+					"run, and those that the run lacks come last.",
+				"Without normalize, it is divided by the sum of the weights of all ranks.",
+			}},
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
 		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,

@@ -10,8 +10,8 @@ import (
 // MaxScale is the greatest number of labels of a scale.
 const MaxScale = 1000
 
-// parseScale reads a scale: its labels in order, separated by commas, or the first and the last of consecutive whole numbers, as in 1..5. ok
-// is false for other text, for fewer than two labels, and if a label occurs twice.
+// parseScale reads a scale: its labels in order, separated by commas, or the first and the last of consecutive whole numbers, as in 1..5.
+// ok is false for other text, for fewer than two labels, and if a label occurs twice.
 func parseScale(text string) (labels []string, ok bool) {
 	first, last, isRange := strings.Cut(text, "..")
 	if !isRange {
@@ -32,8 +32,8 @@ func parseScale(text string) (labels []string, ok bool) {
 // canonicalScale checks a scale. Its canonical form is the text.
 func (p Parameter) canonicalScale(value string) (string, error) {
 	if _, ok := parseScale(value); !ok {
-		return "", fmt.Errorf("%s=%q: give the labels of the scale in order, such as %s='low,middle,high', or the first and the last of at most %d "+
-			"whole numbers, such as %s=1..5", p.Name, value, p.Name, MaxScale, p.Name)
+		return "", fmt.Errorf("%[1]s=%[2]q: give the labels of the scale in order, such as %[1]s='low,middle,high', or the first and the last "+
+			"of at most %[3]d whole numbers, such as %[1]s=1..5", p.Name, value, MaxScale)
 	}
 	return value, nil
 }

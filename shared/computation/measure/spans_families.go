@@ -1,5 +1,7 @@
 package measure
 
+import "assay/shared/computation/measure/bounds"
+
 // TypeParameter is the parameter with the only type of spans that a measure counts.
 const TypeParameter = "type"
 
@@ -19,6 +21,9 @@ var (
 	matching      = []Parameter{pooled, ofType, overlap, scheme}
 )
 
+var emptyDocuments = []string{"A document without spans in truth and run counts 1, and a document with spans in only one of them counts 0.",
+	"Without type, the characters of all types are added."}
+
 var spansEvaluator = EvaluatorKind{
 	Kind:         Spans,
 	SafePerTopic: true,
@@ -28,6 +33,26 @@ var spansEvaluator = EvaluatorKind{
 	ValueField:   "spans",
 	HasLabels:    true,
 	Defaults:     []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)"},
+	Conventions: []string{
+		"macro is the mean over the types that the truth or the run has; weighted weighs each type by the divisor of its recall.",
+		"0/0 is 0, as the precision of a type that the run lacks.",
+		"A measure has no value if the truth has no spans, or no spans of the type that it names, also if the run has none either; only " +
+			"DocumentF1 and DocumentIoU without type have a value then.",
+		"Overlapping spans of a type are merged first for overlap=proportional, IoU and units, so that a character counts once; exact and any " +
+			"count each span.",
+		"Spans that only touch, without a character in common, are not merged.",
+		"Spans without a type have the type _, and spans of different types never match.",
+		"Without scheme, L and U of BILOU mean E and S.",
+	},
+	Limits: ofFiles(bounds.Line,
+		Limit{"tokens of a truth, and of a run", bounds.Tokens},
+		Limit{"bytes of all tokens of a truth, and of a run", bounds.TokenText},
+		Limit{"columns of a line with a token", bounds.Columns},
+		Limit{"spans of a truth, and of a run", bounds.Spans},
+		Limit{"different types of a truth, and of a run", bounds.Types},
+		Limit{"end of a span, in characters", bounds.Offset},
+		Limit{"bytes of a line of JSON with spans", bounds.ValueLine},
+	),
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},
@@ -38,8 +63,10 @@ var spansEvaluator = EvaluatorKind{
 		{Name: "IoU", Cutoff: NoCutoff, Parameters: []Parameter{pooled, ofType, scheme}, oneOf: averageOrType, HigherIsBetter: true,
 			Definition: "Intersection over union: characters or tokens in a true and a predicted span of a type, as a share of those in either."},
 		{Name: "DocumentF1", Cutoff: NoCutoff, Parameters: []Parameter{ofType, scheme}, HigherIsBetter: true,
-			Definition: "Mean over the documents, or sentences of tokens, of F1 of their characters or tokens, as in SemEval-2021 task 5."},
+			Definition:  "Mean over the documents, or sentences of tokens, of F1 of their characters or tokens, as in SemEval-2021 task 5.",
+			Conventions: emptyDocuments},
 		{Name: "DocumentIoU", Cutoff: NoCutoff, Parameters: []Parameter{ofType, scheme}, HigherIsBetter: true,
-			Definition: "Mean over the documents, or sentences of tokens, of the intersection over union of their characters or tokens."},
+			Definition:  "Mean over the documents, or sentences of tokens, of the intersection over union of their characters or tokens.",
+			Conventions: emptyDocuments},
 	},
 }

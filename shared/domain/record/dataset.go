@@ -32,7 +32,7 @@ type RunFormat struct {
 // Evaluator says how runs are measured.
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former. /info defines each measure, with its parameters, conventions, and the limits of files" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the measure that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`

@@ -24,7 +24,10 @@ const (
 	Text       = 64 << 10  // bytes of a text
 	References = 100       // references of an item
 	Texts      = 256 << 20 // bytes of all texts of a truth, and of a run
-	ValueLine  = 1 << 20   // bytes of a line with texts or arrays, in the place of Line
+	// SubsequenceSteps bounds the work for longest common subsequences of one run to about 16 seconds, which fit a request. Ten thousand texts
+	// of two thousand words, with references of the same length, take a sixth of it.
+	SubsequenceSteps = 4_000_000_000
+	ValueLine        = 1 << 20 // bytes of a line with texts or arrays, in the place of Line
 )
 
 // Limits of rankings.

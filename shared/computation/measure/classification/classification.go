@@ -2,22 +2,13 @@
 //
 // # Definitions
 //
-// All labels that occur in the truth or among the predictions count. For each label, precision is the share of its predictions that are
-// right, and recall is the share of its examples that are found. F1 = 2 hits / (predictions + examples). 0/0 is 0.
+// For each label, precision is the share of its predictions that are right, and recall is the share of its examples that are found. F1 = 2
+// hits / (predictions + examples). The families of package measure state the conventions: over which labels averages run, 0/0, and values
+// that are not defined.
 //
-//   - Accuracy: share of examples whose predicted label is the true one.
-//   - BalancedAccuracy: mean recall of the labels that occur in the truth.
-//   - Precision, Recall, F1 with average=macro: mean over all labels. weighted: mean weighted by the number of examples that truly have the
-//     label. micro: over all decisions together, which equals Accuracy if each example has one label. With labels, only these labels
-//     count. With positive=LABEL, only this label counts. Not defined if the truth lacks a label that is named.
 //   - F: (1 + beta²) hits / (beta² examples + predictions) in the place of F1.
-//   - Specificity: share of the examples without the positive label that are not predicted with it. FPR: 1 - Specificity. FNR: 1 - Recall.
-//   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels; 0 if the truth or the predictions have only one label.
-//   - Kappa: Cohen's kappa. Not defined if all labels of truth and predictions are the same. With weights, a disagreement counts by the
-//     distance of its labels on the scale or, without a scale, in the order of the labels that occur: numeric if all are numbers, otherwise
-//     the order of their bytes. Not defined if a label is not on the scale.
-//   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009). Not
-//     defined if a label is not a number.
+//   - MCC: Matthews' coefficient, or Gorodkin's R_K for more than two labels.
+//   - MacroMAE: Baccianella, Esuli and Sebastiani, ISDA 2009.
 //
 // Values equal the values of scikit-learn. A measure that is not defined has no value but a reason, never NaN.
 package classification

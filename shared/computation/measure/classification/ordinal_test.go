@@ -42,8 +42,8 @@ func TestEvaluate_EqualsScikitLearnOnRandomLabels(t *testing.T) {
 	}
 }
 
-// TestEvaluate_KappaOnAScaleKeepsGaps compares two runs of which only one predicts 3 and 4. The values are those of scikit-learn 1.9.1, with
-// labels=[1, 2, 3, 4, 5] for those on the scale.
+// TestEvaluate_KappaOnAScaleKeepsGaps compares two runs of which only one predicts 3 and 4. The values equal scikit-learn 1.9.1's, with
+// labels=[1, 2, 3, 4, 5] for the scale.
 func TestEvaluate_KappaOnAScaleKeepsGaps(t *testing.T) {
 	labels := []string{"1", "2", "3", "4", "5"}
 	truth := []int32{4, 0, 0, 0, 1, 1, 1, 4}

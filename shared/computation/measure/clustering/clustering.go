@@ -6,14 +6,14 @@
 // n examples are in true clusters of sizes a_i and in predicted clusters of sizes b_j. n_ij examples are in both i and j. H is the entropy
 // of the clusters of one side, and MI is the mutual information of both sides.
 //
-//   - Homogeneity: MI / H(true), 1 if there is one true cluster. Completeness: MI / H(predicted), 1 if there is one predicted cluster.
-//   - VMeasure: (1 + beta) h c / (beta h + c) of homogeneity h and completeness c, 0 if one of them is 0 (Rosenberg and Hirschberg,
-//     EMNLP-CoNLL 2007).
-//   - NMI: MI / ((H(true) + H(predicted)) / 2), 1 if both sides have one cluster.
-//   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985), 1 if the clusters are equal.
+//   - Homogeneity: MI / H(true). Completeness: MI / H(predicted).
+//   - VMeasure: (1 + beta) h c / (beta h + c) of homogeneity h and completeness c (Rosenberg and Hirschberg, EMNLP-CoNLL 2007).
+//   - NMI: MI / ((H(true) + H(predicted)) / 2).
+//   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985).
 //   - BCubedP, BCubedR: mean over the examples of n_ij / b_j and of n_ij / a_i, where i and j are the clusters of the example (Bagga and
 //     Baldwin, COLING-ACL 1998). BCubedF: harmonic mean of BCubedP and BCubedR.
-//   - Purity: share of examples that belong to the most frequent true cluster of their predicted cluster.
+//
+// The families of package measure state the conventions, such as values of one cluster.
 //
 // Values equal the values of scikit-learn for the measures that it has.
 package clustering

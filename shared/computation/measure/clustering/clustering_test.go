@@ -129,7 +129,8 @@ func TestComputation_OfManyClusters(t *testing.T) {
 		fmt.Fprintf(&single, "%d,c%d\n", i, i)
 	}
 	asked := measuretest.Parse(t, measure.Clustering, "Homogeneity", "Completeness", "NMI", "ARI")
-	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, asked, []measure.File{measuretest.File("truth", pairs.String())})
+	truth, diagnostics, err := clustering.Computation.ReadTruth(t.Context(), format, asked,
+		[]measure.File{measuretest.File("truth", pairs.String())})
 	if err != nil || truth == nil || truth.Extent != "24000 examples in 12000 clusters" {
 		t.Fatal(truth, diagnostics, err)
 	}

@@ -2,26 +2,15 @@
 //
 // # Definitions
 //
-// All labels that occur in the truth or among the predictions count. Decisions are pairs of an example and a label; hits are decisions that
-// are predicted and true. For a label or an example:
+// Decisions are pairs of an example and a label; hits are decisions that are predicted and true. For a label or an example:
 //
-//   - Precision: hits / predicted.
-//   - Recall: hits / true.
+//   - Precision: hits / predicted. Recall: hits / true.
 //   - F1: 2 hits / (predicted + true). F: (1 + beta²) hits / (beta² true + predicted).
 //   - Jaccard: hits / (predicted + true - hits).
-//
-// These values are averaged:
-//
-//   - average=samples: mean over the examples. macro: mean over the labels. weighted: mean over the labels, weighted by the number of
-//     examples that truly have the label. micro: over all decisions together. With labels, only these labels count. With
-//     positive=LABEL, only this label counts.
-//   - 0/0 is 0. In F1, F and Jaccard, an example without true and predicted labels has the value zero_division. It is 0 by default. Some
-//     evaluators count such an example as right, as in SemEval-2018 task 1; give 1 for them.
-//
-// Other measures:
-//
-//   - ExactMatch: share of the examples whose predicted labels are the true labels.
 //   - HammingLoss: labels that are predicted or true but not both, over all examples, divided by (examples · labels of the truth).
+//
+// The families of package measure state the conventions: averages, 0/0, and values that are not defined. Some evaluators count an example
+// without true and predicted labels as right, as in SemEval-2018 task 1; zero_division=1 does.
 //
 // Values equal the values of scikit-learn, with two exceptions. A measure has no value but a reason if there are no labels to measure, or
 // if the truth lacks a label that is named. HammingLoss divides by the labels of the truth only. scikit-learn divides by the labels of both

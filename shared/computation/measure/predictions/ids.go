@@ -9,8 +9,8 @@ import (
 	"assay/shared/computation/measure/hashtable"
 )
 
-// ids numbers the ids of a truth, or the names of clusters, in the order in which they are added. An id takes its bytes and about twenty more. Any number of
-// goroutines may call find and at while none calls add.
+// ids numbers the ids of a truth, or the names of clusters, in the order in which they are added. An id takes its bytes and about twenty
+// more. Any number of goroutines may call find and at while none calls add.
 type ids struct {
 	blocks [][]byte // the ids, one after another, each within one block; a single text would be copied when it grows
 	ends   []uint32 // 0, and the end of each id, as if all blocks were full

@@ -117,10 +117,12 @@ func ReadArrays(ctx context.Context, format measure.Format, take Take, files []m
 
 func newTruth(format measure.Format, values Values) *Gold {
 	return &Gold{
-		format:    format,
-		values:    values,
-		runs:      values,
-		limits:    limits{examples: bounds.Items, labels: bounds.Labels, ids: bounds.IDs, assigned: bounds.Assigned, scores: bounds.Scores, texts: bounds.Texts},
+		format: format,
+		values: values,
+		runs:   values,
+		limits: limits{
+			examples: bounds.Items, labels: bounds.Labels, ids: bounds.IDs, assigned: bounds.Assigned, scores: bounds.Scores, texts: bounds.Texts,
+		},
 		origin:    measure.OfTruth,
 		ids:       newIDs(),
 		clusters:  newIDs(),

@@ -6,21 +6,18 @@
 // true or yes. Labels are compared as numbers if both are numbers, otherwise by their bytes. s is the positive label's score for an
 // example.
 //
-//   - AUC: share of pairs of an example with the positive label and an example without it in which the first has the higher score. Equal
-//     scores count half. With average=macro: mean over the labels of the truth, each against the rest. weighted: mean weighted by the
-//     numbers of their examples.
+//   - AUC: share of pairs of an example with the positive label and an example without it in which the first has the higher score.
 //   - AP: Σ (R_k - R_k-1) P_k over the distinct scores in descending order, where P_k and R_k are the precision and the recall of the
 //     examples with this score or a higher one.
-//   - LogLoss: mean of -ln p of the true label, where p is at least 2^-52 and at most 1 - 2^-52.
-//   - Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise. If the run has scores of more than two labels, the
-//     squares are summed over all of them, also over labels that the truth lacks.
+//   - LogLoss: mean of -ln p of the true label. Brier: mean of (s - y)², where y is 1 for the positive label and 0 otherwise, or the sum of
+//     these squares over the labels.
 //   - CAt1: (c + u c / n) / n for n examples. u examples have a score of exactly 0.5 and are unanswered; c are on the right side of 0.5
 //     (Peñas and Rodrigo, ACL 2011). With edition=2024, c also counts the unanswered examples without the positive label.
 //   - F1: 2 tp / (2 tp + fp + fn). Unanswered examples with the positive label count for fn, except with edition=2021. F05u:
 //     1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) without these (Bevendorff et al., NAACL 2019). 0/0 is 0.
-//   - Specificity: share of the examples without the positive label with s <= 0.5. FPR: 1 - Specificity. FNR: share of the examples with the
-//     positive label with s <= 0.5. Not defined if there are no such examples.
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
+//
+// The families of package measure state the conventions: averages, bounds of probabilities, and values that are not defined.
 //
 // # Differences from the references
 //

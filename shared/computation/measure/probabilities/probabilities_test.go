@@ -84,8 +84,8 @@ func TestEvaluate_CountsUnansweredLikeTheEditionOfPAN(t *testing.T) {
 	}
 }
 
-// TestEvaluate_RatesOfErrors compares with values of scikit-learn 1.9.1, of its confusion matrix and its recall of the other label. Scores of
-// exactly 0.5 are not above 0.5.
+// TestEvaluate_RatesOfErrors compares with values of scikit-learn 1.9.1, of its confusion matrix and its recall of the other label. Scores
+// of exactly 0.5 are not above 0.5.
 func TestEvaluate_RatesOfErrors(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "FPR", "FNR", "Specificity")
 	scores := [][]float64{{0.9}, {0.2}, {0.5}, {0.1}, {0.5}, {0.5}, {0.8}, {0.7}}
@@ -108,7 +108,7 @@ func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 	}
 }
 
-// TestEvaluate_BrierOfThreeColumnsIsNotHalved has a truth that lacks one label of the run. The values are those of scikit-learn 1.9.1 with
+// TestEvaluate_BrierOfThreeColumnsIsNotHalved has a truth that lacks one label of the run. The values equal scikit-learn 1.9.1's with
 // labels=["a", "b", "c"].
 func TestEvaluate_BrierOfThreeColumnsIsNotHalved(t *testing.T) {
 	rows := [][]float64{{0.4, 0.2, 0.4}, {0.1, 0.3, 0.6}, {0.5, 0.25, 0.25}}

@@ -3,17 +3,12 @@
 // # Definitions
 //
 //   - MSE: mean of the squared differences. RMSE: its square root. MAE: mean of the absolute differences.
-//   - MedianAE: median of the absolute differences.
-//   - MAPE: mean of the absolute differences, each divided by the true value. Not defined if a true value is 0; scikit-learn divides by a
-//     tiny number instead.
-//   - R2: 1 - SSE/SST, where SST is about the mean of the truth. If all values of the truth are equal, R2 is 1 for perfect predictions and
-//     0 for others.
-//   - Pearson: product-moment correlation. Spearman: Pearson correlation of the ranks, where ties share their mean rank. Kendall: tau-b.
-//   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989). Not defined if all values of both sides are
-//     equal.
+//   - R2: 1 - SSE/SST, where SST is about the mean of the truth.
+//   - Pearson: product-moment correlation. Spearman: Pearson correlation of the ranks. Kendall: tau-b.
+//   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989).
 //
-// Values equal the values of scikit-learn and scipy. R2 and the correlations need two examples. Correlations are not defined if one side is
-// constant. A measure that is not defined has no value but a reason, never NaN.
+// The families of package measure state the conventions, such as values that are not defined. Values equal the values of scikit-learn and
+// scipy. A measure that is not defined has no value but a reason, never NaN.
 //
 // Sums are compensated, and deviations are taken from the mean in a second pass, in a unit in which nothing overflows. So large offsets and
 // extreme magnitudes lose no digits. General libraries do not do this, so the package computes the measures itself.

@@ -3,9 +3,8 @@
 //
 // # Ranking
 //
-// All measures use the same ranking of a topic: documents by descending score. Documents with equal scores are in descending order of
-// their ids, compared as unsigned bytes. The rank field of a run is ignored, as in trec_eval. Every topic of the truth counts: if a run
-// leaves out a topic, nearly every measure is 0 for the topic.
+// All measures use the same ranking of a topic, that of trec_eval. The families of package measure state its conventions, and those of
+// single measures.
 //
 // # Differences from the references
 //
@@ -22,17 +21,13 @@
 // # Subtopics
 //
 // Diversity qrels have a subtopic (an intent, an aspect) in place of the iteration, and a line for each document and subtopic. The measures
-// follow ndeval, the program of the TREC Web tracks, with its options -traditional (the ranking above) and -c (every topic counts). Only
-// subtopics with a relevant document count.
+// follow ndeval, the program of the TREC Web tracks, with its options -traditional (the ranking above) and -c (every topic counts).
 //
 // A document gains (1 - alpha)^n for each of its subtopics, where n is the number of documents above it that are relevant for the subtopic.
 // Gains are discounted by rank and summed. The sum is then divided by a best sum:
 //
-//   - alpha_DCG, ERR_IA: the sum of documents that all have every subtopic.
-//   - alpha_nDCG, nERR_IA: the sum of the ideal ranking. Its next document is always one with the greatest gain and, of several, the one
-//     with the last id (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009).
-//
-// ndeval does not divide alpha-DCG and ERR-IA at rank 1, so its values are greater there. It has no ranks below 20.
+//   - alpha_DCG, ERR_IA: the sum of documents that all have every subtopic. ndeval does not divide at rank 1, and has no ranks below 20.
+//   - alpha_nDCG, nERR_IA: the sum of the ideal ranking (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009).
 //
 // # Files
 //

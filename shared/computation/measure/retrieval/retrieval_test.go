@@ -153,7 +153,9 @@ func TestEvaluate_CountsEveryGradeAsJudged(t *testing.T) {
 // TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd retrieves the relevant document at rank 10, and then unjudged documents. The
 // values are those of the authors' compatibility.py.
 func TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd(t *testing.T) {
-	want := map[string]float64{"Compat": 0.19196468585880133, "Compat(p=0.8)": 0.025661545317831574, "Compat(normalize=False)": 0.03026709498999286}
+	want := map[string]float64{
+		"Compat": 0.19196468585880133, "Compat(p=0.8)": 0.025661545317831574, "Compat(normalize=False)": 0.03026709498999286,
+	}
 	for _, n := range []int{10, 1000, 2010} {
 		var run strings.Builder
 		for i := range n {

@@ -24,18 +24,17 @@
 //
 // # Definitions
 //
-//   - Precision, Recall: matching spans as a share of the predicted spans, and of the true spans. F1: 2 P R / (P + R). 0/0 is 0. With
-//     average=micro, over the spans of all types. macro: mean over the types that either side has. weighted: mean weighted by the divisor
-//     of Recall. Not defined if the truth has no spans, or no spans of the type.
+//   - Precision, Recall: matching spans as a share of the predicted spans, and of the true spans. F1: 2 P R / (P + R).
 //   - overlap=exact: a span matches a span of the same document, type, start and end.
 //   - overlap=any: a span matches a span of the same document and type if they share a unit.
 //   - overlap=proportional: Precision is the mean over the predicted spans s of |s ∩ t| / |s|, summed over the true spans t of the type.
-//     Recall is the same mean over the true spans (Da San Martino et al., SemEval-2020 task 11, SI). Spans of a type that share a unit are
-//     merged first.
+//     Recall is the same mean over the true spans (Da San Martino et al., SemEval-2020 task 11, SI).
 //   - overlap=units: single units count instead of spans, each unit once.
 //   - IoU: units in both sides, as a share of the units in either side.
-//   - DocumentF1, DocumentIoU: mean over the documents of F1 and IoU of the document's units, of the type or of all types pooled. A
-//     document without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
+//   - DocumentF1, DocumentIoU: mean over the documents of F1 and IoU of the document's units, of the type or of all types pooled
+//     (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
+//
+// The families of package measure state the conventions: averages, 0/0, merged spans, and documents without spans.
 //
 // Values of exact spans equal the values of seqeval, with three exceptions. seqeval returns 0 if the truth has no spans. Tags that seqeval
 // warns of are refused here. Without scheme, L and U of BILOU mean E and S here, while seqeval's default mode does not know them.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/measuretest"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/testing/nightlytest"
@@ -163,7 +164,7 @@ func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 	}
 	given, cancel := context.WithCancel(t.Context())
 	cancel()
-	e.bound(given, maxSteps)
+	e.bound(given, bounds.SubsequenceSteps)
 	e.compare(0, references, text)
 	if n := e.common.counter.Total(); n > 0 {
 		t.Errorf("it took %d steps once nobody waited", n)

@@ -162,8 +162,8 @@ func TestComputation_ReportsFaults(t *testing.T) {
 
 // TestComputation_WarnsOfTextsWithoutWords has texts in Russian, in English, of punctuation, and an empty one.
 func TestComputation_WarnsOfTextsWithoutWords(t *testing.T) {
-	const ascii = "2 of 4 texts have no word for ROUGE2, which counts only the letters a to z and digits; ROUGE2(tokenize=unicode) counts words of " +
-		"all scripts"
+	const ascii = "2 of 4 texts have no word for ROUGE2, which counts only the letters a to z and digits; ROUGE2(tokenize=unicode) " +
+		"counts words of all scripts"
 	const other = "1 of 4 texts have no word for ROUGEL, which counts letters and digits"
 	content := strings.Join([]string{`{"id":1,"text":"\u043c\u0438\u0440"}`, `{"id":2,"text":"peace"}`, `{"id":3,"text":"?!"}`, `{"id":4,"text":" "}`},
 		"\n")

@@ -61,7 +61,9 @@ func appendASCII(list []string, text string, stemmed bool) []string {
 }
 
 // spaceless lists the scripts that do not separate words by spaces.
-var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var spaceless = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
 
 // appendUnicode appends the words of a text in lower case: letters and numbers of all scripts, with the marks that follow them. Each letter
 // or number of a script without spaces is a word.

@@ -27,10 +27,6 @@ type subsequences struct {
 	counter *steps.Counter
 }
 
-// maxSteps bounds the work for longest common subsequences of one run to about 16 seconds, which fit a request. Ten thousand texts of two
-// thousand words, with references of the same length, take a sixth of it.
-const maxSteps = 4_000_000_000
-
 // overhead is the steps of a table in addition to its machine words.
 const overhead = 48
 

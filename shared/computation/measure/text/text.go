@@ -4,17 +4,12 @@
 //
 // The measures are defined by the programs that papers quote. Parameters have the names that they have there.
 //
-//   - EM and TokenF1 are exact and F1 of the evaluation of SQuAD 2.0, from 0 to 1 instead of 100. Texts are compared in lower case, without
-//     ASCII punctuation and without the words a, an and the. The best of several references counts. References that have no words left are
-//     ignored. If no reference has words left, only a text without words is right.
-//   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum follow rouge-score 0.1.2. Words consist of the letters a to z and digits, so a text in another
-//     script has no words. With tokenize=unicode, words consist of letters, numbers and marks, and each character of a script without spaces
-//     is a word; rouge-score has no such tokenizer, but takes one. With stem, words of more than three letters are stemmed by NLTK's variant of Porter's algorithm. ROUGELsum
-//     compares lines. The reference with the best F-measure counts, also for precision and recall, and the first of equally good ones
-//     (score_multi). The value is the mean over the examples; ROUGE-1.5.5 and rouge-score's aggregator return a median of bootstrap
-//     samples.
-//   - BLEU and chrF are computed over all texts together, from 0 to 100, like corpus_score of sacrebleu 2.6.0. BLEU has n-grams up to 4,
-//     exponential smoothing and no effective order. chrF has effective order.
+//   - EM and TokenF1 are exact and F1 of the evaluation of SQuAD 2.0, from 0 to 1 instead of 100.
+//   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum follow rouge-score 0.1.2 and its score_multi. With stem, words are stemmed by NLTK's variant of
+//     Porter's algorithm. rouge-score has no tokenizer like tokenize=unicode, but takes one.
+//   - BLEU and chrF follow corpus_score of sacrebleu 2.6.0. BLEU has no effective order, chrF has one.
+//
+// The families of package measure define the measures, with the conventions for cases such as texts without words.
 //
 // # Signatures
 //
@@ -26,8 +21,8 @@
 //
 // # References
 //
-// Examples may have different numbers of references, like lists with None in sacrebleu. An example without references counts as an example
-// with one empty reference. SQuAD does the same, while rouge-score and sacrebleu fail.
+// Examples may have different numbers of references, like lists with None in sacrebleu. SQuAD counts an example without references like
+// this package, while rouge-score and sacrebleu fail.
 //
 // # Characters
 //
@@ -45,6 +40,7 @@ import (
 	"strconv"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/predictions"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/lists"
@@ -179,7 +175,7 @@ func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 
 func newRunScorer(ctx context.Context, counter *steps.Counter, asked []measure.Measure, examples int) *runScorer {
 	e := &runScorer{counter: counter, asked: asked, examples: examples, sums: map[string]*sums{}}
-	e.bound(ctx, maxSteps)
+	e.bound(ctx, bounds.SubsequenceSteps)
 	shared := comparers{
 		answers: &answers{},
 		rouges:  map[rougeTokens]*rouge{},

@@ -182,18 +182,24 @@ func TestChinese_IsThatOfSacrebleu(t *testing.T) {
 
 // TestComputation_OfOtherScripts compares with values of rouge-score with the tokenizer of testdata/reference.py, and of sacrebleu.
 func TestComputation_OfOtherScripts(t *testing.T) {
-	asked := measuretest.Parse(t, measure.Text, "ROUGE1", "ROUGE1(tokenize=unicode)", "ROUGE2(tokenize=unicode)", "ROUGEL(tokenize=unicode)", "BLEU",
-		"BLEU(tokenize=zh)")
+	asked := measuretest.Parse(t, measure.Text, "ROUGE1", "ROUGE1(tokenize=unicode)", "ROUGE2(tokenize=unicode)", "ROUGEL(tokenize=unicode)",
+		"BLEU", "BLEU(tokenize=zh)")
 	for reference, c := range map[string]struct {
 		text string
 		want [6]float64
 	}{
-		"Президент прибыл в Москву утром.": {"Утром президент приехал в Москву.", [6]float64{0, 0.8000000000000002, 0.25, 0.6, 17.965205598154213, 17.965205598154213}},
-		"东京是日本的首都,人口约1400万。":               {"日本首都东京的人口约为1400万。", [6]float64{1.0, 0.9230769230769231, 0.5, 0.6923076923076923, 0, 23.098191831535463}},
-		"データは東京にある。":                       {"東京のデータがある。", [6]float64{0, 0.7777777777777778, 0.5, 0.5555555555555556, 0, 27.534765745159184}},
-		"แมวนั่งบนเสื่อสีน้ำเงิน":          {"แมวสีน้ำเงินนั่งบนเสื่อ", [6]float64{0, 1.0, 0.8666666666666667, 0.625, 0, 0}},
-		"दिल्ली भारत की राजधानी है।":       {"भारत की राजधानी दिल्ली है।", [6]float64{0, 1.0, 0.5, 0.8000000000000002, 45.180100180492246, 45.180100180492246}},
-		"وصل الرئيس إلى القاهرة ٢٠٢٦":      {"الرئيس وصل القاهرة ٢٠٢٦", [6]float64{0, 0.888888888888889, 0.28571428571428575, 0.6666666666666665, 29.588031349552907, 29.588031349552907}},
+		"Президент прибыл в Москву утром.": {"Утром президент приехал в Москву.",
+			[6]float64{0, 0.8000000000000002, 0.25, 0.6, 17.965205598154213, 17.965205598154213}},
+		"东京是日本的首都,人口约1400万。": {"日本首都东京的人口约为1400万。",
+			[6]float64{1.0, 0.9230769230769231, 0.5, 0.6923076923076923, 0, 23.098191831535463}},
+		"データは東京にある。": {"東京のデータがある。",
+			[6]float64{0, 0.7777777777777778, 0.5, 0.5555555555555556, 0, 27.534765745159184}},
+		"แมวนั่งบนเสื่อสีน้ำเงิน": {"แมวสีน้ำเงินนั่งบนเสื่อ",
+			[6]float64{0, 1.0, 0.8666666666666667, 0.625, 0, 0}},
+		"दिल्ली भारत की राजधानी है।": {"भारत की राजधानी दिल्ली है।",
+			[6]float64{0, 1.0, 0.5, 0.8000000000000002, 45.180100180492246, 45.180100180492246}},
+		"وصل الرئيس إلى القاهرة ٢٠٢٦": {"الرئيس وصل القاهرة ٢٠٢٦",
+			[6]float64{0, 0.888888888888889, 0.28571428571428575, 0.6666666666666665, 29.588031349552907, 29.588031349552907}},
 	} {
 		truth, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked,
 			[]measure.File{lines([]string{reference}, func(text string) any { return text })})
@@ -214,7 +220,8 @@ func TestComputation_OfOtherScripts(t *testing.T) {
 
 // TestComputation_HasTheSignaturesOfSacrebleu compares signatures with those that sacrebleu prints for the same references.
 func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
-	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=zh)", "chrF", "chrF(word_order=2,char_order=4)")
+	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "BLEU(tokenize=zh)", "chrF",
+		"chrF(word_order=2,char_order=4)")
 	for truth, n := range map[string]string{
 		`["a"]` + "\n" + `"b"`:                   "1",
 		`["a","b","c"]` + "\n" + `["a","b","d"]`: "3",

@@ -61,7 +61,8 @@ func (w *wordless) Warnings() (list []string) {
 		if c.unicode {
 			counted = "letters and digits"
 		}
-		list = append(list, fmt.Sprintf("%d of %s have no word for %s, which counts %s", c.found, plural.Count(w.texts, "text"), c.measure, counted))
+		list = append(list, fmt.Sprintf("%d of %s have no word for %s, which counts %s",
+			c.found, plural.Count(w.texts, "text"), c.measure, counted))
 	}
 	return list
 }

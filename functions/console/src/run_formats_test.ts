@@ -9,6 +9,8 @@ const multilabel: Evaluator = {
   formats: ["jsonl", "csv"],
   valueField: "labels",
   defaults: ["F1", "Precision", "Recall"],
+  conventions: [],
+  limits: [],
 };
 
 test("a dataset begins with the first format and two measures", () => {

@@ -25,6 +25,8 @@ const worker: Evaluator = {
   formats: ["jsonl", "csv", "trec-run"],
   valueField: "value",
   defaults: ["Score"],
+  conventions: [],
+  limits: [],
 };
 
 /** useKinds returns the evaluators of the server, and the kind for an evaluator of the organizers. */

@@ -13,7 +13,10 @@ const path = "evaluator/measures";
 
 export function MeasuresField({ f }: { f: Editing }) {
   const [next, setNext] = useState("");
-  const families = useGet("/info", {}).data?.measures[String(member(f.values, "evaluator/kind"))] ?? [];
+  const info = useGet("/info", {}).data;
+  const kind = String(member(f.values, "evaluator/kind"));
+  const families = info?.measures[kind] ?? [];
+  const evaluator = info?.evaluators.find(e => e.kind === kind);
   const chosen = (member(f.values, path) as string[] | undefined) ?? [];
   const ranks = (member(f.values, "evaluator/primaryMeasure") as string | undefined) ?? chosen[0];
   const add = (): void => {
@@ -102,6 +105,23 @@ export function MeasuresField({ f }: { f: Editing }) {
           </span>
         )}
       </Field>
+      {evaluator && (
+        <details class="hint">
+          <summary>Conventions and limits</summary>
+          <ul>
+            {evaluator.conventions.map(c => (
+              <li key={c}>{c}</li>
+            ))}
+          </ul>
+          <ul>
+            {evaluator.limits.map(l => (
+              <li key={l.of}>
+                At most {l.most.toLocaleString("en")} {l.of}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </>
   );
 }
@@ -125,7 +145,7 @@ function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
     );
   return (
     <>
-      {of.definition} {cutoffs[of.cutoff]}
+      {[of.definition, ...(of.conventions ?? []), cutoffs[of.cutoff]].join(" ")}
       {of.parameters?.map(p => (
         <span key={p.name}>
           <br />

@@ -19,7 +19,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-multilabel/python.py"}},
 	{Component{
 		ID: "01M8FXR50D1NP602R66NX5MTF1", Kind: "evaluator", Name: "Scores and probabilities",
-		Description: "Compares scores with true labels: area under the ROC curve, average precision, log loss and Brier score, and the measures of PAN's authorship verification, for which a score of exactly 0.5 leaves an item unanswered. For each item a run has one score of the positive label, or a score for each label: in JSON lines an object, in CSV a column for each label. The field that has the score in runs has the label in the truth.",
+		Description: "Compares scores with true labels: area under the ROC curve, average precision, log loss and Brier score, and the measures of PAN's authorship verification, for which a score of exactly 0.5 leaves an item unanswered. The evaluators of PAN 2021, 2024 and 2025 count such items differently, which `edition` chooses. `FPR`, `FNR` and `Specificity` count scores above 0.5 as positive. For each item a run has one score of the positive label, or a score for each label: in JSON lines an object, in CSV a column for each label. The field that has the score in runs has the label in the truth.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"Authorship verification at PAN 2023", "https://pan.webis.de/clef23/pan23-web/author-identification.html"},
@@ -87,7 +87,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-generation/python.py"}},
 	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
-		Description: "Compares answers, summaries or translations with references: exact match and token F1 as in SQuAD 2.0, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of references. An empty array means that there is no answer. BLEU and chrF have one value for all texts, with the signatures of sacrebleu that their definitions name. The other measures are means, and everybody who sees the evaluation also sees their values for each item. If there are few possible answers, such as yes and no, exact match by item reveals them. For such answers use `classification`, whose values by item only the organizers see, or show scores after the close (`scores: afterClose`).",
+		Description: "Compares answers, summaries or translations with references: exact match and token F1 as in SQuAD 2.0, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). For scripts other than Latin, take `ROUGE1(tokenize=unicode)`, and `BLEU(tokenize=zh)` or `BLEU(tokenize=char)` where words have no spaces between them. The truth has one reference for each item or, in JSON lines, an array of references. An empty array means that there is no answer. BLEU and chrF have one value for all texts, with the signatures of sacrebleu that their definitions name. The other measures are means, and everybody who sees the evaluation also sees their values for each item. If there are few possible answers, such as yes and no, exact match by item reveals them. For such answers use `classification`, whose values by item only the organizers see, or show scores after the close (`scores: afterClose`).",
 		Links: []Link{
 			{"sacrebleu, and its signatures", "https://github.com/mjpost/sacrebleu"},
 			{"rouge-score", "https://github.com/google-research/google-research/tree/master/rouge"},
@@ -841,7 +841,7 @@ var catalogue = []*entry{
 	}, []string{"measure-rmse/python.py"}},
 	{Component{
 		ID: "01M7YSXE40H25XXDCPTVCY1JW3", Kind: "measure", Name: "MCC and Cohen's kappa",
-		Description: "Agreement of predicted and true labels beyond what chance would give: Matthews' correlation coefficient, for any number of labels, and Cohen's kappa, for labels with an order also with weights: `Kappa(weights=quadratic)`. Both are 0 for guessing, however unequal the labels are.",
+		Description: "Agreement of predicted and true labels beyond what chance would give: Matthews' correlation coefficient, for any number of labels, and Cohen's kappa, for labels with an order also with weights: `Kappa(weights=quadratic,labels=1..5)`. `labels` is the scale: without it, labels that neither the truth nor the run has leave no gap, and the distances depend on the run. Both are 0 for guessing, however unequal the labels are.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -854,7 +854,7 @@ var catalogue = []*entry{
 	}, []string{"measure-agreement/python.py"}},
 	{Component{
 		ID: "01M7YSVKH0SCM10298G46DF153", Kind: "measure", Name: "F1, precision and recall",
-		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all labels: `average=macro` is the plain mean over labels, `weighted` weighs labels by their frequency in the truth, `micro` pools all decisions. `F1(average=macro,labels='cat,dog')` averages only over these labels, and `F(beta=0.5,average=macro)` gives precision more weight. `Precision` and `Recall` have the same parameters.",
+		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all labels: `average=macro` is the plain mean over the labels that the truth or the run has, `weighted` weighs labels by their frequency in the truth, `micro` pools all decisions. `F1(average=macro,labels='cat,dog')` averages only over these labels, and `F(beta=0.5,average=macro)` gives precision more weight. `Precision` and `Recall` have the same parameters.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -894,7 +894,7 @@ var catalogue = []*entry{
 	}, []string{"measure-sets/python.py"}},
 	{Component{
 		ID: "01M7YSP3R063SFPZKJ4189J8Y6", Kind: "measure", Name: "Judged",
-		Description: "The share of judged documents among the first k. Look at it before you trust other measures: a run that retrieves unjudged documents looks worse than it is.",
+		Description: "The share of judged documents among the first k; a negative grade is a judgment too. Look at it before you trust other measures: a run that retrieves unjudged documents looks worse than it is.",
 		Links: []Link{
 			{"trec_eval, the reference of retrieval measures", "https://github.com/usnistgov/trec_eval"},
 			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},

@@ -101,9 +101,15 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 		"ranks of one digit": {"t Q0 a 10 7 x\nt Q0 b 9 1 x\nu Q0 a 1 1 x\n", []string{"r:2 warning: rank and score contradict…"}},
 		"any order":          {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
 		"ties":               {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
-		"one rank":           {"t Q0 a 0 7 x\nt Q0 b 0 6 x\nt Q0 c 0 8 x\nu Q0 a 1 1 x\n", nil},
-		"other topics":       {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
-		"no ranks":           {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
+		"all tied": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3 7 x\nt Q0 d 4 7 x\nu Q0 a 1 1 x\n", []string{
+			"r warning: most scores are equal: 3 of 3 documents have the score of the document before them…"}},
+		"half tied": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3 7 x\nt Q0 d 4 7 x\nt Q0 e 5 6 x\nt Q0 f 6 5 x\nt Q0 g 7 4 x\nu Q0 a 1 1 x\n", nil},
+		"ascending": {"t Q0 a 0 1 x\nt Q0 b 0 2 x\nt Q0 c 0 3 x\nt Q0 d 0 4 x\nu Q0 a 1 1 x\n", []string{
+			"r warning: the scores ascend: 3 of 3 documents have a higher score than the document before them…"}},
+		"last line first": {"t Q0 d 4 1 x\nt Q0 c 3 2 x\nt Q0 b 2 3 x\nt Q0 a 1 4 x\nu Q0 a 1 1 x\n", nil},
+		"one rank":        {"t Q0 a 0 7 x\nt Q0 b 0 6 x\nt Q0 c 0 8 x\nu Q0 a 1 1 x\n", nil},
+		"other topics":    {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
+		"no ranks":        {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
 		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{
 			"r:4 warning: rank and score contradict those of the line before…"}},
 		"shuffled": {"t Q0 c 3 1 x\nt Q0 a 1 3 x\nt Q0 b 2 2 x\nu Q0 a 1 1 x\n", nil},
@@ -189,7 +195,7 @@ func TestReadRankings_ReportsTheFirstHundredErrors(t *testing.T) {
 }
 
 func TestReadRankings_WarnsOfTheFirstLongLine(t *testing.T) {
-	text := strings.Repeat("a", 1000) + " Q0 %d 1 1 x%s\n"
+	text := strings.Repeat("a", 1000) + " Q0 %d %[1]d -%[1]d x%[2]s\n"
 	var run strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&run, text, i, strings.Repeat(" more", i/300))
@@ -253,8 +259,8 @@ func TestReadRun_IsBounded(t *testing.T) {
 func TestReadRun_ReportsNothingOfFilesAfterTheLimit(t *testing.T) {
 	const lines = 1000
 	var first strings.Builder
-	for first.Len() < (2*runtime.GOMAXPROCS(0)+4)<<17 {
-		first.WriteString("topic Q0 document 1 1 x\n")
+	for n := 0; first.Len() < (2*runtime.GOMAXPROCS(0)+4)<<17; n++ {
+		fmt.Fprintf(&first, "topic Q0 document %d -%[1]d x\n", n)
 	}
 	files := []measure.File{measuretest.File("first", first.String()), measuretest.File("second", "topic Q0 other 1 1 x\n")}
 	_, report, err := readRun(t.Context(), new(Qrels), limits{topics: 10, lines: lines}, files)

@@ -36,6 +36,7 @@ type block struct {
 	spans    []span
 	faults   []fault
 	warnings [warningKinds]fault // the first of each kind; line 0 if there is none
+	pairs    neighbours
 }
 
 // The kinds of warnings about lines. Only the first of each kind in a file is reported.
@@ -289,6 +290,7 @@ func (r *run) reportFile(report *measure.Report, file int, found []measure.Diagn
 	name := r.files[file]
 	all := slices.Clone(found)
 	var warnings [warningKinds]fault
+	var pairs neighbours
 	records := 0
 	for _, b := range r.blocks {
 		if b.file != file {
@@ -300,6 +302,7 @@ func (r *run) reportFile(report *measure.Report, file int, found []measure.Diagn
 		for kind, w := range b.warnings {
 			warnings[kind] = cmp.Or(warnings[kind], w)
 		}
+		pairs.add(b.pairs)
 		records += len(b.records)
 	}
 	if records == 0 && len(all) == 0 {
@@ -313,5 +316,8 @@ func (r *run) reportFile(report *measure.Report, file int, found []measure.Diagn
 		if w.line > 0 {
 			report.Warnf(name, w.line, "%s", w.message)
 		}
+	}
+	if warning := pairs.warning(); warning != "" && warnings[misordered].line == 0 {
+		report.Warnf(name, 0, "%s", warning)
 	}
 }

@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"bytes"
+	"fmt"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
@@ -37,6 +38,56 @@ func (p position) contradicts(o position) bool {
 	rank, isRank := fields.ParseScore(p.rank)
 	other, ok := fields.ParseScore(o.rank)
 	return isRank && ok && (rank > other && p.score > o.score || rank < other && p.score < o.score)
+}
+
+// neighbours counts the pairs of consecutive lines of a topic, and the pairs whose scores give no order or a doubtful one.
+type neighbours struct {
+	pairs     int
+	tied      int // pairs with equal scores
+	ascending int // pairs in which the second score is greater, and no rank says that the second document comes first
+}
+
+func (n *neighbours) count(o, p position) {
+	if len(o.rank) == 0 {
+		return
+	}
+	n.pairs++
+	switch {
+	case p.score == o.score:
+		n.tied++
+	case p.score > o.score && !p.comesBefore(o):
+		n.ascending++
+	}
+}
+
+// comesBefore reports whether the rank of p is smaller than the rank of o.
+func (p position) comesBefore(o position) bool {
+	rank, isRank := fields.ParseScore(p.rank)
+	other, ok := fields.ParseScore(o.rank)
+	return isRank && ok && rank < other
+}
+
+func (n *neighbours) add(o neighbours) {
+	n.pairs += o.pairs
+	n.tied += o.tied
+	n.ascending += o.ascending
+}
+
+// minDoubtful is the number of pairs from which on most of them say something about the run.
+const minDoubtful = 3
+
+// warning returns a warning if most scores are equal or ascend, or "".
+func (n *neighbours) warning() string {
+	switch {
+	case n.tied >= minDoubtful && 2*n.tied > n.pairs:
+		return fmt.Sprintf("most scores are equal: %d of %d documents have the score of the document before them; documents with equal scores "+
+			"are ordered by their ids, and not by their ranks or lines: give each document a score that falls with its rank, such as 1/rank",
+			n.tied, n.pairs)
+	case n.ascending >= minDoubtful && 10*n.ascending > 9*n.pairs:
+		return fmt.Sprintf("the scores ascend: %d of %d documents have a higher score than the document before them; documents are ranked by "+
+			"score, the highest first: if less is better in your scores, change their sign", n.ascending, n.pairs)
+	}
+	return ""
 }
 
 // split reads the next line of a chunk and its first six columns. It handles any line, unlike Chunk.Columns. ok is false after the last
@@ -124,6 +175,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		if next.contradicts(above) {
 			b.warn(misordered, at, misorderedText)
 		}
+		b.pairs.count(above, next)
 		above = next
 		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)

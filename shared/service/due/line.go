@@ -155,7 +155,7 @@ func (w *Worker) begin(ctx context.Context, l *Line, payer string) (finished boo
 			read++
 			if l.places.take(shares[i].Limits) {
 				l.payer = payer
-				w.running.Go(func() { _ = w.do(ctx, l, it, shares[i]) })
+				w.running.Go(func() { w.run(ctx, l, it, shares[i]) })
 			}
 		}
 		if q.IsLastPage(items) {

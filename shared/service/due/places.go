@@ -32,7 +32,6 @@ func (p *places) take(limits []Limit) bool {
 	}
 	if p.running == nil {
 		p.running = map[string]int{}
-		p.resting = map[store.Key]time.Time{}
 	}
 	for _, l := range limits {
 		p.running[l.Group]++
@@ -40,8 +39,8 @@ func (p *places) take(limits []Limit) bool {
 	return true
 }
 
-// leave gives the place back. After a failure, all work on the record rests, and after a success only work with the same entry.
-func (p *places) leave(limits []Limit, it store.Item, err error) {
+// leave gives the place back.
+func (p *places) leave(limits []Limit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range limits {
@@ -49,6 +48,16 @@ func (p *places) leave(limits []Limit, it store.Item, err error) {
 		if p.running[l.Group] == 0 {
 			delete(p.running, l.Group)
 		}
+	}
+}
+
+// rest makes work rest that ended with the error. After a failure, all work on the record rests, and after a success only work with the
+// same entry.
+func (p *places) rest(it store.Item, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.resting == nil {
+		p.resting = map[store.Key]time.Time{}
 	}
 	if err != nil {
 		p.resting[it.Key] = time.Now()

@@ -107,7 +107,8 @@ func (w *Worker) HandleChange(ctx context.Context, it store.Item) (time.Time, er
 	if shares[0].Slow || !l.places.take(shares[0].Limits) {
 		return w.Now(), nil
 	}
-	return time.Time{}, w.do(ctx, l, it, shares[0])
+	defer l.places.leave(shares[0].Limits)
+	return time.Time{}, w.do(ctx, l, it)
 }
 
 // RunDue does the due work of all lines, the work of each entry once, including work that becomes due meanwhile. It fails if it cannot read
@@ -184,19 +185,27 @@ func (w *Worker) lineOf(it store.Item) *Line {
 	return nil
 }
 
-// do does the work on one record and gives its place back. A panic becomes an error, which is logged.
-func (w *Worker) do(ctx context.Context, l *Line, it store.Item, s Share) error {
-	err := panics.Catch(func() error { return l.Do(ctx, it) })
-	l.places.leave(s.Limits, it, err)
-	w.wakeUp.Send()
+// run does the work on one record for a pass. It gives the place back, makes the work rest, and wakes the worker.
+func (w *Worker) run(ctx context.Context, l *Line, it store.Item, s Share) {
+	err := w.do(ctx, l, it)
 	if err == nil {
 		w.done.Store(true)
+	} else {
+		w.failed.Store(&err)
+	}
+	l.places.rest(it, err) // before its place is free, so that no pass begins it again
+	l.places.leave(s.Limits)
+	w.wakeUp.Send()
+}
+
+// do does the work on one record. A panic becomes an error, which is logged.
+func (w *Worker) do(ctx context.Context, l *Line, it store.Item) error {
+	err := panics.Catch(func() error { return l.Do(ctx, it) })
+	if err == nil {
 		return nil
 	}
 	if ctx.Err() == nil {
 		w.Log.ErrorContext(ctx, "due work failed; it is tried again", "line", l.Name, "record", it.Partition, "error", err)
 	}
-	err = fmt.Errorf("%s %s: the work stays due: %w", it.Partition, it.Sort, err)
-	w.failed.Store(&err)
-	return err
+	return fmt.Errorf("%s %s: the work stays due: %w", it.Partition, it.Sort, err)
 }

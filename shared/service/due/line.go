@@ -121,9 +121,10 @@ func (w *Worker) pass(ctx context.Context, l *Line) (finished bool, failed error
 }
 
 // begin begins work of the payer from where the last pass stopped. It stops where no place is left, or after a bounded number of entries.
-// If it reaches the end, it wakes the worker for the entries before the start.
+// If it reaches the end, it wakes the worker for the entries before the start. It first reads only as many entries as there are places, and
+// whole pages only if those entries rest or find no place.
 func (w *Worker) begin(ctx context.Context, l *Line, payer string) (finished bool, err error) {
-	q := store.Query{Index: record.ByWork, Partition: l.Partition, To: record.DueBy(w.Now()), Limit: pageSize}
+	q := store.Query{Index: record.ByWork, Partition: l.Partition, To: record.DueBy(w.Now()), Limit: min(l.Places, pageSize)}
 	most := maxPages * pageSize
 	if l.PerPayer > 0 {
 		q.From, q.To = record.DueByOfPayer(payer, w.Now())
@@ -166,6 +167,7 @@ func (w *Worker) begin(ctx context.Context, l *Line, payer string) (finished boo
 			return finished, nil
 		}
 		q.After = &items[len(items)-1]
+		q.Limit = pageSize
 	}
 	return false, nil
 }

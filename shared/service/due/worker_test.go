@@ -40,6 +40,22 @@ func TestRunDue_PayersTakeTurns(t *testing.T) {
 	}
 }
 
+// TestRunDue_ReadsLittleForEachWork has one place and much work, so a pass must not read a page for each work.
+func TestRunDue_ReadsLittleForEachWork(t *testing.T) {
+	inBothOrders(t, func(t *testing.T, f *fixture) {
+		const works = 200
+		f.add("A", time.Now(), works)
+		counting := &countingStore{Store: f.Store}
+		f.Store = counting
+		if err := f.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if done, read := len(f.payers()), counting.items.Load(); done != works || read > 5*works {
+			t.Errorf("%d works were done, and %d items were read", done, read)
+		}
+	})
+}
+
 // TestRunDue_TakesWhatBecomesDueMeanwhile has work that waits for other work, which becomes due later, in a line with two places.
 func TestRunDue_TakesWhatBecomesDueMeanwhile(t *testing.T) {
 	inBothOrders(t, func(t *testing.T, f *fixture) {

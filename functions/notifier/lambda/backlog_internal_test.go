@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -48,5 +50,38 @@ func TestRunDue_WaitsWhenNothingIsDelivered(t *testing.T) {
 	w := notifier.New(s, time.Now, slog.New(slog.DiscardHandler))
 	if err := w.RunDue(t.Context()); err == nil {
 		t.Error("it is done")
+	}
+}
+
+// failingStore fails to read once it was asked for due work often enough.
+type failingStore struct {
+	store.Store
+	succeed int // queries
+}
+
+func (s *failingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	s.succeed--
+	if s.succeed < 0 {
+		return nil, errors.New("the table is down")
+	}
+	return s.Store.Query(ctx, q)
+}
+
+// TestRunDue_TriesAgainAfterAFailure: whichever read fails, of due work or of the time of the next, another call follows.
+func TestRunDue_TriesAgainAfterAFailure(t *testing.T) {
+	s := &failingStore{Store: recordtest.OpenStore(t, embedded.Options{})}
+	w := notifier.New(s, time.Now, slog.New(slog.DiscardHandler))
+	for n := 0; ; n++ {
+		s.succeed = n
+		next, err := runDue(t.Context(), w)
+		if err == nil {
+			if n < 4 { // both lines are read twice
+				t.Errorf("only %d reads could fail", n)
+			}
+			return
+		}
+		if next.Before(time.Now()) {
+			t.Errorf("after a failure of read %d, the next call is at %v", n, next)
+		}
 	}
 }

@@ -40,14 +40,17 @@ func newFunction(w *notifier.Worker, schedules *schedule.Schedules) *schedule.Fu
 	}
 }
 
-// runDue delivers the due records. It returns the next time at which a record is due, which is now if the time of the call ends first.
-func runDue(ctx context.Context, w *notifier.Worker) (time.Time, error) {
-	if err := w.RunDue(ctx); err != nil && ctx.Err() == nil {
+// runDue delivers the due records. It returns the next time at which a record is due. That is now if the time of the call ends first, and
+// later after a failure.
+func runDue(ctx context.Context, w *notifier.Worker) (next time.Time, err error) {
+	if err = w.RunDue(ctx); err == nil {
+		next, err = w.NextDue(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		return w.Now().Add(schedule.RetryDelay), err
 	}
-	next, err := w.NextDue(context.WithoutCancel(ctx))
 	if ctx.Err() != nil {
 		next = w.Now()
 	}
-	return next, err
+	return next, nil
 }

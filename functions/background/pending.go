@@ -24,30 +24,35 @@ func (w *Worker) do(ctx context.Context, it store.Item) error {
 	if err != nil || work == nil {
 		return err
 	}
+	handle := w.handlers(r)[work.Kind]
+	if handle == nil {
+		return fmt.Errorf("no handler for pending work of the kind %q", work.Kind)
+	}
+	return handle(ctx)
+}
+
+// handlers returns the table of the functions that do the pending work of a record, by its kind.
+func (w *Worker) handlers(r record.Record) map[record.PendingKind]func(context.Context) error {
 	propagator := propagation.Propagator{Store: w.Store, Now: w.Now}
 	deleter := deletion.Deleter{Store: w.Store, Files: w.Files, Now: w.Now}
 	acceptor := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}
 	logs := runlog.Logs{Store: w.Store, Files: w.Files}
-	handle, ok := map[record.PendingKind]func() error{
-		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },
-		record.PropagateRegistration: func() error { return propagator.Registration(ctx, r.Key()) },
-		record.ApplyEmbargo:          func() error { return propagator.Embargo(ctx, r.Key()) },
-		record.DeleteDataset:         func() error { return deleter.ContinueDataset(ctx, r.Key()) },
-		record.DeleteUser:            func() error { return deleter.ContinueUser(ctx, r.Key()) },
-		record.MoveToTrash:           func() error { return deleter.Continue(ctx, r.Key()) },
-		record.RestoreTrash:          func() error { return deleter.Continue(ctx, r.Key()) },
-		record.PurgeTrash:            func() error { return deleter.Continue(ctx, r.Key()) },
-		record.AcceptTruth:           func() error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
-		record.Reevaluate:            func() error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
-		record.ExpireUpload:          func() error { return w.expireUpload(ctx, r.(*record.RunItem)) },
-		record.ReclaimLease:          func() error { return w.reclaimExpired(ctx, r.(*record.RunItem).ID) },
-		record.ResumeRun:             func() error { return w.queue().Resume(ctx, r.(*record.RunItem).ID) },
-		record.SealLogs:              func() error { return logs.Seal(ctx, w.Now(), r.(*record.RunItem).ID) },
-	}[work.Kind]
-	if !ok {
-		return fmt.Errorf("no handler for pending work of the kind %q", work.Kind)
+	return map[record.PendingKind]func(context.Context) error{
+		record.PropagateTask:         func(ctx context.Context) error { return propagator.Task(ctx, r.Key()) },
+		record.PropagateRegistration: func(ctx context.Context) error { return propagator.Registration(ctx, r.Key()) },
+		record.ApplyEmbargo:          func(ctx context.Context) error { return propagator.Embargo(ctx, r.Key()) },
+		record.DeleteDataset:         func(ctx context.Context) error { return deleter.ContinueDataset(ctx, r.Key()) },
+		record.DeleteUser:            func(ctx context.Context) error { return deleter.ContinueUser(ctx, r.Key()) },
+		record.MoveToTrash:           func(ctx context.Context) error { return deleter.Continue(ctx, r.Key()) },
+		record.RestoreTrash:          func(ctx context.Context) error { return deleter.Continue(ctx, r.Key()) },
+		record.PurgeTrash:            func(ctx context.Context) error { return deleter.Continue(ctx, r.Key()) },
+		record.AcceptTruth:           func(ctx context.Context) error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
+		record.Reevaluate:            func(ctx context.Context) error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
+		record.ExpireUpload:          func(ctx context.Context) error { return w.expireUpload(ctx, r.(*record.RunItem)) },
+		record.ReclaimLease:          func(ctx context.Context) error { return w.reclaimExpired(ctx, r.(*record.RunItem).ID) },
+		record.ResumeRun:             func(ctx context.Context) error { return w.queue().Resume(ctx, r.(*record.RunItem).ID) },
+		record.SealLogs:              func(ctx context.Context) error { return logs.Seal(ctx, w.Now(), r.(*record.RunItem).ID) },
 	}
-	return handle()
 }
 
 // lines returns the lines of pending work. Each does one work at a time, so that checking a large ground truth delays neither expired

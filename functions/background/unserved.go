@@ -55,17 +55,18 @@ func (w *Worker) noticeUnserved(ctx context.Context, now time.Time, backlog queu
 }
 
 // failUnserved fails the runs of one backlog that have waited for too long.
-func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.TeamBacklog) error {
+func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.TeamBacklog) (failed error) {
 	q := store.Query{
 		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: batch,
 		From: backlog.Runs.From, To: backlog.Runs.From + "#" + record.DueBy(now.Add(-record.QueueTime)),
 	}
-	var failed error
-	err := records.EachItem(ctx, w.Store, q, func(it store.Item) error {
-		failed = errors.Join(failed, w.failRun(ctx, it))
-		return nil // an error would stop the others
-	})
-	return errors.Join(failed, err)
+	for it, err := range records.Items(ctx, w.Store, q) {
+		if err == nil {
+			err = w.failRun(ctx, it)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
 }
 
 // failRun fails a run that no worker has completed.

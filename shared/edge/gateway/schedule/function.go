@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/language/wait"
+	"assay/shared/service/due"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/dynamo"
@@ -101,37 +102,29 @@ func (f *Function) handleWake(ctx context.Context) error {
 
 // handleChanges handles records of the table's stream. It reports failed records, so that Lambda repeats them and the later ones.
 func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBEventRecord) (events.DynamoDBEventResponse, error) {
-	due := make([]time.Time, len(changes))
+	left := make([]time.Time, len(changes))
 	failed := make([]error, len(changes))
 	var all errgroup.Group
 	all.SetLimit(f.AtOnce)
 	for i, change := range changes {
 		all.Go(func() error {
-			due[i], failed[i] = f.handleChange(ctx, change)
+			left[i], failed[i] = f.handleChange(ctx, change)
 			return nil // a failure concerns only its record
 		})
 	}
 	_ = all.Wait()
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var next time.Time
-	for i, at := range due {
+	for i, at := range left {
 		number := changes[i].Change.SequenceNumber
 		if failed[i] != nil {
 			slog.ErrorContext(ctx, "cannot handle a change; the stream repeats it", "sequenceNumber", number, "error", failed[i])
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: number})
 			at = time.Now().Add(RetryDelay) // a later call finds the work even if the change ends in the dead-letter queue
 		}
-		next = earliest(next, at)
+		next = due.Earliest(next, at)
 	}
 	return out, f.runUntil(ctx, next)
-}
-
-// earliest returns the earlier of two times. The zero Time stands for never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func (f *Function) handleChange(ctx context.Context, r events.DynamoDBEventRecord) (time.Time, error) {
@@ -168,9 +161,9 @@ func (f *Function) runUntil(ctx context.Context, next time.Time) (err error) {
 
 // waitUntil waits for work that is due at the given time. It reports false at once if there is none within MaxPause, and when the context
 // ends.
-func (f *Function) waitUntil(ctx context.Context, due time.Time) bool {
-	if due.IsZero() || time.Until(due) > f.MaxPause {
+func (f *Function) waitUntil(ctx context.Context, at time.Time) bool {
+	if at.IsZero() || time.Until(at) > f.MaxPause {
 		return false
 	}
-	return wait.Sleep(ctx, max(time.Until(due), f.MinPause))
+	return wait.Sleep(ctx, max(time.Until(at), f.MinPause))
 }

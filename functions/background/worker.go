@@ -14,7 +14,8 @@
 //	                                                               two minutes after a call whose time ended
 //	after a failure         the next second, or interval           retries of the stream, then a schedule 15 minutes later
 //
-// If a process dies, no work is lost or repeated, because the table has the state of each record and each step is one transaction.
+// If a process dies, no work is lost, because the table has the state of each record and each step is one transaction. The next process may
+// do a step again, which then changes nothing.
 package background
 
 import (
@@ -60,7 +61,7 @@ func (w *Worker) Run(ctx context.Context) {
 	all.Go(func() { w.Worker.Run(ctx) })
 	for _, job := range w.periodicJobs() {
 		all.Go(func() {
-			wait.Repeat(ctx, job.every, nil, w.Log.With("job", job.name), "a periodic job failed; it runs again at its next interval", job.do)
+			wait.Repeat(ctx, job.every, w.Log.With("job", job.name), "a periodic job failed; it runs again at its next interval", job.do)
 		})
 	}
 	all.Wait()

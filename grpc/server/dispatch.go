@@ -249,7 +249,7 @@ const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
 	if wait.Sleep(ctx, s.lease) {
-		wait.Repeat(ctx, s.interval, nil, s.log, "cannot reclaim expired leases; the next sweep tries again", s.sweep)
+		wait.Repeat(ctx, s.interval, s.log, "cannot reclaim expired leases; the next sweep tries again", s.sweep)
 	}
 }
 

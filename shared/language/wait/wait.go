@@ -22,27 +22,21 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Every calls do at once, and then at every interval until the context ends.
-func Every(ctx context.Context, interval time.Duration, do func()) { every(ctx, interval, nil, do) }
-
-// every is like Every. A receive from wake starts the next interval early.
-func every(ctx context.Context, interval time.Duration, wake <-chan struct{}, do func()) {
+func Every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		do()
 		select {
 		case <-tick.C:
-		case <-wake:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// Repeat does a job at every interval, like Every, and also when wake delivers. wake may be nil. It logs errors and panics of the job,
-// and continues.
-func Repeat(ctx context.Context, interval time.Duration, wake <-chan struct{}, log *slog.Logger, failed string,
-	job func(context.Context) error) {
-	every(ctx, interval, wake, func() {
+// Repeat does a job at every interval, like Every. It logs errors and panics of the job, and continues.
+func Repeat(ctx context.Context, interval time.Duration, log *slog.Logger, failed string, job func(context.Context) error) {
+	Every(ctx, interval, func() {
 		if err := panics.Catch(func() error { return job(ctx) }); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, failed, "error", err) //nolint:sloglint // callers pass a constant
 		}

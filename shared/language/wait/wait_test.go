@@ -30,13 +30,13 @@ func (j *jobs) do(ctx context.Context) error {
 }
 
 // repeat runs Repeat in virtual time with an interval of an hour until end, and returns the log.
-func (j *jobs) repeat(t *testing.T, wake *wait.Signal, end time.Duration) string {
+func (j *jobs) repeat(t *testing.T, end time.Duration) string {
 	t.Helper()
 	var log bytes.Buffer
 	ctx, cancel := context.WithTimeout(t.Context(), end)
 	defer cancel()
 	j.began = time.Now()
-	wait.Repeat(ctx, time.Hour, wake.C(), slog.New(slog.NewTextHandler(&log, nil)), "the job failed", j.do)
+	wait.Repeat(ctx, time.Hour, slog.New(slog.NewTextHandler(&log, nil)), "the job failed", j.do)
 	if lasted := time.Since(j.began); lasted != end {
 		t.Errorf("it went on for %s, although the context ended after %s", lasted, end)
 	}
@@ -53,34 +53,8 @@ func (j *jobs) want(t *testing.T, at ...time.Duration) {
 func TestRepeat_DoesTheJobInTheInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j jobs
-		j.repeat(t, new(wait.Signal), 150*time.Minute)
+		j.repeat(t, 150*time.Minute)
 		j.want(t, 0, time.Hour, 2*time.Hour)
-	})
-}
-
-func TestRepeat_DoesTheJobWhenWoken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var j jobs
-		var wake wait.Signal
-		time.AfterFunc(10*time.Minute, wake.Send)
-		time.AfterFunc(20*time.Minute, wake.Send)
-		j.repeat(t, &wake, 90*time.Minute)
-		j.want(t, 0, 10*time.Minute, 20*time.Minute, time.Hour)
-	})
-}
-
-// A signal during the job means that there may be work that the job has not seen.
-func TestRepeat_DoesTheJobAgainWhenWokenMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var wake wait.Signal
-		j := jobs{results: map[int]func(context.Context) error{1: func(context.Context) error {
-			wake.Send()
-			wake.Send()
-			time.Sleep(time.Minute)
-			return nil
-		}}}
-		j.repeat(t, &wake, 30*time.Minute)
-		j.want(t, 0, time.Minute)
 	})
 }
 
@@ -90,7 +64,7 @@ func TestRepeat_GoesOnAfterFailures(t *testing.T) {
 			1: func(context.Context) error { return errors.New("the store is down") },
 			2: func(context.Context) error { panic("on purpose") },
 		}}
-		log := j.repeat(t, new(wait.Signal), 150*time.Minute)
+		log := j.repeat(t, 150*time.Minute)
 		j.want(t, 0, time.Hour, 2*time.Hour)
 		if strings.Count(log, "the job failed") != 2 || !strings.Contains(log, "the store is down") || !strings.Contains(log, "on purpose") {
 			t.Errorf("it logs %s", log)
@@ -105,7 +79,7 @@ func TestRepeat_LogsNothingAtTheEnd(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}}}
-		if log := j.repeat(t, new(wait.Signal), time.Minute); log != "" {
+		if log := j.repeat(t, time.Minute); log != "" {
 			t.Errorf("it logs %s", log)
 		}
 		j.want(t, 0)

@@ -116,7 +116,7 @@ func (p *Poller) Run(ctx context.Context) {
 // repeat calls do at intervals, each time with a timeout.
 func (p *Poller) repeat(ctx context.Context, interval, timeout time.Duration, do func(context.Context) error) {
 	const failed = "cannot ask the object store for all uploads; trying again later"
-	wait.Repeat(ctx, interval, nil, p.Log, failed, func(ctx context.Context) error {
+	wait.Repeat(ctx, interval, p.Log, failed, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		return do(ctx)

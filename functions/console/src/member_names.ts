@@ -7,8 +7,9 @@ type Text = { detail: string; parts?: Part[] };
 
 /** labelOf returns the label of a member's field in quotes, if the screen has exactly one such field. */
 function labelOf(name: string): string | undefined {
+  const value = CSS.escape(name); // Users choose some names, such as those of members that no schema has.
   const all = new Set(
-    [...document.querySelectorAll(`[data-field="${name}"] label, [data-field$="/${name}"] label`)].map(
+    [...document.querySelectorAll(`[data-field="${value}"] label, [data-field$="/${value}"] label`)].map(
       l => l.textContent,
     ),
   );

@@ -131,6 +131,7 @@ func (w *Worker) begin(ctx context.Context, l *Line, payer string) (finished boo
 		most = pageSize
 	}
 	last, resumed := l.positions[payer]
+	resumed = resumed && last < q.To // unless the clock was set back
 	if resumed {
 		q.From = record.DueAfter(last)
 	}

@@ -56,6 +56,30 @@ func TestRunDue_ReadsLittleForEachWork(t *testing.T) {
 	})
 }
 
+// TestRunDue_WorksAfterTheClockWasSetBack stops a pass at an entry that is then due later.
+func TestRunDue_WorksAfterTheClockWasSetBack(t *testing.T) {
+	inBothOrders(t, func(t *testing.T, f *fixture) {
+		f.add("A", time.Now(), 2)
+		ctx, stop := context.WithCancel(t.Context())
+		f.before = func(string) error {
+			stop()
+			return ctx.Err()
+		}
+		if err := f.RunDue(ctx); err == nil {
+			t.Fatal("the call was not stopped")
+		}
+		f.before = nil
+		early := f.add("A", time.Now().Add(-2*time.Hour), 1)[0]
+		f.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+		if err := f.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if last := f.done[len(f.done)-1]; last != early.Partition {
+			t.Errorf("the last work was %s, want %s", last, early.Partition)
+		}
+	})
+}
+
 // TestRunDue_TakesWhatBecomesDueMeanwhile has work that waits for other work, which becomes due later, in a line with two places.
 func TestRunDue_TakesWhatBecomesDueMeanwhile(t *testing.T) {
 	inBothOrders(t, func(t *testing.T, f *fixture) {

@@ -19,36 +19,52 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Prof
 	return api.PageOf(ctx, c, records.OfKind(record.KindUser, access.Nobody), keep, profile)
 }
 
-// listByStorage reads a page of the index of users by storage, and then the accounts of these users. The cursor is the id of a user. The
-// user's usage has the place in the index.
+// listByStorage returns a page of the users with the most stored bytes. It reads the order from StoragePartition, and then the accounts of
+// these users.
 func listByStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Profile], err error) {
 	selection := records.Selection{Sources: []records.Source{{Partition: record.StoragePartition}}, Limit: c.Page.Limit}
-	if id := c.Page.Cursor; id != "" {
-		first, err := records.Get[record.Usage](ctx, c.Store, c.Consistency, record.UsageKey(id))
-		if err != nil {
-			return p, err
-		}
-		selection.Cursor = cmp.Or(first.StorageKey().Sort, id) // An id without usage has no place in the index.
-	}
-	var all []*account
-	var read []records.Target
-	next, err := records.List(ctx, c.Store, selection, nil, func(r *record.Reservation) (bool, error) {
-		a := &account{userTarget: userTarget(r.ID)}
-		all, read = append(all, a), append(read, a.targets()...)
-		return false, nil
-	})
-	if err := cmp.Or(err, records.Read(ctx, c.Store, c.Consistency, read...)); err != nil {
+	if selection.Cursor, err = storageCursor(ctx, c); err != nil {
 		return p, err
 	}
-	_, p.Cursor, _ = strings.Cut(next, "#")
-	found := lists.Map(all, func(a *account) *Profile { return a.profile(c) })
-	slices.SortStableFunc(found, func(a, b *Profile) int { return cmp.Compare(b.Taken.StoredBytes, a.Taken.StoredBytes) })
-	for _, u := range found {
+	var accounts []*account
+	next, err := records.List(ctx, c.Store, selection, nil, func(r *record.Reservation) (bool, error) {
+		accounts = append(accounts, &account{userTarget: userTarget(r.ID)})
+		return false, nil
+	})
+	if err != nil {
+		return p, err
+	}
+	var targets []records.Target
+	for _, a := range accounts {
+		targets = append(targets, a.targets()...)
+	}
+	if err := records.Read(ctx, c.Store, c.Consistency, targets...); err != nil {
+		return p, err
+	}
+	_, p.Cursor, _ = strings.Cut(next, "#") // the id of the user, whose position may change before the next page
+	profiles := lists.Map(accounts, func(a *account) *Profile { return a.profile(c) })
+	// StoragePartition orders users by the number of bits of their bytes only.
+	slices.SortStableFunc(profiles, func(a, b *Profile) int { return cmp.Compare(b.Taken.StoredBytes, a.Taken.StoredBytes) })
+	for _, u := range profiles {
 		if _, err := p.Add(u); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
+}
+
+// storageCursor returns the position in StoragePartition of the user whose id is the cursor of the request. The user's usage holds the
+// position. The result is empty for the first page, and the id itself for a user without a position.
+func storageCursor(ctx context.Context, c *api.Call) (string, error) {
+	id := c.Page.Cursor
+	if id == "" {
+		return "", nil
+	}
+	usage, err := records.Get[record.Usage](ctx, c.Store, c.Consistency, record.UsageKey(id))
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(usage.StorageKey().Sort, id), nil
 }
 
 func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Page[record.Submission], err error) {

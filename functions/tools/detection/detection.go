@@ -47,30 +47,38 @@ var (
 // Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. The
 // error comes from opening the file.
 func Of(kind measure.Kind, file scoring.File) (Guess, error) {
-	r, err := file.Open()
+	head, err := readHead(file)
 	if err != nil {
 		return Guess{}, err
 	}
-	defer func() { _ = r.Close() }()
-	var head []byte
-	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
-		head, _ = io.ReadAll(io.LimitReader(text, headBytes)) // the reader of the whole file reports its errors
-	}
-	head = bytes.TrimSpace(head)
 	if guess, ok := detectSpans(kind, head); ok {
 		return guess, nil
 	}
 	format, value, because := detectFormat(kind, head)
 	switch {
-	case kind.Ranks() || format.Kind == measure.TRECRun:
-		if !kind.Ranks() {
-			kind = measure.Retrieval
-		}
-		return Guess{kind, measure.Format{Kind: measure.TRECRun}, because}, nil
+	case kind.Ranks():
+		format = rankingFormat
+	case format == rankingFormat:
+		kind = measure.Retrieval
 	case kind == "":
 		kind = kindOf(format, value)
 	}
 	return Guess{kind, format, because}, nil
+}
+
+// readHead returns the text at the start of the file, without white space around it. It ignores faults of the content, because the
+// reader of the whole file reports them.
+func readHead(file scoring.File) ([]byte, error) {
+	r, err := file.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	var head []byte
+	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
+		head, _ = io.ReadAll(io.LimitReader(text, headBytes))
+	}
+	return bytes.TrimSpace(head), nil
 }
 
 // kindOf guesses the kind of evaluator from the format and the first value.
@@ -94,84 +102,140 @@ func kindOf(format measure.Format, value any) measure.Kind {
 	return measure.Classification
 }
 
-// commentLines matches the comments at the start of a file in the format of TREC.
-var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
+// rankingFormat is the format of TREC, the only format of rankings.
+var rankingFormat = measure.Format{Kind: measure.TRECRun}
 
 // detectFormat guesses the format from the head of a file. It returns the format, the first value and the reason. kind may be
 // empty.
-func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) {
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	var object map[string]any // first value of each field
-	var names, nulls []string
-	format, because := "jsonl", "The first line is a JSON object"
+func detectFormat(kind measure.Kind, head []byte) (format measure.Format, value any, because string) {
 	if isArray(head) {
-		return measure.Format{Kind: format, IDField: "id", ValueField: "value"}, nil,
+		return measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}, nil,
 			"The file begins with a JSON array, where JSON lines have one object in each line"
 	}
-	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
-		for key := range fields.Members(first) { // in the order of the line
-			var name string
-			switch {
-			case json.Unmarshal(key, &name) != nil || slices.Contains(names, name) || slices.Contains(nulls, name):
-			case object[name] == nil:
-				nulls = append(nulls, name)
-			default:
-				names = append(names, name)
-			}
-		}
-		names = append(names, nulls...)
-	} else {
-		format, object = "csv", map[string]any{}
-		names, because = readHeader(head, first, object)
+	first, ok := readObject(firstLine(head))
+	if !ok {
+		first, ok = readHeader(head)
 	}
-	id, value, ok := chooseFields(names)
-	switch {
-	case kind == "" && areRankingFields(names):
-		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
-	case ok:
-		if kind == measure.Probabilities && !slices.ContainsFunc(valueNames, func(n string) bool { return strings.EqualFold(n, value) }) {
-			value = valueNames[0] // the name in truths: the other columns of a run are classes
-		}
-		return measure.Format{Kind: format, IDField: id, ValueField: value}, object[value], because
-	default:
-		because = ""
+	if !ok {
+		return rankingFormat, nil, ""
 	}
-	return measure.Format{Kind: measure.TRECRun}, nil, because
+	if kind == "" && areRankingFields(first.names) {
+		return rankingFormat, nil,
+			"Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
+	}
+	idField, valueField, ok := chooseFields(first.names)
+	if !ok {
+		return rankingFormat, nil, ""
+	}
+	value = first.values[valueField]
+	if kind == measure.Probabilities && !isUsualName(valueField) {
+		valueField = valueNames[0] // the name in truths: the other columns of a run are classes
+	}
+	return measure.Format{Kind: first.format, IDField: idField, ValueField: valueField}, value, first.because
 }
 
-// readHeader returns the names in the first line of a possible CSV file and names the separator. It stores the first values in
-// object.
-func readHeader(head, first []byte, object map[string]any) (names []string, because string) {
-	line, _, _ := bytes.Cut(commentLines.ReplaceAll(head, nil), []byte("\n"))
-	columns := bytes.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	trec := len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0")) // ids in the format of TREC can have commas
-	rows, by := csv.NewReader(bytes.NewReader(head)), "commas"
-	if bytes.ContainsRune(first, '\t') && !bytes.ContainsRune(first, ',') {
-		rows.Comma, by = '\t', "tabs"
-		trec = trec || slices.ContainsFunc(bytes.Fields(first), func(name []byte) bool { // a number means that there is no header
-			_, err := strconv.ParseFloat(string(name), 64)
-			return err == nil
-		})
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return line
+}
+
+// isUsualName reports whether the name is a usual name of a field of values.
+func isUsualName(name string) bool {
+	return slices.ContainsFunc(valueNames, func(usual string) bool { return strings.EqualFold(usual, name) })
+}
+
+// firstRecord is the first record of a file with named fields.
+type firstRecord struct {
+	format  string   // kind of the format
+	names   []string // names of the fields, in the order in which they are candidates for the id and the value
+	values  map[string]any
+	because string // the reason for the format
+}
+
+// readObject reads a JSON object with at least two members. The names of members with null come last.
+func readObject(line []byte) (first firstRecord, ok bool) {
+	first = firstRecord{format: measure.JSONL, because: "The first line is a JSON object"}
+	if json.Unmarshal(line, &first.values) != nil || len(first.values) < 2 {
+		return first, false
 	}
-	header, err := rows.Read()
-	if err != nil || len(header) < 2 || trec {
-		return nil, ""
+	var nulls []string
+	for key := range fields.Members(line) { // in the order of the line
+		var name string
+		if json.Unmarshal(key, &name) != nil || slices.Contains(first.names, name) || slices.Contains(nulls, name) {
+			continue
+		}
+		if first.values[name] == nil {
+			nulls = append(nulls, name)
+		} else {
+			first.names = append(first.names, name)
+		}
+	}
+	first.names = append(first.names, nulls...)
+	return first, true
+}
+
+// readHeader reads the names and the first values of a CSV file, which is separated by commas or tabs.
+func readHeader(head []byte) (first firstRecord, ok bool) {
+	line := firstLine(head)
+	separatedByTabs := bytes.ContainsRune(line, '\t') && !bytes.ContainsRune(line, ',')
+	if isRanking(head) || separatedByTabs && hasNumber(line) { // a header has no numbers
+		return firstRecord{}, false
+	}
+	rows := csv.NewReader(bytes.NewReader(head))
+	separator := "commas"
+	if separatedByTabs {
+		rows.Comma = '\t'
+		separator = "tabs"
+	}
+	names, err := rows.Read()
+	if err != nil || len(names) < 2 {
+		return firstRecord{}, false
 	}
 	values, _ := rows.Read()
-	for i := range min(len(header), len(values)) {
-		object[header[i]] = values[i]
+	first = firstRecord{
+		format:  measure.CSV,
+		names:   names,
+		values:  map[string]any{},
+		because: "The first line has names separated by " + separator,
 	}
-	return header, "The first line has names separated by " + by
+	for i := range min(len(names), len(values)) {
+		first.values[names[i]] = values[i]
+	}
+	return first, true
+}
+
+// commentLines matches the comments at the start of a file in the format of TREC.
+var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
+
+// isRanking reports whether the first line after comments has the constant of the format of TREC in its second column. Ids in this
+// format can have commas, so such a line can look like CSV.
+func isRanking(head []byte) bool {
+	line := firstLine(commentLines.ReplaceAll(head, nil))
+	columns := bytes.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0"))
+}
+
+// hasNumber reports whether one of the words in the line is a number.
+func hasNumber(line []byte) bool {
+	return slices.ContainsFunc(bytes.Fields(line), func(word []byte) bool {
+		_, err := strconv.ParseFloat(string(word), 64)
+		return err == nil
+	})
 }
 
 // isArray reports whether a text begins with a JSON array that has no other text behind it on its last line. The array may be cut
 // off.
 func isArray(head []byte) bool {
+	if !bytes.HasPrefix(head, []byte("[")) {
+		return false
+	}
 	var array []json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(head))
 	err := d.Decode(&array)
-	after, _, _ := bytes.Cut(head[d.InputOffset():], []byte("\n"))
-	return bytes.HasPrefix(head, []byte("[")) && (err == nil && len(bytes.TrimSpace(after)) == 0 || errors.Is(err, io.ErrUnexpectedEOF))
+	if err != nil {
+		return errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	return len(bytes.TrimSpace(firstLine(head[d.InputOffset():]))) == 0
 }
 
 // rankingFieldNames are usual names of the fields of a ranking or of relevance judgments: for topics, for documents, and for
@@ -194,23 +258,30 @@ const maxFieldName = 100
 // chooseFields chooses the field of the id and the field of the value. It prefers usual names. Otherwise it takes the first
 // fields whose names a format can have.
 func chooseFields(names []string) (id, value string, ok bool) {
-	find := func(usual []string, but string) string {
-		for _, u := range usual {
-			if i := slices.IndexFunc(names, func(n string) bool { return n != but && strings.EqualFold(n, u) }); i >= 0 {
-				return names[i]
+	value = usualName(names, valueNames, "")
+	id = cmp.Or(usualName(names, idNames, value), validName(names, value))
+	value = cmp.Or(value, validName(names, id))
+	return id, value, id != "" && value != ""
+}
+
+// usualName returns the name other than except that comes first in usual. It returns "" if none of the names is usual.
+func usualName(names, usual []string, except string) string {
+	for _, u := range usual {
+		for _, name := range names {
+			if name != except && strings.EqualFold(name, u) {
+				return name
 			}
 		}
-		return ""
 	}
-	other := func(but string) string {
-		i := slices.IndexFunc(names, func(n string) bool { return n != but && utf8.RuneCountInString(n) <= maxFieldName })
-		if i < 0 {
-			return ""
+	return ""
+}
+
+// validName returns the first name other than except that a measure.Format can have, or "".
+func validName(names []string, except string) string {
+	for _, name := range names {
+		if name != except && utf8.RuneCountInString(name) <= maxFieldName {
+			return name
 		}
-		return names[i]
 	}
-	value = find(valueNames, "")
-	id = cmp.Or(find(idNames, value), other(value))
-	value = cmp.Or(value, other(id))
-	return id, value, id != "" && value != ""
+	return ""
 }

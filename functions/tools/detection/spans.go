@@ -12,32 +12,56 @@ import (
 // tagged matches a line with a token and its tag, or an empty line between sentences.
 var tagged = regexp.MustCompile(`^(?:\S+\s(?:.*\s)?(O|[BIESLU](?:-\S+)?)\s*|\s*)$`)
 
-// detectSpans guesses the format of a text of spans from its head. ok is false if the text has no spans.
+// detectSpans guesses the format of a text of spans from its head. kind may be empty. ok is false if the text has no spans.
 func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {
-	if kind != "" && kind != measure.Spans {
-		return g, false
+	known := kind == measure.Spans
+	if kind != "" && !known {
+		return Guess{}, false
 	}
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	if !bytes.HasPrefix(first, []byte("{")) || !json.Valid(first) {
-		conll := Guess{measure.Spans, measure.Format{Kind: measure.CoNLL}, "Its lines look like tokens with tags"}
-		return conll, kind != "" || areTagged(head)
+	first := firstLine(head)
+	if bytes.HasPrefix(first, []byte("{")) && json.Valid(first) {
+		return detectSpanFields(first, known)
 	}
-	var names []string
-	value := ""
-	for key, member := range fields.Members(first) { // in the order of the line
+	if !known && !areTagged(head) {
+		return Guess{}, false
+	}
+	return Guess{measure.Spans, measure.Format{Kind: measure.CoNLL}, "Its lines look like tokens with tags"}, true
+}
+
+// detectSpanFields finds the field with spans and the field of the id in a JSON object. known says that the evaluator is one of spans.
+func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
+	spans := ""
+	var others []string
+	for key, member := range fields.Members(object) { // in the order of the line
 		var name string
-		var list []struct{ Start, End *int }
-		switch {
-		case json.Unmarshal(key, &name) != nil:
-		case json.Unmarshal(member, &list) == nil && list != nil && (kind != "" || len(list) > 0 && list[0].Start != nil && list[0].End != nil):
-			value = name
-		default:
-			names = append(names, name)
+		if json.Unmarshal(key, &name) != nil {
+			continue
+		}
+		if isSpanList(member, known) {
+			spans = name
+		} else {
+			others = append(others, name)
 		}
 	}
-	id, _, found := chooseFields(append(names, value))
-	return Guess{measure.Spans, measure.Format{Kind: measure.JSONL, IDField: id, ValueField: value},
-		"The first line is a JSON object with a list of spans"}, value != "" && found && id != value
+	if spans == "" {
+		return Guess{}, false
+	}
+	id, _, ok := chooseFields(append(others, spans))
+	if !ok || id == spans {
+		return Guess{}, false
+	}
+	format := measure.Format{Kind: measure.JSONL, IDField: id, ValueField: spans}
+	return Guess{measure.Spans, format, "The first line is a JSON object with a list of spans"}, true
+}
+
+// isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects is
+// accepted. Otherwise the first object must have a start and an end.
+func isSpanList(value []byte, known bool) bool {
+	var list []struct{ Start, End *int }
+	if json.Unmarshal(value, &list) != nil || list == nil {
+		return false
+	}
+	return known || len(list) > 0 && list[0].Start != nil && list[0].End != nil
 }
 
 // areTagged reports whether all lines are tokens with tags and at least one tag is not O.

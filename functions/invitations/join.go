@@ -1,7 +1,6 @@
 package invitations
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -52,6 +51,30 @@ type joining struct {
 	registration *record.RegistrationDraft // registers a new team; nil if the request has none
 }
 
+// invitationKind says how users join by invitations of one kind.
+type invitationKind struct {
+	scope access.TokenScope                               // that an access token needs
+	works func(*joining) bool                             // whether its sender may still invite
+	join  func(*joining, context.Context) (string, error) // adds the user, and returns the path of the membership or registration
+}
+
+var (
+	toOrganizer = &invitationKind{scope: access.ScopeOrganize, works: (*joining).worksForOrganizer, join: (*joining).joinOrganizer}
+	toTask      = &invitationKind{scope: access.ScopeSubmit, works: (*joining).byOrganizer, join: (*joining).register}
+	toTeam      = &invitationKind{scope: access.ScopeSubmit, works: (*joining).worksForTeam, join: (*joining).joinTeam}
+)
+
+func kindOf(i *record.InvitationItem) *invitationKind {
+	switch {
+	case i.RegistrationID != "":
+		return toTeam
+	case i.TaskID != "":
+		return toTask
+	default:
+		return toOrganizer
+	}
+}
+
 func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d MembershipDraft) (location string, made Membership,
 	err error) {
 	if _, err := c.Grants(ctx); err != nil {
@@ -61,17 +84,11 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	if err := j.find(ctx, d.Secret); err != nil {
 		return "", made, err
 	}
-	scope, join := access.ScopeSubmit, j.register
-	switch {
-	case j.RegistrationID != "":
-		join = j.joinTeam
-	case j.TaskID == "":
-		scope, join = access.ScopeOrganize, j.joinOrganizer
+	kind := kindOf(j.InvitationItem)
+	if !c.Caller.Allows(kind.scope) {
+		return "", made, problem.InsufficientScope.New("This invitation takes an access token %s, or a login.", kind.scope)
 	}
-	if !c.Caller.Allows(scope) {
-		return "", made, problem.InsufficientScope.New("This invitation takes an access token %s, or a login.", scope)
-	}
-	if d.Registration != nil && (j.TaskID == "" || j.RegistrationID != "") {
+	if d.Registration != nil && kind != toTask {
 		return "", made, problem.InvalidMember("/registration", "is for invitations to a task: leave it out")
 	}
 	if j.Use() {
@@ -79,24 +96,31 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	} else {
 		c.Tx.Delete(j.InvitationItem)
 	}
-	location, err = join(ctx)
+	location, err = kind.join(&j, ctx)
 	if err != nil {
 		return "", made, err
 	}
-	task := cmp.Or(j.task, new(record.TaskItem))
-	of := cmp.Or(j.team, new(record.RegistrationItem))
-	made = Membership{
-		URL:              location,
-		OrganizerID:      j.OrganizerID,
-		OrganizerName:    j.organizer.Name,
-		Role:             j.Role,
-		TaskID:           j.TaskID,
-		TaskName:         task.Name,
-		Terms:            task.Terms,
-		RegistrationID:   of.ID,
-		RegistrationTeam: of.Team,
+	return location, j.membership(location), c.UpsertProfile(ctx)
+}
+
+// membership returns the answer to the user who joined.
+func (j *joining) membership(location string) Membership {
+	m := Membership{
+		URL:           location,
+		OrganizerID:   j.OrganizerID,
+		OrganizerName: j.organizer.Name,
+		Role:          j.Role,
+		TaskID:        j.TaskID,
 	}
-	return location, made, c.UpsertProfile(ctx)
+	if j.task != nil {
+		m.TaskName = j.task.Name
+		m.Terms = j.task.Terms
+	}
+	if j.team != nil {
+		m.RegistrationID = j.team.ID
+		m.RegistrationTeam = j.team.Team
+	}
+	return m
 }
 
 // find reads the invitation with the secret, and its organizer, task and team. It refuses an invitation that does not work. Each look-up
@@ -136,16 +160,25 @@ func (j *joining) find(ctx context.Context, secret string) error {
 // works reports whether the target of the invitation exists, and its sender may still invite to it.
 func (j *joining) works() bool {
 	switch {
-	case j.organizer == nil || j.TaskID != "" && j.task == nil:
+	case j.organizer == nil:
 		return false
-	case j.RegistrationID != "":
-		return j.team != nil && j.team.InvitationEpoch == j.Epoch &&
-			(slices.Contains(j.team.Members, j.InvitedBy) || j.byOrganizer())
-	case j.TaskID != "":
-		return j.byOrganizer()
-	default:
-		return j.organizer.InvitationEpoch == j.Epoch
+	case j.TaskID != "" && j.task == nil:
+		return false
+	case j.RegistrationID != "" && j.team == nil:
+		return false
 	}
+	return kindOf(j.InvitationItem).works(j)
+}
+
+// worksForOrganizer reports whether no member was removed and no owner lost that role since the invitation was made.
+func (j *joining) worksForOrganizer() bool { return j.organizer.InvitationEpoch == j.Epoch }
+
+// worksForTeam reports whether no member has left the team since the invitation was made, and the sender may still invite to it.
+func (j *joining) worksForTeam() bool {
+	if j.team.InvitationEpoch != j.Epoch {
+		return false
+	}
+	return slices.Contains(j.team.Members, j.InvitedBy) || j.byOrganizer()
 }
 
 // byOrganizer reports whether the sender of the invitation is a member of the organizer or an administrator.
@@ -179,7 +212,8 @@ func (j *joining) joinOrganizer(ctx context.Context) (string, error) {
 func (j *joining) register(ctx context.Context) (string, error) {
 	if j.registration == nil && j.Previewing() {
 		return "", nil
-	} else if j.registration == nil {
+	}
+	if j.registration == nil {
 		return "", problem.InvalidMember("/registration", "must have {/registration/team}, the name of the team that takes part")
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {

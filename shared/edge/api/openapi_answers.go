@@ -1,7 +1,6 @@
 package api
 
 import (
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -15,54 +14,19 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// describeAnswers adds the answers of the operation: success, answers without a body, previews and problems.
 func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
-	success := &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{}}
-	headers := []string{"X-Request-Id", "Cache-Control"}
-	if op.class() != "" {
-		headers = append(headers, "RateLimit", "RateLimit-Policy")
-	}
-	if op.Result != nil {
-		success.Content[mediaJSON] = &huma.MediaType{Schema: set.of(op.Result)}
-		if op.Query.List {
-			headers = append(headers, "Link")
-			d.Responses["204"] = &huma.Response{
-				Description: "The page is empty, so there is no body. Nothing passes the filters, or the offset is past the end of a sorted list.",
-				Headers:     describeHeaders("X-Request-Id", "Cache-Control")}
-		} else if op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]()) {
-			headers = append(headers, "ETag")
-		}
-	}
-	if op.safe {
-		headers = append(headers, "ETag", "Content-Location")
+	d.Responses[strconv.Itoa(op.Status)] = op.describeSuccess(set)
+	if op.returnsList() {
+		d.Responses["204"] = describeAnswer(
+			"The page is empty, so there is no body. Nothing passes the filters, or the offset is past the end of a sorted list.")
 	}
 	if op.Method == http.MethodGet { // includes lists without a tag, which answer 304 to If-None-Match: *
-		d.Responses["304"] = &huma.Response{Description: "The caller already has it", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
+		d.Responses["304"] = op.describeNotModified()
 	}
-	if op.hasETag() {
-		headers = append(headers, "ETag")
-		maps.Copy(d.Responses["304"].Headers, describeHeaders("ETag"))
+	if op.mayRedirect() {
+		d.Responses["303"] = describeAnswer("The text is too long for an answer; it is at Location for a while", "Location")
 	}
-	if op.Status == http.StatusCreated {
-		headers = append(headers, "Location", "Idempotent-Replay")
-	}
-	if op.Large || op.computes() && slices.Contains(op.Media, mediaText) {
-		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it is at Location for a while",
-			Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
-	}
-	for _, m := range op.Media {
-		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
-		switch {
-		case m == mediaJSON && op.variants != nil:
-			s = op.anyOf(set, func(v Variant) reflect.Type { return v.Output })
-		case strings.HasSuffix(m, "/yaml"):
-			s.Type = "" // any type
-		case m == mediaJSON:
-			s.Type = "object"
-		}
-		success.Content[m] = &huma.MediaType{Schema: s}
-	}
-	success.Headers = describeHeaders(headers...)
-	d.Responses[strconv.Itoa(op.Status)] = success
 	op.describePreview(set, d)
 	byStatus := map[int][]*problem.Kind{}
 	for _, k := range op.problems() {
@@ -73,16 +37,93 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	}
 }
 
+// returnsList reports whether the operation returns a page of resources.
+func (op *Operation) returnsList() bool { return op.Result != nil && op.Query.List }
+
+// returnsVersion reports whether the answer to a change is a resource with an entity tag.
+func (op *Operation) returnsVersion() bool {
+	return op.Result != nil && !op.Query.List && op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]())
+}
+
+// mayRedirect reports whether the operation stores texts that are too long for an answer, and redirects to them.
+func (op *Operation) mayRedirect() bool {
+	return op.Large || (op.computes() && slices.Contains(op.Media, mediaText))
+}
+
+// describeSuccess describes the answer with the operation's own status.
+func (op *Operation) describeSuccess(set *schemaSet) *huma.Response {
+	success := describeAnswer(http.StatusText(op.Status), op.successHeaders()...)
+	success.Content = map[string]*huma.MediaType{}
+	if op.Result != nil {
+		success.Content[mediaJSON] = &huma.MediaType{Schema: set.of(op.Result)}
+	}
+	for _, m := range op.Media {
+		success.Content[m] = &huma.MediaType{Schema: op.mediaSchema(set, m)}
+	}
+	return success
+}
+
+// successHeaders returns the headers of the answer with the operation's own status, besides the headers of every answer.
+func (op *Operation) successHeaders() (names []string) {
+	for _, header := range []struct {
+		name string
+		when bool
+	}{
+		{"RateLimit", op.class() != ""},
+		{"RateLimit-Policy", op.class() != ""},
+		{"Link", op.returnsList()},
+		{"ETag", op.hasETag() || op.safe || op.returnsVersion()},
+		{"Content-Location", op.safe},
+		{"Location", op.Status == http.StatusCreated},
+		{"Idempotent-Replay", op.Status == http.StatusCreated},
+	} {
+		if header.when {
+			names = append(names, header.name)
+		}
+	}
+	return names
+}
+
+// mediaSchema returns the schema of a document of a media type that the operation declares.
+func (op *Operation) mediaSchema(set *schemaSet, media string) *huma.Schema {
+	s := &huma.Schema{Type: "string", Description: "a document of the type " + media}
+	switch {
+	case media == mediaJSON && op.variants != nil:
+		return op.anyOf(set, func(v Variant) reflect.Type { return v.Output })
+	case media == mediaJSON:
+		s.Type = "object"
+	case strings.HasSuffix(media, "/yaml"):
+		s.Type = "" // any type
+	}
+	return s
+}
+
+// describeNotModified describes the answer 304 to a GET.
+func (op *Operation) describeNotModified() *huma.Response {
+	var headers []string
+	if op.hasETag() {
+		headers = append(headers, "ETag")
+	}
+	return describeAnswer("The caller already has it", headers...)
+}
+
 // describePreview adds the answer to a preview, which has status 200.
 func (op *Operation) describePreview(set *schemaSet, d *huma.Operation) {
 	if !op.previews() {
 		return
 	}
 	if d.Responses["200"] == nil {
-		d.Responses["200"] = &huma.Response{Description: "The effects of the change, with preview=true", Content: map[string]*huma.MediaType{},
-			Headers: describeHeaders("X-Request-Id", "Cache-Control", "RateLimit", "RateLimit-Policy")}
+		answer := describeAnswer("The effects of the change, with preview=true", "RateLimit", "RateLimit-Policy")
+		answer.Content = map[string]*huma.MediaType{}
+		d.Responses["200"] = answer
 	}
 	d.Responses["200"].Content[mediaPreview] = &huma.MediaType{Schema: set.of(reflect.TypeFor[Preview]())}
+}
+
+// describeAnswer describes an answer without a body. It has the headers of every answer, and those with the names.
+func describeAnswer(description string, headers ...string) *huma.Response {
+	all := append([]string{"X-Request-Id", "Cache-Control"}, headers...)
+	return &huma.Response{Description: description, Headers: describeHeaders(all...)}
 }
 
 // describeProblems describes the answer for problems of the kinds. The kinds have the same status.

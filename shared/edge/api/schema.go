@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -100,37 +101,55 @@ func expand(values []string) (all []string) {
 	return all
 }
 
-// addPatterns adds patterns of ids and URLs, which Go types do not declare, and expands enumerations. Request ids get no pattern, because
-// clients choose them.
+// addPatterns adds patterns of ids and URLs, which Go types do not declare, and expands enumerations.
 func addPatterns(r huma.Registry) {
 	for _, s := range r.Map() {
 		for name, member := range s.Properties {
-			if len(member.Enum) > 0 && member.Type == huma.TypeString {
-				values := expand(lists.Map(member.Enum, func(v any) string { return v.(string) }))
-				member.Enum = lists.Map(values, func(v string) any { return v })
-				member.PrecomputeMessages()
-			}
-			if member.Items != nil {
-				member = member.Items
-			}
-			switch {
-			case member.Type != huma.TypeString || member.Pattern != "":
-				continue
-			case idName.MatchString(name) && name != "requestId":
-				member.Pattern = record.IDPattern
-				member.PatternDescription = "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
-				if name == "members" || name == "userId" {
-					member.PatternDescription += "; users find theirs in GET /v1/user"
-				}
-			case member.Format == "uri":
-				member.Pattern = record.URLPattern
-				member.PatternDescription = "an absolute http or https URL without user name, its special characters percent-encoded"
-			default:
-				continue
-			}
-			member.PrecomputeMessages()
-			member.PatternDescription = "" // OpenAPI has no such member
+			expandEnum(member)
+			addPattern(name, cmp.Or(member.Items, member))
 		}
+	}
+}
+
+// expandEnum replaces the placeholders in the values of a member.
+func expandEnum(member *huma.Schema) {
+	if len(member.Enum) == 0 || member.Type != huma.TypeString {
+		return
+	}
+	values := expand(lists.Map(member.Enum, func(v any) string { return v.(string) }))
+	member.Enum = lists.Map(values, func(v string) any { return v })
+	member.PrecomputeMessages()
+}
+
+// addPattern adds the pattern of an id or a URL to the schema of a member, or of its items.
+func addPattern(name string, value *huma.Schema) {
+	if value.Type != huma.TypeString || value.Pattern != "" {
+		return
+	}
+	pattern, description := patternOf(name, value.Format)
+	if pattern == "" {
+		return
+	}
+	value.Pattern = pattern
+	value.PatternDescription = description
+	value.PrecomputeMessages()
+	value.PatternDescription = "" // the messages keep it, and OpenAPI has no such member
+}
+
+// patternOf returns the pattern of a member and its description for messages. The pattern is empty for a member that is no id or URL.
+// Request ids get no pattern, because clients choose them.
+func patternOf(name, format string) (pattern, description string) {
+	switch {
+	case idName.MatchString(name) && name != "requestId":
+		description = "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+		if name == "members" || name == "userId" {
+			description += "; users find theirs in GET /v1/user"
+		}
+		return record.IDPattern, description
+	case format == "uri":
+		return record.URLPattern, "an absolute http or https URL without user name, its special characters percent-encoded"
+	default:
+		return "", ""
 	}
 }
 
@@ -141,31 +160,38 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
 	}
 	schema := s.of(t)
-	s.mu.RLock() // following a reference reads the registry, to which of adds schemas
+	s.mu.RLock() // references are looked up in the registry, and other calls add schemas to it
 	defer s.mu.RUnlock()
-	var fields []problem.Field
-	v = s.prune(schema, v, "", &fields)
+	var faults []problem.Field
+	v = s.prune(schema, v, "", &faults)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	slices.SortFunc(fields, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
-	res := &huma.ValidateResult{}
-	huma.Validate(s.registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, res)
-	for _, err := range res.Errors {
-		f := problem.NewField("", "%s", err)
-		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
-			f = fieldOf(d)
-		}
-		fields = append(fields, f)
-	}
+	slices.SortFunc(faults, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
+	faults = append(faults, s.departures(schema, v)...)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return problem.Check(fields)
+	return problem.Check(faults)
 }
 
-// prune returns a value without unknown members, which it adds to faults, and without the items beyond the first excess one. huma would
-// validate all items. Also, huma's locations do not distinguish a dot or bracket in the name of an unknown member from a separator.
+// departures returns the faults that huma finds in a pruned value.
+func (s *schemaSet) departures(schema *huma.Schema, v any) []problem.Field {
+	var result huma.ValidateResult
+	huma.Validate(s.registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &result)
+	return lists.Map(result.Errors, func(err error) problem.Field {
+		if detail, ok := errors.AsType[*huma.ErrorDetail](err); ok {
+			return fieldOf(detail)
+		}
+		return problem.NewField("", "%s", err)
+	})
+}
+
+// prune prepares a value for huma, and adds the faults that huma does not find to faults:
+//
+//	unknown member              is removed; huma's locations cannot tell a dot or bracket in its name from a separator
+//	null in an optional member  stays; huma accepts it
+//	too many items              only the first excess item stays; huma would validate all items, and reports their number
 func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]problem.Field) any {
 	for schema != nil && schema.Ref != "" {
 		schema = s.registry.SchemaFromRef(schema.Ref)
@@ -175,33 +201,49 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			member := v[name]
-			if known, ok := schema.Properties[name]; ok {
-				if member == nil && !known.Nullable && known.Type+known.Ref != "" && !slices.Contains(schema.Required, name) {
-					*faults = append(*faults, problem.NewField(pointer+"/"+name, "must not be null: leave the member out"))
-				}
-				v[name] = s.prune(known, member, pointer+"/"+name, faults)
-			} else if closed {
-				delete(v, name)
-				if len(*faults) > problem.MaxFields {
-					continue // answers do not list more faults
-				}
-				name = name[:min(len(name), maxShownName)]
-				*faults = append(*faults, problem.NewField(pointer+problem.Pointer(name), "%s", unknownMember(schema, name)))
-			}
-		}
+		s.pruneObject(schema, v, pointer, faults)
+		return v
 	case []any:
-		if most := schema.MaxItems; most != nil && len(v) > *most {
-			v = v[:*most+1]
-		}
-		for i, item := range v {
-			v[i] = s.prune(schema.Items, item, fmt.Sprintf("%s/%d", pointer, i), faults)
-		}
+		return s.pruneArray(schema, v, pointer, faults)
+	default:
 		return v
 	}
-	return v
+}
+
+// pruneObject prunes the members in place.
+func (s *schemaSet) pruneObject(schema *huma.Schema, members map[string]any, pointer string, faults *[]problem.Field) {
+	closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		known, ok := schema.Properties[name]
+		switch {
+		case ok:
+			at := pointer + "/" + name
+			if members[name] == nil && refusesNull(known) && !slices.Contains(schema.Required, name) {
+				*faults = append(*faults, problem.NewField(at, "must not be null: leave the member out"))
+			}
+			members[name] = s.prune(known, members[name], at, faults)
+		case closed:
+			delete(members, name)
+			if len(*faults) <= problem.MaxFields { // answers do not list more faults
+				shown := name[:min(len(name), maxShownName)]
+				*faults = append(*faults, problem.NewField(pointer+problem.Pointer(shown), "%s", unknownMember(schema, shown)))
+			}
+		}
+	}
+}
+
+// refusesNull reports whether null is no value of the schema. A schema without a type allows any value.
+func refusesNull(schema *huma.Schema) bool { return !schema.Nullable && schema.Type+schema.Ref != "" }
+
+// pruneArray returns the pruned items.
+func (s *schemaSet) pruneArray(schema *huma.Schema, items []any, pointer string, faults *[]problem.Field) []any {
+	if most := schema.MaxItems; most != nil && len(items) > *most {
+		items = items[:*most+1]
+	}
+	for i, item := range items {
+		items[i] = s.prune(schema.Items, item, fmt.Sprintf("%s/%d", pointer, i), faults)
+	}
+	return items
 }
 
 // pointerTo converts huma's location of a value (files[0].name) to a JSON Pointer (/files/0/name).

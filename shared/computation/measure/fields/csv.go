@@ -26,7 +26,7 @@ type Records struct {
 	errorf func(line int, format string, args ...any)
 	ended  bool
 	fields [][]byte // fields of the last record
-	split  int      // lines that splitLine read instead of r
+	unseen int      // lines that r does not count, because splitLine read them
 }
 
 // NewRecords returns a reader for the lines of in. The first line names the fields, which must include the wanted ones. Faults go to
@@ -50,12 +50,7 @@ func (r *Records) Header() (line int, header []string) {
 		r.errorf(r.text.line, lines.BareCRFault)
 		return 0, nil
 	}
-	names := strings.Split(strings.Trim(string(first), "\r\n"), "\t")
-	for i, name := range names {
-		names[i] = strings.Trim(name, `"`)
-	}
-	missing := slices.ContainsFunc(r.wanted, func(name string) bool { return !slices.Contains(names, name) })
-	if len(names) > 1 && (!missing || bytes.IndexByte(first, ',') < 0) {
+	if separatedByTabs(string(first), r.wanted) {
 		r.r.Comma = '\t'
 	}
 	line, header, fault := r.read()
@@ -69,57 +64,88 @@ func (r *Records) Header() (line int, header []string) {
 	return line, header
 }
 
+// separatedByTabs reports whether the first line is separated by tabs: it has a tab and no comma, or splitting it at tabs yields the wanted
+// names.
+func separatedByTabs(first string, wanted []string) bool {
+	if !strings.Contains(first, "\t") {
+		return false
+	}
+	if !strings.Contains(first, ",") {
+		return true
+	}
+	names := strings.Split(strings.Trim(first, "\r\n"), "\t")
+	for i, name := range names {
+		names[i] = strings.Trim(name, `"`)
+	}
+	return !slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(names, name) })
+}
+
 // All returns an iterator over the records after the header, with the line where each record starts. A record is valid until the next one.
 // Text that is not a record is reported to errorf.
 func (r *Records) All() iter.Seq2[int, [][]byte] {
 	return func(yield func(int, [][]byte) bool) {
 		for !r.ended {
-			if r.splitLine() {
-				if !yield(r.text.line, r.fields) {
-					return
-				}
-				continue
-			}
-			line, record, fault := r.read()
-			if fault != "" {
-				r.errorf(line, "%s", fault)
-				continue
-			}
-			all := []byte(strings.Join(record, ""))
-			r.fields = r.fields[:0]
-			for _, field := range record {
-				r.fields, all = append(r.fields, all[:len(field)]), all[len(field):]
-			}
-			if record != nil && !yield(line, r.fields) {
+			line, ok := r.next()
+			if ok && !yield(line, r.fields) {
 				return
 			}
 		}
 	}
 }
 
-// splitLine splits the next line at its separators, if the line is a record without quotes. encoding/csv would return the same record in
-// several times as long. For any other line splitLine returns false, and read reads the line.
+// next reads the next record into r.fields, and returns its line. ok is false at the end of the file, and for a fault, which is reported.
+func (r *Records) next() (line int, ok bool) {
+	if r.splitLine() {
+		return r.text.line, true
+	}
+	line, record, fault := r.read()
+	if fault != "" {
+		r.errorf(line, "%s", fault)
+		return 0, false
+	}
+	r.setFields(record)
+	return line, record != nil
+}
+
+// setFields copies the fields of a record to r.fields. One allocation holds the text of all fields.
+func (r *Records) setFields(record []string) {
+	text := []byte(strings.Join(record, ""))
+	r.fields = r.fields[:0]
+	for _, field := range record {
+		r.fields = append(r.fields, text[:len(field)])
+		text = text[len(field):]
+	}
+}
+
+// splitLine reads the next line into r.fields by splitting it at its separators, if the line is a record without quotes. encoding/csv would
+// return the same record, but takes several times as long. For any other line splitLine returns false, and read reads the line.
 func (r *Records) splitLine() bool {
-	before := r.text.line
 	if !r.text.fill() {
 		return false
 	}
-	line, found := r.text.text[r.text.line-before-1:], true
-	line = line[:len(line)-1]
+	line := r.text.lastLine()
 	if len(line) == 0 || bytes.IndexByte(line, '"') >= 0 || line[len(line)-1] == '\r' {
 		return false
 	}
-	for r.fields = r.fields[:0]; found; {
-		var field []byte
-		field, line, found = bytes.Cut(line, []byte{byte(r.r.Comma)})
-		r.fields = append(r.fields, field)
-	}
+	r.fields = appendFields(r.fields[:0], line, byte(r.r.Comma))
 	if len(r.fields) != r.r.FieldsPerRecord {
 		return false
 	}
-	r.text.at = len(r.text.text)
-	r.split += r.text.line - before
+	r.text.skip()
+	r.unseen += r.text.faulty + 1
 	return true
+}
+
+// appendFields appends the parts of a line between its separators.
+func appendFields(fields [][]byte, line []byte, separator byte) [][]byte {
+	for {
+		field, rest, found := bytes.Cut(line, []byte{separator})
+		fields = append(fields, field)
+		if !found {
+			return fields
+		}
+		line = rest
+	}
 }
 
 // read returns the next record and its line. The record is nil after the last record. If a record cannot be read, it is nil and fault says
@@ -129,7 +155,7 @@ func (r *Records) read() (line int, record []string, fault string) {
 	record, err := r.r.Read()
 	if err == nil {
 		line, _ = r.r.FieldPos(0)
-		return line + r.split, record, ""
+		return line + r.unseen, record, ""
 	}
 	parse, ok := errors.AsType[*csv.ParseError](err)
 	if !ok {
@@ -139,31 +165,38 @@ func (r *Records) read() (line int, record []string, fault string) {
 		}
 		return r.text.line, nil, fault
 	}
+	return parse.StartLine + r.unseen, nil, faultOf(parse, r.text.cut)
+}
+
+// faultOf describes a fault that encoding/csv found. cut says that the text ended early, because a record is too long.
+func faultOf(err *csv.ParseError, cut bool) string {
 	switch {
-	case r.text.cut:
-		fault = fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote "+
+	case cut:
+		return fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote "+
 			"within it twice", MaxRecord)
 	case errors.Is(err, csv.ErrFieldCount):
-		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator " +
+		return "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator " +
 			"in it"
 	case errors.Is(err, csv.ErrBareQuote):
-		fault = "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
+		return "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
 	default:
-		fault = "a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice"
+		return "a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice"
 	}
-	return parse.StartLine + r.split, nil, fault
 }
 
-// csvText passes the lines of a file to the csv reader. Lines with faults become empty lines, so that line numbers agree.
+// csvText passes the lines of a file to the csv reader. Lines with faults become empty lines, so that line numbers agree. Its text is
+// always one sound line after any number of faulty ones. The csv reader has read the whole text at the end of each record.
 type csvText struct {
-	in    *lines.Reader
-	line  int    // number of the last line in text
-	text  []byte // whole lines
-	at    int    // bytes of text that the csv reader has read
-	taken int    // bytes that the csv reader has read since the last record
-	cut   bool   // the text ended early, because a record is too long
+	in     *lines.Reader
+	line   int    // number of the last line in text
+	text   []byte // whole lines
+	faulty int    // empty lines in text for faulty lines, before the last line
+	at     int    // bytes of text that the csv reader has read
+	taken  int    // bytes that the csv reader has read since the last record
+	cut    bool   // the text ended early, because a record is too long
 }
 
+// Read implements io.Reader for the csv reader.
 func (t *csvText) Read(p []byte) (int, error) {
 	if t.at == len(t.text) {
 		t.cut = t.taken > MaxRecord
@@ -182,10 +215,20 @@ func (t *csvText) fill() bool {
 	if !t.in.Scan() {
 		return false
 	}
-	t.text, t.at = t.text[:0], 0
-	for t.line++; t.line < t.in.Number(); t.line++ {
+	t.faulty = t.in.Number() - t.line - 1
+	t.line = t.in.Number()
+	t.at = 0
+	t.text = t.text[:0]
+	for range t.faulty {
 		t.text = append(t.text, '\n')
 	}
-	t.text = append(append(t.text, t.in.Text()...), '\n')
+	t.text = append(t.text, t.in.Text()...)
+	t.text = append(t.text, '\n')
 	return true
 }
+
+// lastLine returns the last line in text, without its end.
+func (t *csvText) lastLine() []byte { return t.text[t.faulty : len(t.text)-1] }
+
+// skip hides the text from the csv reader.
+func (t *csvText) skip() { t.at = len(t.text) }

@@ -84,22 +84,22 @@ type scores struct {
 	// The classes in the order of the first example. They are empty if examples have only one score.
 	names   []string
 	codes   []int32
-	columns map[string]int // index by name
-	// The sum of an example was 1, and the sum of another was not.
-	right, wrong bool
+	columns map[string]int // index by name; nil before the first example
+
+	sumsToOne   bool // the scores of some example sum to 1
+	sumReported bool // another sum was reported
 }
 
-// put adds the scores of an example. It returns false if a limit ends the reading. code returns the code of a class.
-func (s *scores) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
+// coder returns the code of a label. ok is false if there are too many labels, which it reports.
+type coder func(f *file, line int, label []byte) (code int32, ok bool)
+
+// put adds the scores of an example, unless they have a fault, which it reports. It returns false if the reading must end: at a limit, or
+// if the first example has no usable classes.
+func (s *scores) put(f *file, e example, index, limit int, code coder) (more bool) {
 	if s.columns == nil && !s.begin(f, e, code) {
 		return false
 	}
-	if f.values == Probabilities && !s.areProbabilities(f, e) {
-		return true
-	}
-	if len(e.labels) != len(s.names) {
-		f.errorf(e.line, "the example has scores for %s, and the first one for %d; expected the same in all, or one score alone",
-			plural.Count(len(e.labels), "label"), len(s.names))
+	if !s.check(f, e) {
 		return true
 	}
 	start := len(s.rows)
@@ -111,40 +111,56 @@ func (s *scores) put(f *file, e example, index, limit int, code func(f *file, li
 	if !s.arrange(f, e, s.rows[start:]) {
 		return true
 	}
-	if len(s.starts) == 0 {
-		s.rows = s.rows[:start]
-	} else {
+	if len(s.starts) > 0 {
 		s.starts[index] = uint32(start)
+	} else {
+		s.rows = s.rows[:start]
 	}
 	return true
 }
 
-// begin sets the classes to those of the first example.
-func (s *scores) begin(f *file, e example, code func(f *file, line int, label []byte) (int32, bool)) bool {
+// check reports scores that are not the probabilities that the dataset needs, and another number of scores than in the first example.
+func (s *scores) check(f *file, e example) bool {
+	if f.values == Probabilities && !s.areProbabilities(f, e) {
+		return false
+	}
+	if len(e.labels) != len(s.names) {
+		f.errorf(e.line, "the example has scores for %s, and the first one for %d; expected the same in all, or one score alone",
+			plural.Count(len(e.labels), "label"), len(s.names))
+		return false
+	}
+	return true
+}
+
+// begin sets the classes to those of the first example. It returns false if a class is named twice or there are too many labels.
+func (s *scores) begin(f *file, e example, code coder) bool {
 	s.columns = make(map[string]int, len(e.labels))
 	for i, class := range e.labels {
 		c, ok := code(f, e.line, class)
 		if !ok {
 			return false
 		}
-		if _, twice := s.columns[string(class)]; twice {
+		name := string(class)
+		if _, twice := s.columns[name]; twice {
 			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))
 			return false
 		}
-		s.columns[string(class)] = i
-		s.names, s.codes = append(s.names, string(class)), append(s.codes, c)
+		s.columns[name] = i
+		s.names = append(s.names, name)
+		s.codes = append(s.codes, c)
 	}
 	s.rows = make([]float64, 0, min(len(s.starts)*len(e.scores), bounds.Items))
 	return true
 }
 
-// arrange puts the scores of an example into the order of the classes. It reports unknown and repeated classes, and returns false.
+// arrange puts the scores of an example, which row holds in the example's own order, into the order of the classes. It reports unknown and
+// repeated classes, and returns false.
 func (s *scores) arrange(f *file, e example, row []float64) bool {
 	if slices.EqualFunc(e.labels, s.names, func(class []byte, name string) bool { return string(class) == name }) {
 		return true
 	}
 	for i := range row {
-		row[i] = math.NaN()
+		row[i] = math.NaN() // no score yet
 	}
 	for i, class := range e.labels {
 		column, ok := s.columns[string(class)]
@@ -161,8 +177,7 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 	return true
 }
 
-// areProbabilities reports scores that are not probabilities. While no example has the right sum, a class is probably missing in all
-// examples, so only the first is reported.
+// areProbabilities reports scores that are not probabilities from 0 to 1 with the sum 1.
 func (s *scores) areProbabilities(f *file, e example) bool {
 	sum := 0.0
 	for _, x := range e.scores {
@@ -172,13 +187,22 @@ func (s *scores) areProbabilities(f *file, e example) bool {
 		}
 		sum += x
 	}
-	ok := len(e.labels) == 0 || math.Abs(sum-1) <= tolerance
-	s.right = s.right || ok
-	if !ok && (s.right || !s.wrong) {
-		s.wrong = true
-		names := lists.Map(e.labels, func(class []byte) string { return string(class) })
-		f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",
-			fields.JoinFirst(names, len(names)), sum)
+	if len(e.labels) == 0 || math.Abs(sum-1) <= tolerance {
+		s.sumsToOne = true
+		return true
 	}
-	return ok
+	s.reportSum(f, e, sum)
+	return false
+}
+
+// reportSum reports a sum that is not 1. While no example has the right sum, a class is probably missing in all examples, so it reports
+// only the first sum.
+func (s *scores) reportSum(f *file, e example, sum float64) {
+	if s.sumReported && !s.sumsToOne {
+		return
+	}
+	s.sumReported = true
+	names := lists.Map(e.labels, func(class []byte) string { return string(class) })
+	f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",
+		fields.JoinFirst(names, len(names)), sum)
 }

@@ -89,7 +89,7 @@ func (s *sets) at(i int) []int16 {
 }
 
 // put adds the labels of an example. It returns false if a limit ends the reading. code returns the code of a label.
-func (s *sets) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
+func (s *sets) put(f *file, e example, index, limit int, code coder) bool {
 	start := len(s.codes)
 	if start+len(e.labels) >= limit {
 		f.errorf(e.line, "the examples up to here have more than %d labels together; expected fewer", limit)

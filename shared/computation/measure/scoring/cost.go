@@ -24,30 +24,30 @@ const (
 )
 
 // Cost returns a warning for organizers if evaluating one run takes long, or an error if it takes more than MaxSteps.
-func (t *Evaluator) Cost() []measure.Diagnostic {
-	n := t.Steps()
+func (e *Evaluator) Cost() []measure.Diagnostic {
+	n := e.Steps()
 	if n < muchSteps {
 		return nil
 	}
 	lasts := (time.Duration(n) * stepTime).Round(time.Second)
 	d := measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
-		"evaluating one run takes about %d million steps, about %v, for %s", n/1_000_000, lasts, t.counted())}
+		"evaluating one run takes about %d million steps, about %v, for %s", n/1_000_000, lasts, e.counted())}
 	if n > MaxSteps {
 		d.Severity = measure.Error
-		d.Message += fmt.Sprintf("; expected at most %d million steps: leave out %s, or a part of the truth", MaxSteps/1_000_000, t.costliest())
+		d.Message += fmt.Sprintf("; expected at most %d million steps: leave out %s, or a part of the truth", MaxSteps/1_000_000, e.costliest())
 	}
 	return []measure.Diagnostic{d}
 }
 
 // counted names the quantities that the steps depend on.
-func (t *Evaluator) counted() string {
-	return fmt.Sprintf("%s and %s", t.of.Extent, plural.Count(len(t.measures), "measure"))
+func (e *Evaluator) counted() string {
+	return fmt.Sprintf("%s and %s", e.truth.Extent, plural.Count(len(e.measures), "measure"))
 }
 
 // costliest names the measures that take the most steps.
-func (t *Evaluator) costliest() string {
-	steps := func(m measure.Measure) int { return t.of.Steps([]measure.Measure{m}) }
-	sorted := slices.SortedStableFunc(slices.Values(t.measures), func(a, b measure.Measure) int { return cmp.Compare(steps(b), steps(a)) })
+func (e *Evaluator) costliest() string {
+	steps := func(m measure.Measure) int { return e.truth.Steps([]measure.Measure{m}) }
+	sorted := slices.SortedStableFunc(slices.Values(e.measures), func(a, b measure.Measure) int { return cmp.Compare(steps(b), steps(a)) })
 	sorted = sorted[:min(len(sorted), namedMeasures)]
 	return "measures such as " + strings.Join(lists.Map(sorted, measure.Measure.String), ", ")
 }

@@ -16,7 +16,7 @@ func TestCost_TellsWhatRunsTake(t *testing.T) {
 		MaxSteps/4 + 1: {" error: evaluating one run takes about 20000 million steps, about 1m20s, for 5 examples and 4 measures; " +
 			"expected at most 20000 million steps: leave out measures such as Kappa, MCC, F1(average=macro), or a part of the truth"},
 	} {
-		truth := &Evaluator{measures: measures, of: &measure.Reference{
+		truth := &Evaluator{measures: measures, truth: &measure.Reference{
 			Extent: "5 examples",
 			Steps: func(asked []measure.Measure) int {
 				if len(asked) == 1 && asked[0].Name == "Accuracy" {

@@ -38,7 +38,7 @@ func known(of *measure.Known) *KnownIDs {
 
 // Known returns the ids of topics or items in the truth, and the set of its labels, each only if asked for. It returns nil if the truth
 // has neither.
-func (t *Evaluator) Known(ids, labels bool) *KnownIDs { return known(t.of.Known(ids, labels)) }
+func (e *Evaluator) Known(ids, labels bool) *KnownIDs { return known(e.truth.Known(ids, labels)) }
 
 // ReadInputs returns the ids in the inputs of a dataset. It returns nil if they have no ids, or if some ids cannot be read. Errors are like
 // ReadTruth's.

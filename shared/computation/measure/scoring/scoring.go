@@ -30,25 +30,25 @@ type File = corpus.File
 // Evaluator is a ground truth (qrels, labels) with the settings of its evaluator. It does not change, and any number of runs may be
 // evaluated against it at the same time.
 type Evaluator struct {
-	of       *measure.Reference
+	truth    *measure.Reference
 	settings Settings
 	measures []measure.Measure
 }
 
 // Bytes estimates the memory that the truth takes. Caches use it, because the files may be packed.
-func (t *Evaluator) Bytes() int64 { return t.of.Bytes }
+func (e *Evaluator) Bytes() int64 { return e.truth.Bytes }
 
 // Steps estimates the steps of evaluating one run, if the run is as large as the truth.
-func (t *Evaluator) Steps() int { return t.of.Steps(t.measures) }
+func (e *Evaluator) Steps() int { return e.truth.Steps(e.measures) }
 
 // Topics returns the number of topics that results hold values of, or 0.
-func (t *Evaluator) Topics() int { return t.of.Topics }
+func (e *Evaluator) Topics() int { return e.truth.Topics }
 
 // Shape returns the amount of information in the truth. It is zero if the examples have no labels or numbers.
-func (t *Evaluator) Shape() measure.Shape { return t.of.Shape }
+func (e *Evaluator) Shape() measure.Shape { return e.truth.Shape }
 
-// ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, the Truth is nil. The error is about
-// opening or reading a file, about the context, or about settings that do not pass Check.
+// ReadTruth reads the truth of a dataset and returns its Evaluator. If one of the diagnostics is an error, the Evaluator is nil. The error
+// is about opening or reading a file, about the context, or about settings that do not pass Check.
 func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []measure.Diagnostic, error) {
 	measures, problems := s.parse()
 	if len(problems) > 0 {
@@ -60,7 +60,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Evaluator, []mea
 	if truth == nil {
 		return nil, diagnostics, err
 	}
-	return &Evaluator{truth, s, measures}, diagnostics, err
+	return &Evaluator{truth: truth, settings: s, measures: measures}, diagnostics, err
 }
 
 // ScoredRun is the evaluation of a run. Validate validates the same run.
@@ -69,29 +69,29 @@ type ScoredRun struct {
 	settings Settings
 }
 
-// Read measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a file, or about
-// the context.
-func (t *Evaluator) Read(ctx context.Context, files []File) (*ScoredRun, error) {
+// Read reads and measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a
+// file, or about the context.
+func (e *Evaluator) Read(ctx context.Context, files []File) (*ScoredRun, error) {
 	contents, done := Contents(files)
 	defer done()
-	e, err := t.of.Evaluate(ctx, contents)
-	return &ScoredRun{e, t.settings}, err
+	scores, err := e.truth.Evaluate(ctx, contents)
+	return &ScoredRun{Scores: scores, settings: e.settings}, err
 }
 
 // Validate returns the diagnostics that ValidateRun returns for the same run. It reads the files again only if the evaluation did not keep
 // the run, or if the truth influenced how the run was read.
-func (e *ScoredRun) Validate(ctx context.Context, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
-	if e.Kept != nil {
-		if found, ok := e.Kept.WithoutTruth(); ok {
-			return withKnown(found, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, e.Kept) })
+func (r *ScoredRun) Validate(ctx context.Context, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
+	if r.Kept != nil {
+		if found, ok := r.Kept.WithoutTruth(); ok {
+			return withKnown(found, known, func(k *KnownIDs) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, r.Kept) })
 		}
 	}
-	return ValidateRun(ctx, e.settings, files, known...)
+	return ValidateRun(ctx, r.settings, files, known...)
 }
 
 // ValidateRun reports the faults of a run that can be found without the truth, or with the known parts of the dataset. Parts that are nil
-// are ignored. If the settings have no measures, scores need to satisfy only the rules that all measures share. Errors are like
-// ReadTruth's.
+// are ignored. If the settings have no measures, scores need to satisfy only the rules that all measures share. It returns an error for the
+// same reasons as ReadTruth.
 func ValidateRun(ctx context.Context, s Settings, files []File, known ...*KnownIDs) ([]measure.Diagnostic, error) {
 	measures, problems := s.parseMeasures()
 	problems = append(problems, CheckFormat(s.Kind, s.Format)...)
@@ -207,12 +207,6 @@ func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.
 	return measures, problems
 }
 
-// noSeparator reports whether a character cannot be in a separator of labels.
-func noSeparator(r rune) bool { return r == '"' || r != '\t' && unicode.IsControl(r) }
-
-// maxSeparator is the maximum length of the separator of labels, in bytes.
-const maxSeparator = 8
-
 // CheckFormat reports the errors in the format of runs for a kind of evaluator. Pointers name members of a dataset.
 func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
 	e := measure.EvaluatorOf(kind)
@@ -221,28 +215,51 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 		return problems
 	}
 	if !slices.Contains(e.Formats, f.Kind) {
-		others := slices.DeleteFunc(measure.Kinds(), func(kind string) bool {
-			return !slices.Contains(measure.EvaluatorOf(measure.Kind(kind)).Formats, f.Kind)
-		})
-		but := ""
-		if len(others) > 0 {
-			but = ", but with " + strings.Join(others, ", ")
-		}
-		problems.Add("/runFormat/kind", "%q does not go with %s%s; use %s", f.Kind, kind, but, strings.Join(e.Formats, " or "))
+		problems.Add("/runFormat/kind", "%q does not go with %s%s; use %s", f.Kind, kind, butWith(f.Kind), strings.Join(e.Formats, " or "))
 		return problems
 	}
-	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
-		problems.AddIf(!measure.HasFields(f.Kind) && field.name != "", field.pointer, "the fields of %s have no names: "+problem.Unset, f.Kind)
-		problems.AddIf(measure.HasFields(f.Kind) && field.name == "", field.pointer, "is needed for %s", f.Kind)
-	}
-	switch {
-	case f.Separator == "":
-	case kind != measure.Multilabel || f.Kind != measure.CSV:
-		problems.Add("/runFormat/separator", "is only for csv of multilabel: "+problem.Unset)
-	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, noSeparator):
-		problems.Add("/runFormat/separator", "must have at most %s, and no quote, line end or other control character",
-			problem.Size(maxSeparator))
-	}
+	checkFieldName(&problems, "/runFormat/idField", f.Kind, f.IDField)
+	checkFieldName(&problems, "/runFormat/valueField", f.Kind, f.ValueField)
+	checkSeparator(&problems, kind, f)
 	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than {idField}")
 	return problems
 }
+
+// butWith names the kinds of evaluators that read the format, or returns "".
+func butWith(format string) string {
+	kinds := slices.DeleteFunc(measure.Kinds(), func(kind string) bool {
+		return !slices.Contains(measure.EvaluatorOf(measure.Kind(kind)).Formats, format)
+	})
+	if len(kinds) == 0 {
+		return ""
+	}
+	return ", but with " + strings.Join(kinds, ", ")
+}
+
+// checkFieldName reports a missing name of a field, and a name in a format whose fields have none.
+func checkFieldName(problems *problem.Fields, pointer, format, name string) {
+	if measure.HasFields(format) {
+		problems.AddIf(name == "", pointer, "is needed for %s", format)
+	} else {
+		problems.AddIf(name != "", pointer, "the fields of %s have no names: "+problem.Unset, format)
+	}
+}
+
+// maxSeparator is the maximum length of the separator of labels, in bytes.
+const maxSeparator = 8
+
+// checkSeparator reports a separator of labels that the kind and format do not use, and one that cannot separate labels.
+func checkSeparator(problems *problem.Fields, kind measure.Kind, f measure.Format) {
+	switch {
+	case f.Separator == "":
+		return
+	case kind != measure.Multilabel || f.Kind != measure.CSV:
+		problems.Add("/runFormat/separator", "is only for csv of multilabel: "+problem.Unset)
+	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, cannotSeparate):
+		problems.Add("/runFormat/separator", "must have at most %s, and no quote, line end or other control character",
+			problem.Size(maxSeparator))
+	}
+}
+
+// cannotSeparate reports whether a separator of labels cannot contain the character.
+func cannotSeparate(r rune) bool { return r == '"' || r != '\t' && unicode.IsControl(r) }

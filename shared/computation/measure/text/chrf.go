@@ -17,22 +17,26 @@ type chrFOrders struct {
 // chrF counts n-grams for all measures with the same lowercase. This costs little more than counting for the measure with the longest
 // n-grams.
 type chrF struct {
-	lowercase                             bool
-	all                                   []*chrFBest
-	longest                               chrFOrders
-	words                                 []string
-	chars, charsAgainst, symbols, against []uint32
-	vocabulary                            vocabulary
-	charNgrams, wordNgrams                ngrams
+	lowercase       bool
+	measures        []*chrFBest
+	longest         chrFOrders
+	text, reference chrFText
+	words           []string // memory for the words of a text
+	vocabulary      vocabulary
+	charNgrams      ngrams // of the text
+	wordNgrams      ngrams // of the text
 }
+
+// chrFText holds the characters of a text without white space, and the symbols of its words.
+type chrFText struct{ chars, symbols []uint32 }
 
 // chrFBest holds the counts for the best reference of the last example. There are three counts for each length of n-grams of characters,
 // and then of words: n-grams of the text, of the reference, and common ones.
 type chrFBest struct {
 	orders chrFOrders
-	most   float64 // the best value so far
+	value  float64 // the value for the best reference
 	counts []float64
-	list   []float64 // memory for the next reference
+	next   []float64 // memory for the counts of the next reference
 }
 
 func (b *chrFBest) terms() []float64 { return slices.Clone(b.counts) }
@@ -41,8 +45,9 @@ func (b *chrFBest) terms() []float64 { return slices.Clone(b.counts) }
 func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	c.longest.chars = max(c.longest.chars, orders.chars)
 	c.longest.words = max(c.longest.words, orders.words)
-	c.all = append(c.all, &chrFBest{orders: orders})
-	return c.all[len(c.all)-1]
+	added := &chrFBest{orders: orders}
+	c.measures = append(c.measures, added)
+	return added
 }
 
 // perByte counts a few steps for each n-gram that begins with the byte.
@@ -55,29 +60,45 @@ func (c *chrF) compare(counter *steps.Counter, references []string, text string)
 	if counter.Add(c.perByte()*len(text)) != nil {
 		return
 	}
-	c.chars, c.words = c.parts(text, c.chars[:0], c.words[:0])
-	c.symbols = c.vocabulary.of(c.words, c.symbols)
-	c.charNgrams.reset(c.chars, c.longest.chars)
-	c.wordNgrams.reset(c.symbols, c.longest.words)
-	for _, b := range c.all {
-		b.most = -1
+	c.setText(text)
+	for _, b := range c.measures {
+		b.value = -1
 	}
 	for _, reference := range references {
-		if counter.Add(c.perByte()*len(reference)+len(c.all)) != nil {
+		if counter.Add(c.perByte()*len(reference)+len(c.measures)) != nil {
 			return
 		}
-		c.charsAgainst, c.words = c.parts(reference, c.charsAgainst[:0], c.words[:0])
-		c.against = c.vocabulary.find(c.words, c.against[:0])
-		chars := c.charNgrams.match(c.charsAgainst)
-		words := c.wordNgrams.match(c.against)
-		for _, b := range c.all {
-			b.list = appendCounts(b.list[:0], chars[:b.orders.chars], len(c.chars), len(c.charsAgainst))
-			b.list = appendCounts(b.list, words[:b.orders.words], len(c.symbols), len(c.against))
-			if f := b.orders.of(b.list); f > b.most {
-				b.most = f
-				b.counts, b.list = b.list, b.counts
-			}
+		c.setReference(reference)
+		commonChars := c.charNgrams.match(c.reference.chars)
+		commonWords := c.wordNgrams.match(c.reference.symbols)
+		for _, b := range c.measures {
+			b.next = appendCounts(b.next[:0], commonChars[:b.orders.chars], len(c.text.chars), len(c.reference.chars))
+			b.next = appendCounts(b.next, commonWords[:b.orders.words], len(c.text.symbols), len(c.reference.symbols))
+			b.keepBetter()
 		}
+	}
+}
+
+// setText prepares comparisons with a text.
+func (c *chrF) setText(text string) {
+	c.split(text, &c.text)
+	c.text.symbols = c.vocabulary.of(c.words, c.text.symbols)
+	c.charNgrams.reset(c.text.chars, c.longest.chars)
+	c.wordNgrams.reset(c.text.symbols, c.longest.words)
+}
+
+// setReference sets the reference that the text is compared with.
+func (c *chrF) setReference(reference string) {
+	c.split(reference, &c.reference)
+	c.reference.symbols = c.vocabulary.find(c.words, c.reference.symbols[:0])
+}
+
+// keepBetter keeps the counts of the next reference if its value is the best so far.
+func (b *chrFBest) keepBetter() {
+	value := b.orders.of(b.next)
+	if value > b.value {
+		b.value = value
+		b.counts, b.next = b.next, b.counts
 	}
 }
 
@@ -118,32 +139,33 @@ func (o chrFOrders) of(counts []float64) float64 {
 	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall))
 }
 
-// parts appends the characters of a text without white space, and its words. It separates one punctuation mark at the end or start of a
+// split sets the characters of the text in parts, and its words in c.words. It separates one punctuation mark at the end or start of a
 // word.
-func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uint32, wordsOf []string) {
+func (c *chrF) split(text string, parts *chrFText) {
 	if c.lowercase {
 		text = lower(text)
 	}
+	parts.chars = parts.chars[:0]
 	for _, r := range text {
 		if !isSpace(r) {
-			chars = append(chars, uint32(r))
+			parts.chars = append(parts.chars, uint32(r))
 		}
 	}
+	c.words = c.words[:0]
 	if c.longest.words == 0 {
-		return chars, words
+		return
 	}
 	for _, word := range strings.FieldsFunc(text, isSpace) {
 		end := len(word) - 1
 		switch {
 		case utf8.RuneCountInString(word) == 1:
-			words = append(words, word)
+			c.words = append(c.words, word)
 		case isPunctuation(word[end]):
-			words = append(words, word[:end], word[end:])
+			c.words = append(c.words, word[:end], word[end:])
 		case isPunctuation(word[0]):
-			words = append(words, word[:1], word[1:])
+			c.words = append(c.words, word[:1], word[1:])
 		default:
-			words = append(words, word)
+			c.words = append(c.words, word)
 		}
 	}
-	return chars, words
 }

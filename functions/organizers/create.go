@@ -28,7 +28,7 @@ func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.Organ
 	o.Payer = g.Usage.Payer()
 	c.Tx.Create(o).Create(o.Membership(c.Caller.ID, c.Now()))
 	c.Tx.Create(record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, path, nil, o.Audited(), o.Members...))
-	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1, Made: o.ID}); err != nil {
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1, OrganizerID: o.ID}); err != nil {
 		return "", made, err
 	}
 	return path, api.URL{ID: o.ID, URL: path}, c.UpsertProfile(ctx)

@@ -2,7 +2,8 @@
 // keys in the store. keys.go lists every access pattern.
 //
 // team_quota.go has the quotas of a task and its datasets for each team. platform_quota.go has the quotas of the platform for each user
-// and for all users, and user_quota.go a user's own quota. event.go lists the kinds of events, and pending.go the kinds of pending work.
+// and for all users, and user_quota.go a user's own quota. usage.go and server_usage.go have the usage of these quotas. event.go lists
+// the kinds of events, and pending.go the kinds of pending work.
 //
 // A resource X has up to three types. XDraft has the members that clients write. X is the resource that the REST API shows.
 // XItem is the stored resource, where the platform stores more than it shows.

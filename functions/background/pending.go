@@ -12,6 +12,7 @@ import (
 	"assay/shared/service/due"
 	"assay/shared/service/files"
 	"assay/shared/service/propagation"
+	"assay/shared/service/records"
 	"assay/shared/service/runlog"
 	"assay/shared/service/truth"
 	"assay/shared/storage/blob"
@@ -55,14 +56,33 @@ func (w *Worker) handlers(r record.Record) map[record.PendingKind]func(context.C
 	}
 }
 
-// lines returns the lines of pending work. Each does one work at a time, so that checking a large ground truth delays neither expired
-// leases nor changes of who sees a task.
+// lines returns the lines of pending work. Checking a large ground truth delays neither expired leases nor changes of who sees a task nor
+// small ground truths of other users.
 func (w *Worker) lines() []*due.Line {
 	return []*due.Line{
 		{Name: "runs", Partition: record.DueRuns, Places: 1, Do: w.do},
-		{Name: "datasets", Partition: record.DueDatasets, Places: 1, PerPayer: 1, Do: w.do},
+		{Name: "datasets", Partition: record.DueDatasets, Places: 2, PerPayer: 1, Shares: sharesOfDatasets, Do: w.do},
 		{Name: "other records", Partition: record.DueOthers, Places: 1, Do: w.do},
 	}
+}
+
+// smallTruth is the size in bytes up to which a ground truth is read beside a large one. Its text has at most 64 MiB, because gzip packs at
+// most 1,032 bytes into one.
+const smallTruth = 64 << 10
+
+// sharesOfDatasets lets one large ground truth be read at a time, since a large one may take 1.5 GiB of memory.
+func sharesOfDatasets(_ context.Context, items []store.Item) ([]due.Share, error) {
+	shares := make([]due.Share, len(items))
+	for i, it := range items {
+		d, err := records.Decode[record.DatasetItem](it)
+		if err != nil {
+			continue // do reports the error
+		}
+		if d.PendingWork.Is(record.AcceptTruth) && record.SizeOf(d.Truths) > smallTruth {
+			shares[i].Limits = []due.Limit{{Group: "large truths", Most: 1}}
+		}
+	}
+	return shares, nil
 }
 
 func (w *Worker) reclaimExpired(ctx context.Context, runID string) error {

@@ -2,6 +2,7 @@ package background_test
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -245,16 +246,60 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	}
 }
 
+// storeTruth makes a dataset of the user with a ground truth of the text that waits to be accepted.
+func (f *fixture) storeTruth(user, text string) *record.DatasetItem {
+	d := f.Records.Task().Dataset().DatasetItem
+	d.Payer = user
+	d.Truths = []record.File{f.Records.File(record.HolderTruths, d.ID, "qrels.txt", text)}
+	d.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
+	f.Records.Replace(d)
+	return d
+}
+
+// largeTruth is a ground truth that is not read beside another large one.
+var largeTruth = numbered("q1 0 d%d 1\n", 10_000)
+
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// TestAcceptTruth_SmallTruthsPassLargeOnes has two users store large truths, of which the first takes as long as the test lets it. A third
+// user's small truth is accepted meanwhile, and the other large one is not read.
+func TestAcceptTruth_SmallTruthsPassLargeOnes(t *testing.T) {
+	f := newFixture(t)
+	files, proceed := f.Files, make(chan struct{})
+	var reading atomic.Int32
+	f.Files = evaluationtest.HookedFiles{Store: files, BeforeOpen: func(key string) {
+		if o, err := files.Stat(f.Ctx, key); err == nil && o.Size > 1<<16 {
+			reading.Add(1)
+			<-proceed
+		}
+	}}
+	f.start()
+	datasets := []*record.DatasetItem{f.storeTruth("ann", largeTruth), f.storeTruth("ben", largeTruth)}
+	waittest.Until(t, "a large truth is read", func() bool { return reading.Load() > 0 })
+	datasets = append(datasets, f.storeTruth("cem", "q1 0 d1 1\n"))
+	isAccepted := func(d *record.DatasetItem) bool { return get[record.DatasetItem](f, d.Key()).PendingWork == nil }
+	waittest.Until(t, "the small truth is accepted", func() bool { return isAccepted(datasets[2]) })
+	if n := reading.Load(); n != 1 {
+		t.Errorf("%d large truths are read at the same time", n)
+	}
+	close(proceed)
+	for _, d := range datasets {
+		waittest.Until(t, "each truth is accepted", func() bool { return isAccepted(d) })
+	}
+}
+
 // TestAcceptTruth_UsersTakeTurns has one user store twelve truths, of which two take long to read. Meanwhile others store a truth each.
 func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
 	f := newFixture(t)
 	owner := map[string]string{} // by dataset
 	storeTruth := func(user string) {
-		d := f.Records.Task().Dataset().DatasetItem
-		owner[d.ID], d.Payer = user, user
-		d.Truths = []record.File{f.Records.File(record.HolderTruths, d.ID, "qrels.txt", "q1 0 d1 1\n")}
-		d.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
-		f.Records.Replace(d)
+		owner[f.storeTruth(user, largeTruth).ID] = user
 	}
 	var order []string
 	f.Files = evaluationtest.HookedFiles{Store: f.Files, BeforeOpen: func(key string) {

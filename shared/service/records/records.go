@@ -373,5 +373,5 @@ func Retry(ctx context.Context, change func() error) error {
 		}
 	}
 	return problem.Unavailable.Wrap(fmt.Errorf("gave up after %d attempts: %w", attempts, errors.New(err.Error())),
-		"Too many others are changing the same thing. Try again in a few seconds.").After(2 * time.Second)
+		"The same thing was changed too many times at once. Try again in a few seconds.").After(2 * time.Second)
 }

@@ -93,7 +93,7 @@ func evaluateSlow(ctx context.Context, w *evaluator.Worker) error {
 // runDue does all due work and evaluates the queued runs. It returns the next time at which work is due, which is soon after a failure, or
 // the zero Time.
 func runDue(ctx context.Context, e *evaluator.Worker, b *background.Worker) time.Time {
-	err := errors.Join(e.RecordWaiting(ctx), b.RunDue(ctx), b.FailUnserved(ctx), e.EvaluateQueued(ctx))
+	err := errors.Join(e.RecordWaiting(ctx), b.FailUnserved(ctx), b.RunDue(ctx), e.EvaluateQueued(ctx))
 	unbounded := context.WithoutCancel(ctx)
 	evaluations, nextErr := e.NextDue(unbounded)
 	others, otherErr := b.NextDue(unbounded)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"assay/shared/domain/record"
@@ -146,17 +145,14 @@ func (s *search) findPayers() (all bool, err error) {
 	return all || len(s.payers) == before, err // without a new payer, the search has come around
 }
 
-// findLight looks for other turns of the payers whose turns, as far as they are known, are of submitters with much use.
+// findLight looks for other turns of a payer of whom only turns of submitters with much use are known.
 func (s *search) findLight() error {
 	if _, found := s.order.first(s.now, s.may); found {
 		return nil
 	}
-	for turn, f := range maps.Clone(s.found) {
-		if f.onlyPayer {
-			continue
-		}
-		if err := s.findTurnsOf(turn); err != nil {
-			return err
+	for turn, f := range s.found { // in random order, so that searches look at different payers
+		if !f.onlyPayer {
+			return s.findTurnsOf(turn)
 		}
 	}
 	return nil

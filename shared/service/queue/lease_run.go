@@ -36,25 +36,26 @@ func (q Queue) readWaiting(ctx context.Context, runID string) (*record.RunItem, 
 	return run, nil
 }
 
-// leaseWaiting leases a run that was read. It returns nil if another process leased it first.
+// leaseWaiting leases a run that was read. It returns nil if another process leased it first. A conflict may also be about the places, of
+// which another run has taken one meanwhile; then the run still waits, and leaseWaiting tries again.
 func (q Queue) leaseWaiting(ctx context.Context, run *record.RunItem, lease record.Lease, d time.Duration) (*record.RunItem, error) {
-	for run != nil {
-		id, queue := run.ID, run.Queue
+	waited := run.Queue
+	for {
+		runID := run.ID
 		err := q.lease(ctx, run, lease, d)
-		if !records.IsConflict(err) {
-			return run, err
-		}
-		if q.Places == nil {
+		switch {
+		case err == nil:
+			return run, nil
+		case !records.IsConflict(err):
+			return nil, err
+		case q.Places == nil:
 			return nil, nil
 		}
-		if run, err = q.readWaiting(ctx, id); err != nil { // the conflict may only be about the places
+		run, err = q.readWaiting(ctx, runID)
+		if err != nil || run == nil || run.Queue != waited {
 			return nil, err
 		}
-		if run != nil && run.Queue != queue {
-			return nil, nil
-		}
 	}
-	return nil, nil
 }
 
 // lease changes the state of a run to leased, and takes a place if places are counted. It returns a conflict if another process was
@@ -86,37 +87,44 @@ type Places struct {
 	Slow  int // for the slow lane
 }
 
-// takePlace adds a place for the run to the transaction: of its payer, or of the slow lane. If all places seem taken, it reads which of
-// their runs are still leased. So neither the end of a lease nor the death of a process costs a write.
+// takePlace adds a place for the run to the transaction: of its payer, or of the slow lane. It returns ErrNoPlace if all places are taken.
 func (q Queue) takePlace(ctx context.Context, tx *records.Tx, run *record.RunItem, now time.Time) error {
-	id, most := run.Turn().Payer, q.Places.Payer
+	holder, most := run.Turn().Payer, q.Places.Payer
 	if run.Queue == record.QueueSlow {
-		id, most = record.SlowPlaces, q.Places.Slow
+		holder, most = record.SlowPlaces, q.Places.Slow
 	}
-	places, err := records.Get[record.Places](ctx, q.Store, store.Strong, record.PlacesKey(id))
+	places, err := records.Get[record.Places](ctx, q.Store, store.Strong, record.PlacesKey(holder))
 	if err != nil {
 		return err
 	}
 	if places == nil {
-		places = &record.Places{Meta: record.MetaOf(id, now)}
+		places = &record.Places{Meta: record.MetaOf(holder, now)}
 	}
-	places.Runs = slices.DeleteFunc(places.Runs, func(id string) bool { return id == run.ID })
+	places.Runs = slices.DeleteFunc(places.Runs, func(runID string) bool { return runID == run.ID })
 	if len(places.Runs) >= most {
-		taken, err := records.GetExisting[record.RunItem](ctx, q.Store, store.Strong, places.Runs, record.RunKey)
-		if err != nil {
+		if places.Runs, err = q.stillLeased(ctx, places.Runs, run.Queue, now); err != nil {
 			return err
 		}
-		places.Runs = nil
-		for _, other := range taken {
-			if other.Queue == run.Queue && other.Lease != nil && other.Lease.Until.After(now) {
-				places.Runs = append(places.Runs, other.ID)
-			}
-		}
-		if len(places.Runs) >= most {
-			return ErrNoPlace
-		}
+	}
+	if len(places.Runs) >= most {
+		return ErrNoPlace
 	}
 	places.Runs = append(places.Runs, run.ID)
 	tx.Save(places, now)
 	return nil
+}
+
+// stillLeased returns the runs that are still leased from the queue. Reading them when all places seem taken is cheaper than giving places
+// back: neither the end of a lease nor the death of a process costs a write.
+func (q Queue) stillLeased(ctx context.Context, runIDs []string, queue string, now time.Time) (leased []string, err error) {
+	runs, err := records.GetExisting[record.RunItem](ctx, q.Store, store.Strong, runIDs, record.RunKey)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		if run.Queue == queue && run.Lease != nil && run.Lease.Until.After(now) {
+			leased = append(leased, run.ID)
+		}
+	}
+	return leased, nil
 }

@@ -19,8 +19,9 @@ import (
 // fixture is a worker of one line, which does the work of a record by removing its entry.
 type fixture struct {
 	due.Worker
-	line *due.Line
-	t    *testing.T
+	line  *due.Line
+	t     *testing.T
+	ahead atomic.Int64 // by how much the worker's clock is ahead, in nanoseconds
 
 	mu     sync.Mutex
 	done   []string // keys of records, in the order in which their work began
@@ -39,7 +40,8 @@ func byPayer() *due.Line {
 func newFixture(t *testing.T, line *due.Line) *fixture {
 	f := &fixture{t: t, line: line}
 	f.line.Do = f.do
-	f.Worker = due.Worker{Now: time.Now, Log: slog.New(slog.DiscardHandler), Lines: []*due.Line{f.line}}
+	now := func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
+	f.Worker = due.Worker{Now: now, Log: slog.New(slog.DiscardHandler), Lines: []*due.Line{f.line}}
 	f.Store = recordtest.OpenStore(t, embedded.Options{OnChange: f.Changed})
 	return f
 }

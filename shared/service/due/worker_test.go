@@ -70,7 +70,7 @@ func TestRunDue_WorksAfterTheClockWasSetBack(t *testing.T) {
 		}
 		f.before = nil
 		early := f.add("A", time.Now().Add(-2*time.Hour), 1)[0]
-		f.Now = func() time.Time { return time.Now().Add(-time.Hour) }
+		f.ahead.Store(-int64(time.Hour))
 		if err := f.RunDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}

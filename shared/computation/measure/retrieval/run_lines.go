@@ -7,6 +7,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
+	"assay/shared/language/plural"
 )
 
 // parser parses chunks into blocks and reuses its memory.
@@ -80,12 +81,12 @@ const minDoubtful = 3
 func (n *neighbours) warning() string {
 	switch {
 	case n.tied >= minDoubtful && 2*n.tied > n.pairs:
-		return fmt.Sprintf("most scores are equal: %d of %d documents have the score of the document before them; documents with equal scores "+
+		return fmt.Sprintf("most scores are equal: %d of %s have the score of the document before them; documents with equal scores "+
 			"are ordered by their ids, and not by their ranks or lines: give each document a score that falls with its rank, such as 1/rank",
-			n.tied, n.pairs)
+			n.tied, plural.Count(n.pairs, "document"))
 	case n.ascending >= minDoubtful && 10*n.ascending > 9*n.pairs:
-		return fmt.Sprintf("the scores ascend: %d of %d documents have a higher score than the document before them; documents are ranked by "+
-			"score, the highest first: if less is better in your scores, change their sign", n.ascending, n.pairs)
+		return fmt.Sprintf("the scores ascend: %d of %s have a higher score than the document before them; documents are ranked by "+
+			"score, the highest first: if less is better in your scores, change their sign", n.ascending, plural.Count(n.pairs, "document"))
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ var suites = []suite{
 		{"function tasks", "ColdStart/tasks", "median-ms", "ColdStart/empty", 0},
 		{"function evaluations", "ColdStart/evaluations", "median-ms", "ColdStart/empty", 0},
 		{"function tools", "ColdStart/tools", "median-ms", "ColdStart/empty", 0},
-		{"function evaluator", "ColdStart/evaluator", "median-ms", "ColdStart/empty", 0},
+		{"function background", "ColdStart/background", "median-ms", "ColdStart/empty", 0},
 	}},
 }
 

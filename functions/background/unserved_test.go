@@ -1,29 +1,14 @@
 package background_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
-	"assay/shared/storage/store"
 	"assay/shared/testing/evaluationtest"
 )
-
-// events returns the kinds of the events that wait to be delivered, and their subjects.
-func (f *fixture) events() (found []string) {
-	f.T.Helper()
-	items, err := f.Records.Store.Query(f.Ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: store.MaxKeys})
-	f.Must(err)
-	for _, it := range items {
-		e := get[record.Event](f, it.Key)
-		found = append(found, string(e.Kind)+" "+e.Subject)
-	}
-	slices.Sort(found)
-	return found
-}
 
 func TestFailUnserved_FailsRunsThatWaitTooLong(t *testing.T) {
 	f := newFixture(t)
@@ -50,7 +35,7 @@ func TestFailUnserved_TellsOrganizersOnceADay(t *testing.T) {
 		for range 2 {
 			f.Must(f.FailUnserved(f.Ctx))
 		}
-		if got := f.events(); len(got) != want || want > 0 && got[0] != "workers.missing /v1/datasets/"+f.Dataset.ID {
+		if got := f.Events(); len(got) != want || want > 0 && got[0] != "workers.missing /v1/datasets/"+f.Dataset.ID {
 			t.Fatalf("%s: %v", when, got)
 		}
 	}

@@ -6,22 +6,8 @@ import (
 
 	"assay/shared/domain/record"
 	"assay/shared/service/queue"
-	"assay/shared/storage/store"
 	"assay/shared/testing/evaluationtest"
 )
-
-// events returns the kinds of the events that wait to be delivered, and their subjects.
-func (f *fixture) events() (found []string) {
-	f.T.Helper()
-	items, err := f.Records.Store.Query(f.Ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: store.MaxKeys})
-	f.Must(err)
-	for _, it := range items {
-		e := get[record.Event](f, it.Key)
-		found = append(found, string(e.Kind)+" "+e.Subject)
-	}
-	slices.Sort(found)
-	return found
-}
 
 func TestEvaluate_TellsTheTeamOnce(t *testing.T) {
 	f := newFixture(t)
@@ -29,7 +15,7 @@ func TestEvaluate_TellsTheTeamOnce(t *testing.T) {
 	f.evaluate(completed.ID)
 	f.evaluate(failed.ID)
 	want := []string{"run.completed /v1/runs/" + completed.ID, "run.failed /v1/runs/" + failed.ID}
-	if got := f.events(); !slices.Equal(got, want) {
+	if got := f.Events(); !slices.Equal(got, want) {
 		t.Fatalf("%v, want %v", got, want)
 	}
 	f.Truth.Number++
@@ -43,7 +29,7 @@ func TestEvaluate_TellsTheTeamOnce(t *testing.T) {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if got := f.events(); !slices.Equal(got, want) {
+	if got := f.Events(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -4,6 +4,7 @@ package evaluationtest
 import (
 	"context"
 	"io"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,6 +74,19 @@ func (f *Fixture) LeasedBy(holder string, d time.Duration) recordtest.RunOption 
 func (f *Fixture) GetRun(id string) *record.RunItem {
 	f.T.Helper()
 	return recordtest.Get[record.RunItem](f.T, f.Records.Store, record.RunKey(id))
+}
+
+// Events returns the kinds of the events that wait to be delivered, and their subjects.
+func (f *Fixture) Events() (found []string) {
+	f.T.Helper()
+	items, err := f.Records.Store.Query(f.Ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: store.MaxKeys})
+	f.Must(err)
+	for _, it := range items {
+		e := recordtest.Get[record.Event](f.T, f.Records.Store, it.Key)
+		found = append(found, string(e.Kind)+" "+e.Subject)
+	}
+	slices.Sort(found)
+	return found
 }
 
 // Until waits for the run to reach the state.

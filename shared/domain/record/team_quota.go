@@ -12,7 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// MaxDatasetPerDay is the greatest daily quota of a dataset. MaxPerDay is that of a task.
+// MaxDatasetPerDay is the greatest daily quota of a dataset. MaxPerDay is the greatest daily quota of a task.
 const MaxDatasetPerDay = 100
 
 // Used is a team's usage of one quota.

@@ -55,7 +55,7 @@ func (l *optionalStrings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// check returns a problem unless the claims are those of a valid token for this server.
+// check returns a problem unless a token with the claims is valid for this server.
 func (v *Verifier) check(c claims) error {
 	if c.Subject == "" || c.Expiry == nil {
 		return problem.InvalidToken.New("The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.Issuer)

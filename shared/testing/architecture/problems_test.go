@@ -108,7 +108,7 @@ func fromProblem(e ast.Expr) bool {
 	}
 }
 
-// faultsOfText returns what is wrong with a format and its arguments. constants are those of its file.
+// faultsOfText returns what is wrong with a format and its arguments. constants holds the constants of its file.
 func faultsOfText(args []ast.Expr, constants map[string]string) (faults []string) {
 	format, constant := constantText(args[0], constants)
 	if !constant {

@@ -50,7 +50,7 @@ func (e *Examples) value(label int, m measure.Measure) (float64, string) {
 	}
 }
 
-// share returns n divided by the number of scores, which are those of the examples with or without the label.
+// share returns n divided by the number of scores. The scores belong to the examples with the label, or to those without it.
 func share(of []float64, n float64) (value float64, reason string) {
 	if len(of) == 0 {
 		return 0, oneLabel

@@ -12,9 +12,9 @@
 //   - nDCG with gains: trec_eval sorts gains by the integer part of their difference, so gains that differ by less than 1 can be in any
 //     order in its ideal ranking. Here the greater gain is first.
 //   - Compat: ir-measures stops at the end of the run or of the ideal ranking, so documents without a judgment at the end of a run change
-//     its value. Here the depth is that of the authors' program. ir-measures gives a document that the run lacks the score 0, and keeps
-//     equal scores in the order of the qrels. Here the ideal ranking has documents of equal grade in the order of the run, and those that
-//     the run lacks come last.
+//     its value. Here the depth is 1000, like in the authors' program. ir-measures gives a document that the run lacks the score 0, and
+//     keeps equal scores in the order of the qrels. Here the ideal ranking has documents of equal grade in the order of the run, and
+//     those that the run lacks come last.
 //   - Faults: trec_eval accepts text as a score, NaN, fractional grades and empty files. Here they are errors with their line, because a
 //     silent 0 is a wrong result.
 //

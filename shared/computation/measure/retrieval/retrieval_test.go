@@ -151,7 +151,7 @@ func TestEvaluate_CountsEveryGradeAsJudged(t *testing.T) {
 }
 
 // TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd retrieves the relevant document at rank 10, and then unjudged documents. The
-// values are those of the authors' compatibility.py.
+// values equal the output of the authors' compatibility.py.
 func TestEvaluate_CompatDoesNotDependOnUnjudgedDocumentsAtTheEnd(t *testing.T) {
 	want := map[string]float64{
 		"Compat": 0.19196468585880133, "Compat(p=0.8)": 0.025661545317831574, "Compat(normalize=False)": 0.03026709498999286,

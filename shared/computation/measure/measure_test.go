@@ -142,6 +142,8 @@ func TestParse_Errors(t *testing.T) {
 		{Classification, "Kappa(labels=1..5)", "labels of Kappa goes with weights"},
 		{Classification, "Kappa(weights=linear,labels=5..1)", "give the labels of the scale in order"},
 		{Classification, "Kappa(weights=linear,labels=1..1001)", "at most 1000 whole numbers"},
+		{Classification, "Kappa(weights=linear,labels=-9223372036854775808..9223372036854775807)", "at most 1000 whole numbers"},
+		{Classification, "Kappa(weights=linear,labels=9223372036854775800..9223372036854775807)", "at most 1000 whole numbers"},
 		{Classification, "Kappa(weights=linear,labels='a,b,a')", "give the labels of the scale in order"},
 		{Classification, "FPR", "FPR needs positive: FPR(positive=LABEL)"},
 		{Retrieval, "P(k=2)@10", `no parameter "k"; it has rel, judged_only`},

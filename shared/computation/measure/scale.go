@@ -18,13 +18,13 @@ func parseScale(text string) (labels []string, ok bool) {
 		labels = strings.Split(text, ",")
 		return labels, len(labels) > 1 && !slices.Contains(labels, "") && len(slices.Compact(slices.Sorted(slices.Values(labels)))) == len(labels)
 	}
-	from, err := strconv.Atoi(first)
-	to, fault := strconv.Atoi(last)
+	from, err := strconv.ParseInt(first, 10, 32) // 32 bits, so that neither the difference nor the next number overflows
+	to, fault := strconv.ParseInt(last, 10, 32)
 	if err != nil || fault != nil || from >= to || to-from >= MaxScale {
 		return nil, false
 	}
 	for ; from <= to; from++ {
-		labels = append(labels, strconv.Itoa(from))
+		labels = append(labels, strconv.FormatInt(from, 10))
 	}
 	return labels, true
 }

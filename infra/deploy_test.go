@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/functions"
+	"assay/shared/service/config"
 )
 
 // stackOf returns what the CDK's command line learns about a stack.
@@ -159,6 +162,16 @@ func TestMails_AreLimitedWithoutSES(t *testing.T) {
 	if got := withSES.one(t, "AWS::Cognito::UserPool").at("EmailConfiguration"); got !=
 		`{"EmailSendingAccount":"DEVELOPER","From":"Assay <assay@lab.example>","SourceArn":"`+identity+`"}` {
 		t.Errorf("the pool sends mails by %s", got)
+	}
+	var told []string
+	for _, f := range withSES.all("AWS::Lambda::Function") {
+		if f.at("Environment.Variables."+config.MailFromVariable) != "null" {
+			told = append(told, strings.Trim(f.at("FunctionName"), `"`))
+		}
+	}
+	slices.Sort(told) // The notifier sends the e-mails, and GET /info of the service says that it does.
+	if len(told) != 2 || !strings.HasSuffix(told[0], functions.Notifier) || !strings.HasSuffix(told[1], functions.Service) {
+		t.Errorf("the sender of e-mails is known to %q", told)
 	}
 	for name, c := range map[string]struct {
 		template

@@ -91,6 +91,9 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if (d.Name == functions.Service || d.Name == functions.Console) && st.issuer.clientID != nil {
 		e[config.ClientIDVariable] = st.issuer.clientID
 	}
+	if d.Name == functions.Service && st.MailFrom != "" { // It tells clients whether the notifier sends e-mails.
+		e[config.MailFromVariable] = &st.MailFrom
+	}
 	if d.Name == functions.Console {
 		e[config.FilesOriginVariable] = awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *st.bucketName(), ".s3.",
 			*awscdk.Aws_REGION(), ".", *awscdk.Aws_URL_SUFFIX()))

@@ -40,6 +40,10 @@ func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	_ = response.Body.Close()
 	var choices struct{ Email []string }
 	s.get(t, ann, "/v1/user/notifications", &choices)
+	var info struct{ Mail bool }
+	if s.get(t, "", "/info", &info); !info.Mail {
+		t.Error("/info does not say that the server sends e-mails")
+	}
 	if response.StatusCode != http.StatusOK || len(choices.Email) > 0 {
 		t.Fatalf("%s %v", response.Status, choices)
 	}

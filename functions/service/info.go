@@ -27,6 +27,7 @@ type Info struct {
 	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	ClientID   string                      `json:"clientId,omitempty" doc:"public client of the issuer, for codes with PKCE; absent when the server has none"`
 	SignIn     string                      `json:"signIn,omitempty" format:"uri-reference" doc:"page on which people sign in; absent when the server has no client" example:"/console"`
+	Mail       bool                        `json:"mail" doc:"whether the server sends e-mails; without them, invitations are links that people pass on themselves"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
 	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that executes the repositories of submissions, because it builds images or works without containers; a worker counts for an hour after its last request for work"`
@@ -81,7 +82,7 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 	limits.Rates = c.Rates.Limits()
 	i := Info{
 		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, Schema: record.Schema, Digest: record.Digest,
-		APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
+		APIVersion: api.APIVersion, Issuer: c.Info.Issuer, Mail: c.Info.Mail,
 		Limits: limits, RunFormats: measure.Formats(), Evaluators: measure.Evaluators, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas

@@ -53,6 +53,7 @@ type Info struct {
 	Issuer                string // where users sign in
 	ClientID              string // public client that the issuer knows for signing in; empty: none
 	FilesOrigin           string // of signed links to files, such as https://bucket.s3.eu-west-1.amazonaws.com; empty: the server's origin
+	Mail                  bool   // whether the server sends e-mails
 	URL                   string // at which clients reach the server; empty: the URL of each request
 }
 

@@ -91,6 +91,7 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		Metrics:    metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now),
 	}
 	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
+	env.Info.Mail = os.Getenv(config.MailFromVariable) != ""
 	env.Info.FilesOrigin = os.Getenv(config.FilesOriginVariable)
 	return New(api.New(env, operations)), nil
 }

@@ -49,6 +49,7 @@ func TestCapacity(t *testing.T) {
 		{"GET a private task", "registrant", http.MethodGet, "/v1/tasks/" + p.private.TaskID, nil},
 		{"GET a public task", "owner", http.MethodGet, task, nil},
 		{"GET one's private run", "owner", http.MethodGet, run, nil},
+		{"GET a registration", "owner", http.MethodGet, p.registration, nil},
 		{"GET a review", "organizer", http.MethodGet, run + "/review", nil},
 		{"GET /v1/user", "owner", http.MethodGet, "/v1/user", nil},
 		{"GET a user", "root", http.MethodGet, "/v1/users/" + recordtest.UserID("owner"), nil},

@@ -217,7 +217,7 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	f.ahead.Store(int64(2 * time.Hour))
 	first, _ := f.submit(http.StatusCreated, "ada")
 	if q := first.Quota; *q.Total != 9 || *q.Remaining != 8 || len(q.Datasets) != 1 || *q.Datasets[0].Remaining != 2 ||
-		*q.Datasets[0].RemainingToday != 1 {
+		*q.Datasets[0].RemainingToday != 1 || *q.Left != 8 || *q.Datasets[0].Left != 1 || q.Datasets[0].NextAt == nil {
 		t.Errorf("the quota is %+v", q)
 	}
 	f.submit(http.StatusCreated, "ada")
@@ -244,7 +244,8 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	}
 	var r record.Registration
 	f.Want(http.StatusOK, &r, "ada", http.MethodGet, f.task.Path()+"/registrations/"+f.ada.ID, nil)
-	if len(r.Exceptions) != 2 || r.Exceptions[0].Reason == "" || *r.Quota.Remaining != 6 || *r.Quota.Datasets[0].Remaining != 0 {
+	if len(r.Exceptions) != 2 || r.Exceptions[0].Reason == "" || *r.Quota.Remaining != 6 || *r.Quota.Datasets[0].Remaining != 0 ||
+		r.Quota.Datasets[0].NextAt != nil { // waiting does not help against the limit in all
 		t.Errorf("the team is shown %+v", r)
 	}
 	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.ada)+"/"+refunded.ID, nil)

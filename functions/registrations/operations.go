@@ -42,7 +42,8 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Return a registration",
-		Description: "For its members and the organizers. `quota` is the team's current rest of the task's quota.",
+		Description: "For its members and the organizers. `quota` says what is left of the task's quota now. Its `datasets` say for each dataset " +
+			"whether and until when it takes submissions of this team, how many are left, and when the next one comes back.",
 	}, registration, show),
 	api.Patch(api.Spec{
 		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/service/allowance"
@@ -47,7 +48,23 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 		}
 	}
 	used = cmp.Or(used, new(record.Allowance))
-	sets, err := records.GetExisting[record.DatasetItem](ctx, c.Store, c.Consistency, used.UsedDatasets(), record.DatasetKey)
-	r.Left, r.Granted = new(used.Quota(t, sets, c.Now())), used.Exceptions
+	sets, err := datasets(ctx, c, t)
+	r.Left, r.Granted = new(used.Quota(t, sets, r.State, c.Now())), used.Exceptions
 	return err
+}
+
+// datasets returns the datasets of the task that the caller sees. Members of teams that were not accepted see none in a private task.
+func datasets(ctx context.Context, c *api.Call, t *record.TaskItem) (sets []*record.DatasetItem, err error) {
+	roles, err := c.Roles(ctx, t.Scope())
+	if err != nil || !access.Sees(roles, t.Scope().Audience) {
+		return nil, err
+	}
+	all := records.Of(record.KindTask, t.ID, record.KindDataset)
+	err = records.Each(ctx, c.Store, record.MaxTaskDatasets, all, func(d *record.DatasetItem) error {
+		if access.Sees(roles, d.Scope().Audience) {
+			sets = append(sets, d)
+		}
+		return nil
+	})
+	return sets, err
 }

@@ -108,7 +108,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 			},
 			Access: s.Access, Type: s.Type, Payer: adm.task.Payer, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
-		r.Access.Blinded = set.Split == record.Test
+		r.Access.Blinded = set.StartsBlinded()
 		set.Embargo(&r.Access, set.Release(adm.task, adm.embargo), now)
 		if s.Type != record.UploadType || adm.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
@@ -148,7 +148,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 	if s.Unregistered() {
 		return nil, nil
 	}
-	return new(a.Quota(adm.task, adm.datasets, now)), nil
+	return new(a.Quota(adm.task, adm.datasets, record.Accepted, now)), nil
 }
 
 // chargeOf returns the charge of the runs for the quotas of the user.

@@ -49,27 +49,6 @@ type SubmissionDraft struct {
 	ofFiles bool // DatasetIDs was omitted, so the files name the datasets
 }
 
-// Quota says how many runs a team may still submit to a task, and to the datasets of the task that have their own quota.
-type Quota struct {
-	QuotaLeft
-	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"what is left of the quotas of datasets that have one of their own: the datasets of the submission, or the datasets to which the team has submitted; a run counts in the quotas of its dataset and of the task"`
-}
-
-// DatasetQuota is the remaining quota of a dataset.
-type DatasetQuota struct {
-	DatasetID string `json:"datasetId"`
-	QuotaLeft
-}
-
-// QuotaLeft is the remaining part of a quota, including exceptions.
-type QuotaLeft struct {
-	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
-	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many can be submitted now: of a dataset no more than its task's quota leaves, and no more than is left in all"`
-	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
-	Total          *int     `json:"total,omitempty" doc:"runs allowed in all; absent: no limit"`
-	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left; of a dataset no more than its task's quota leaves"`
-}
-
 // Submission is one entry of a registered user.
 type Submission struct {
 	Meta

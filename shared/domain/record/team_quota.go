@@ -1,7 +1,6 @@
 package record
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -203,16 +202,17 @@ func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 	a.used(datasetID).recharge(runID, now)
 }
 
-// Quota returns what remains of the task's quota, and of the quotas of the datasets that have their own.
-func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota {
-	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}
+// Quota returns what remains of the task's quota for a team in the state, and for each of the datasets whether the team can submit to it
+// and what remains.
+func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationState, now time.Time) Quota {
+	ofTask := grant{&a.Used, a.ofTask(t)}
+	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now)}
+	q.bind(now, ofTask)
 	for _, d := range sets {
-		if d.TaskID == t.ID && d.Submissions.PerDay+d.Submissions.Total > 0 {
-			q.Datasets = append(q.Datasets, DatasetQuota{d.ID, a.used(d.ID).left(a.ofDataset(d), now).atMost(q.QuotaLeft)})
-		}
+		of := grant{a.used(d.ID), a.ofDataset(d)}
+		left := of.used.left(of.limits, now).atMost(q.QuotaLeft)
+		left.bind(now, ofTask, of)
+		q.Datasets = append(q.Datasets, DatasetQuota{d.ID, left, a.submissionWindow(t, d, state, now), d.StartsBlinded()})
 	}
 	return q
 }
-
-// UsedDatasets returns the IDs of the datasets for which the allowance records usage of their own quota. The usage can be 0.
-func (a *Allowance) UsedDatasets() []string { return slices.Sorted(maps.Keys(a.Datasets)) }

@@ -2,12 +2,12 @@ package record_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"assay/shared/domain/record"
-	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/testing/nightlytest"
 
@@ -130,51 +130,68 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 			for i, d := range sets {
 				m.runs = append(m.runs, modelRun{ids[i], d.ID, now})
 			}
-			m.checkQuota(t, a.Quota(m.task, m.sets, now), now)
+			m.checkQuota(t, a.Quota(m.task, m.sets, record.Accepted, now), now)
 		}
 	})
 }
 
+// left returns how many more runs on a dataset, or without one on any, the quotas allow at an instant; nil: no limit.
+func (m *quotaModel) left(d *record.DatasetItem, at time.Time) *int {
+	left := m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, at)
+	if d != nil {
+		left = min(left, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, at))
+	}
+	if left > 100_000 {
+		return nil
+	}
+	return new(max(0, left))
+}
+
+// next returns the earliest instant after now at which left is greater than now, and nil if there is none.
+func (m *quotaModel) next(d *record.DatasetItem, now time.Time) (next *record.Instant) {
+	left := m.left(d, now)
+	for _, r := range m.runs {
+		at := r.at.Add(record.Day)
+		if left != nil && at.After(now) && *m.left(d, at) > *left && (next == nil || at.Before(next.Time)) {
+			next = new(record.At(at))
+		}
+	}
+	return next
+}
+
 func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
-	left := func(of record.QuotaLeft) int {
-		left := 1_000_000
-		if of.PerDay != nil {
-			left = min(left, *of.RemainingToday)
+	check := func(name string, got record.QuotaLeft, d *record.DatasetItem) {
+		if left := m.left(d, now); !reflect.DeepEqual(got.Left, left) {
+			t.Fatalf("%s: left is %v, want %v", name, values(got.Left), values(left))
 		}
-		if of.Total != nil {
-			left = min(left, *of.Remaining)
+		if next := m.next(d, now); !reflect.DeepEqual(got.NextAt, next) {
+			t.Fatalf("%s: the next one comes at %v, want %v", name, got.NextAt, next)
 		}
-		return left
-	}
-	if want := max(0, m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now)); left(q.QuotaLeft) != want {
-		t.Fatalf("%d are left of the task's quota, not %d", left(q.QuotaLeft), want)
-	}
-	shown := map[string]int{}
-	for _, d := range q.Datasets {
-		shown[d.DatasetID] = left(d.QuotaLeft)
-	}
-	for _, of := range append([]record.QuotaLeft{q.QuotaLeft}, lists.Map(q.Datasets, func(d record.DatasetQuota) record.QuotaLeft {
-		return d.QuotaLeft
-	})...) {
-		if of.RemainingToday != nil && *of.RemainingToday != left(of) ||
-			of.Remaining != nil && q.Remaining != nil && *of.Remaining > *q.Remaining {
-			t.Fatalf("%+v can be submitted, where the task leaves %+v", of, q.QuotaLeft)
+		for _, of := range []*int{got.RemainingToday, got.Remaining} {
+			if of != nil && *of < *got.Left {
+				t.Fatalf("%s: %d remain, but %d are left", name, *of, *got.Left)
+			}
+		}
+		if got.RemainingToday != nil && *got.RemainingToday != *got.Left {
+			t.Fatalf("%s: %d remain today, but %d are left", name, *got.RemainingToday, *got.Left)
 		}
 	}
-	ofTask := left(q.QuotaLeft)
-	for _, d := range m.sets {
-		limited := d.Submissions.PerDay+d.Submissions.Total > 0
-		got, ok := shown[d.ID]
-		want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now))
-		if d.Submissions.PerDay > 0 { // RemainingToday is also limited by the task
-			want = min(want, ofTask)
-		} else if q.Remaining != nil {
-			want = min(want, *q.Remaining)
+	check("the task", q.QuotaLeft, nil)
+	for i, d := range m.sets {
+		got := q.Datasets[i]
+		if got.DatasetID != d.ID || (got.PerDay != nil) != (d.Submissions.PerDay > 0) || (got.Total != nil) != (d.Submissions.Total > 0) {
+			t.Fatalf("%+v for %s with %+v", got, d.ID, d.Submissions)
 		}
-		if ok != limited || limited && got != want {
-			t.Fatalf("%d are left of the quota of %s, not %d", got, d.ID, want)
-		}
+		check(d.ID, got.QuotaLeft, d)
 	}
+}
+
+// values returns the value for messages of tests.
+func values(n *int) any {
+	if n == nil {
+		return "no limit"
+	}
+	return *n
 }
 
 // TestAllowance_MarksAtMostSoManyFinalRuns marks, unmarks and deletes runs at random.

@@ -1,0 +1,125 @@
+package record
+
+import (
+	"cmp"
+	"time"
+)
+
+// Quota says how many runs a team may still submit to a task and to its datasets.
+type Quota struct {
+	QuotaLeft
+	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"whether the team can submit to each dataset, and what is left: of a registration for the datasets of the task, of a submission for its own. A run counts in the quotas of its dataset and of the task"`
+}
+
+// DatasetQuota says whether a team can submit to a dataset, and how many runs.
+type DatasetQuota struct {
+	DatasetID string `json:"datasetId"`
+	QuotaLeft
+	SubmissionWindow
+	StartsBlinded bool `json:"startsBlinded" doc:"whether runs on the dataset start blinded: until the organizers unblind them, nobody else sees their scores"`
+}
+
+// QuotaLeft is the remaining part of a quota, including exceptions.
+type QuotaLeft struct {
+	Left           *int     `json:"left,omitempty" doc:"how many runs can be submitted now: the least that the limits of a day and in all leave, for a dataset its own limits and those of its task; absent: no limit"`
+	NextAt         *Instant `json:"nextAt,omitempty" doc:"when left grows next, because a run has left the sliding 24 hours; absent when waiting does not make it grow"`
+	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
+	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many can be submitted now: of a dataset no more than its task's quota leaves, and no more than is left in all"`
+	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
+	Total          *int     `json:"total,omitempty" doc:"runs allowed in all; absent: no limit"`
+	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left; of a dataset no more than its task's quota leaves"`
+}
+
+// ClosedReason says why a team cannot submit to a dataset.
+type ClosedReason string
+
+// The reasons.
+const (
+	ClosedUnregistered ClosedReason = "registration"
+	ClosedEarly        ClosedReason = "early"
+	ClosedLate         ClosedReason = "late"
+	ClosedNoTruth      ClosedReason = "truth"
+	ClosedDeleting     ClosedReason = "deletion"
+)
+
+// SubmissionWindow says whether and until when a team can submit to a dataset.
+type SubmissionWindow struct {
+	Open         bool         `json:"open" doc:"whether the dataset takes submissions of the team now, as far as there is some left of the quota and the team has accepted the present terms of the task"`
+	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,truth,deletion" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted"`
+	OpensAt      *Instant     `json:"opensAt,omitempty" doc:"when the dataset opens for the team; absent: it has no opening"`
+	ClosesAt     *Instant     `json:"closesAt,omitempty" doc:"when it closes for the team, exceptions included; absent: it has no close"`
+}
+
+// grant is one quota of a team: its limits, and what the team has used of it.
+type grant struct {
+	used   *Used
+	limits limits
+}
+
+// bind sets Left to the least that the limits of the grants leave, and NextAt.
+func (q *QuotaLeft) bind(now time.Time, grants ...grant) {
+	for _, g := range grants {
+		g.used.expire(now)
+		q.Left = least(q.Left, g.limits.total, g.used.Total)
+		q.Left = least(q.Left, g.limits.perDay, len(g.used.Recent))
+	}
+	if q.Left == nil {
+		return
+	}
+	var next time.Time
+	for _, g := range grants {
+		at, grows := g.allows(*q.Left+1, now)
+		if !grows {
+			return
+		}
+		if at.After(next) {
+			next = at
+		}
+	}
+	q.NextAt = new(At(next))
+}
+
+// least returns the lesser of left and what a limit leaves. A limit of 0, and a left of nil, do not limit.
+func least(left *int, limit, used int) *int {
+	if limit == 0 {
+		return left
+	}
+	of := max(0, limit-used)
+	return new(min(*cmp.Or(left, &of), of))
+}
+
+// allows returns when the grant allows n more runs, at the earliest now. It returns false if waiting does not help.
+func (g grant) allows(n int, now time.Time) (at time.Time, ever bool) {
+	l, u := g.limits, g.used
+	if l.total > 0 && u.Total+n > l.total || l.perDay > 0 && n > l.perDay {
+		return at, false
+	}
+	over := len(u.Recent) + n - l.perDay
+	if l.perDay == 0 || over <= 0 {
+		return now, true
+	}
+	return madeAt(u.Recent[over-1]).Add(Day), true
+}
+
+// StartsBlinded reports whether runs on the dataset start blinded.
+func (d *DatasetItem) StartsBlinded() bool { return d.Split == Test }
+
+// submissionWindow says whether a team in the state can submit to the dataset of the task.
+func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state RegistrationState, now time.Time) SubmissionWindow {
+	var w SubmissionWindow
+	w.OpensAt, w.ClosesAt = a.Window(t, d)
+	switch {
+	case state != Accepted:
+		w.ClosedReason = ClosedUnregistered
+	case d.Deleting():
+		w.ClosedReason = ClosedDeleting
+	case w.OpensAt != nil && now.Before(w.OpensAt.Time):
+		w.ClosedReason = ClosedEarly
+	case w.ClosesAt != nil && !now.Before(w.ClosesAt.Time):
+		w.ClosedReason = ClosedLate
+	case d.TruthVersion == 0 && !d.AwaitsTruth():
+		w.ClosedReason = ClosedNoTruth
+	}
+	w.Open = w.ClosedReason == ""
+	return w
+}

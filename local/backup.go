@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +21,11 @@ import (
 	"assay/shared/storage/store/embedded"
 )
 
-// incompleteMarker is the name of a file in a folder whose backup is not complete yet.
+// incompleteMarker is the name of a file in the folder of a backup that is not complete yet. Its content is the path of the data folder.
 const incompleteMarker = "incomplete-backup"
+
+// incompleteSuffix ends the name of the folder of a backup until the backup is complete.
+const incompleteSuffix = ".incomplete"
 
 // checkComplete returns an error if the folder has an interrupted backup.
 func checkComplete(data string) error {
@@ -37,50 +39,110 @@ func checkComplete(data string) error {
 	return err
 }
 
-// backup copies the data to a new or empty folder, in which a server can be started. The folder has the marker until the copy is complete
-// and synced to disk.
-func backup(ctx context.Context, data, to string, table *embedded.Store, files *directory.Store) (made string, err error) {
+// backupSource has the data of a backup. Only one backup of it is made at a time.
+type backupSource struct {
+	data  string // folder of the data
+	table *embedded.Store
+	files *directory.Store
+	now   func() time.Time
+}
+
+// backup copies the data to the destination, and returns a sentence about the result. Until the backup is complete and synced to disk, its
+// folder has another name. A failed backup leaves nothing behind, and an interrupted one a folder that the next backup replaces.
+func (s *backupSource) backup(ctx context.Context, d destination) (made string, err error) {
 	began := time.Now()
-	if err := os.MkdirAll(to, 0o700); err != nil { //nolint:gosec // who runs the program names the folder
+	if d.series != "" {
+		if err := s.removeInterrupted(d.series); err != nil {
+			return "", err
+		}
+		d.folder = filepath.Join(d.series, s.now().UTC().Format(seriesLayout))
+	}
+	parent := filepath.Dir(d.folder)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", err
 	}
-	if there, err := os.ReadDir(to); err != nil || len(there) > 0 {
-		return "", errors.Join(err, fmt.Errorf("%s is not empty: name a new folder", to))
+	if err := os.Remove(d.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is no empty folder that can be replaced: name a folder that does not exist: %w", d.folder, err)
 	}
-	if err := os.Chmod(to, 0o700); err != nil { //nolint:gosec // a folder is entered with x
-		return "", fmt.Errorf("%s belongs to somebody else: name a new folder: %w", to, err)
-	}
-	marker := filepath.Join(to, incompleteMarker)
-	if err := durable.WriteBytes(to, marker, nil); err != nil {
+	to := d.folder + incompleteSuffix
+	if err := s.begin(to); err != nil {
 		return "", err
 	}
+	copied, err := s.copyTo(ctx, to)
+	if err == nil {
+		err = complete(to, d.folder)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(to))
+	}
+	made = fmt.Sprintf("%s has a backup of %s. It took %s.", d.folder, copied, time.Since(began).Round(time.Millisecond))
+	if d.series == "" || d.keepDays == 0 {
+		return made, nil
+	}
+	removed, err := removeOlder(d.series, s.now().AddDate(0, 0, -d.keepDays))
+	if err != nil {
+		return "", fmt.Errorf("%s But older backups could not be removed: %w", made, err)
+	}
+	if removed > 0 {
+		made += fmt.Sprintf(" Removed %s of more than %s ago.", plural.Count(removed, "backup"), plural.Count(d.keepDays, "day"))
+	}
+	return made, nil
+}
+
+// begin creates the folder of a backup with its marker. It replaces an interrupted backup of the same data.
+func (s *backupSource) begin(to string) error {
+	if err := s.removeIfInterrupted(to); err != nil {
+		return err
+	}
+	err := os.Mkdir(to, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is not a backup of %s: name another folder for the backup, or remove that one", to, s.data)
+	}
+	if err != nil {
+		return err
+	}
+	return durable.WriteBytes(to, filepath.Join(to, incompleteMarker), []byte(s.data))
+}
+
+// complete gives a copied backup its name.
+func complete(to, folder string) error {
+	if err := os.Remove(filepath.Join(to, incompleteMarker)); err != nil {
+		return err
+	}
+	if err := durable.Sync(to); err != nil {
+		return err
+	}
+	if err := os.Rename(to, folder); err != nil {
+		return err
+	}
+	return durable.Sync(filepath.Dir(folder))
+}
+
+// copyTo copies table, files and key to a folder, and describes them.
+func (s *backupSource) copyTo(ctx context.Context, to string) (copied string, err error) {
 	var size int64
-	n, bytes, err := files.Backup(ctx, filepath.Join(to, filesFolder), func() error {
+	n, bytes, err := s.files.Backup(ctx, filepath.Join(to, filesFolder), func() error {
 		return durable.Write(to, filepath.Join(to, tableFile), func(f *os.File) error {
-			size, err = table.WriteTo(f)
+			size, err = s.table.WriteTo(f)
 			return err
 		})
 	})
 	if err != nil {
 		return "", err
 	}
-	key, err := os.ReadFile(filepath.Join(data, devIssuerKey)) //nolint:gosec // who runs the program names the folder
+	key, err := os.ReadFile(filepath.Join(s.data, devIssuerKey))
 	if err == nil {
 		err = durable.WriteBytes(to, filepath.Join(to, devIssuerKey), key)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	err = errors.Join(durable.Sync(filepath.Dir(to)), os.Remove(marker), durable.Sync(to)) //nolint:gosec // who runs the program names the folder
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s has a backup of the table, of %s, and %s, of %s. It took %s.", to, plural.Count(size, "byte"),
-		plural.Count(n, "file"), plural.Count(bytes, "byte"), time.Since(began).Round(time.Millisecond)), nil
+	return fmt.Sprintf("the table, of %s, and %s, of %s", plural.Count(size, "byte"), plural.Count(n, "file"),
+		plural.Count(bytes, "byte")), nil
 }
 
 // A running server makes backups for users who can write to its socket. The socket has its own folder, so that other users cannot reach it
-// even while it is created. Its protocol is HTTP: a POST whose query names the folder.
+// even while it is created. Its protocol is HTTP: a POST whose query has the destination.
 const (
 	socketFolder = "control"
 	socketName   = "backup.socket"
@@ -111,8 +173,21 @@ func (p *program) serveBackups(ctx context.Context) {
 		p.log.WarnContext(ctx, "cannot listen for backups: stop the server to make one", "error", err)
 		return
 	}
+	data, err := filepath.Abs(p.data)
+	if err != nil {
+		p.log.WarnContext(ctx, "cannot listen for backups: stop the server to make one", "error", err)
+		return
+	}
+	source := &backupSource{data: data, table: p.table.embedded, files: p.directory, now: p.now}
+	turn := make(chan struct{}, 1) // A second command waits for the first one's backup.
 	s := &http.Server{ReadHeaderTimeout: headerTime, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		made, err := backup(r.Context(), p.data, r.FormValue("to"), p.table.embedded, p.directory)
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-r.Context().Done():
+			return
+		}
+		made, err := source.backup(r.Context(), destinationOf(r))
 		if err != nil {
 			p.log.ErrorContext(r.Context(), "no backup was made", "error", err)
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -129,21 +204,21 @@ func (p *program) serveBackups(ctx context.Context) {
 func parseAndBackup(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
 	f := flag.NewFlagSet("assay-server backup", flag.ContinueOnError)
 	f.SetOutput(out)
+	var d destination
 	data := f.String("data", "data", "folder of the table and the files, of a running server or of none")
-	to := f.String("to", "", "folder for the backup, which is new or empty, as the server sees it")
+	f.StringVar(&d.folder, "to", "", "folder for the backup, which does not exist or is empty, as the server sees it")
+	f.StringVar(&d.series, "in", "", "instead of -to: folder of all backups, in which the new one gets the name of its instant")
+	f.IntVar(&d.keepDays, "keep-days", 0,
+		"after a backup with -in, remove backups there that an earlier -in made more than so many days ago; 0: keep all")
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return err
 	}
-	if *to == "" {
-		return errors.New("-to is needed: the folder for the backup")
-	}
-	path, err := filepath.Abs(*to)
-	if err != nil {
+	if err := d.check(); err != nil {
 		return err
 	}
-	made, err := askForBackup(ctx, *data, path)
+	made, err := askForBackup(ctx, *data, d)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" { // No server runs.
-		made, err = backupAtRest(ctx, *data, path)
+		made, err = backupAtRest(ctx, *data, d)
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(out, made)
@@ -152,12 +227,12 @@ func parseAndBackup(ctx context.Context, args []string, getenv func(string) stri
 }
 
 // askForBackup asks the server of the folder to make a backup.
-func askForBackup(ctx context.Context, data, to string) (made string, err error) {
+func askForBackup(ctx context.Context, data string, d destination) (made string, err error) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(data, socketFolder, socketName))
 	}}}
 	defer client.CloseIdleConnections()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server/backup?to="+url.QueryEscape(to), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server/backup?"+d.query(), nil)
 	if err != nil {
 		return "", err
 	}
@@ -168,13 +243,13 @@ func askForBackup(ctx context.Context, data, to string) (made string, err error)
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("the server made no backup: %s", body)
+		err = fmt.Errorf("the server made no backup: %s", strings.TrimSpace(string(body)))
 	}
 	return strings.TrimSpace(string(body)), err
 }
 
 // backupAtRest makes a backup of a folder without a running server.
-func backupAtRest(ctx context.Context, data, to string) (made string, err error) {
+func backupAtRest(ctx context.Context, data string, d destination) (made string, err error) {
 	path, folder := filepath.Join(data, tableFile), filepath.Join(data, filesFolder)
 	for _, needed := range []string{path, folder} {
 		if _, err := os.Stat(needed); err != nil {
@@ -182,6 +257,9 @@ func backupAtRest(ctx context.Context, data, to string) (made string, err error)
 		}
 	}
 	if err := checkComplete(data); err != nil {
+		return "", err
+	}
+	if data, err = filepath.Abs(data); err != nil {
 		return "", err
 	}
 	table, err := embedded.Open(path, embedded.Options{})
@@ -193,5 +271,5 @@ func backupAtRest(ctx context.Context, data, to string) (made string, err error)
 	if err != nil {
 		return "", err
 	}
-	return backup(ctx, data, to, table, files)
+	return (&backupSource{data: data, table: table, files: files, now: time.Now}).backup(ctx, d)
 }

@@ -117,7 +117,7 @@ func TestLab_FilesFitEachOther(t *testing.T) {
 		{only(t, "compose.yaml", `- accounts:(.*)$`), only(t, "compose.yaml", `DEX_FOLDER: (.*)$`)},
 
 		{native.data, "/var/lib/" + only(t, "assay.service", `^StateDirectory=(\S+) `)},
-		{only(t, "assay-backup.service", `(/var/lib/\S+) -mindepth`), "/var/lib/" + only(t, "assay.service", `^StateDirectory=\S+ (\S+)$`)},
+		{only(t, "assay-backup.service", `-in (/var/lib/\S+)`), "/var/lib/" + only(t, "assay.service", `^StateDirectory=\S+ (\S+)$`)},
 		{only(t, "dex.env", `DEX_FOLDER=(.*)$`), "/var/lib/" + only(t, "dex.service", `^StateDirectory=(.*)$`)},
 	} {
 		if same[0] != same[1] {

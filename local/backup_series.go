@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// seriesLayout is the layout of the names of backups in a series, the instants of their beginning in UTC.
+const seriesLayout = "2006-01-02T150405.000Z"
+
+// destination says where a backup goes.
+type destination struct {
+	folder   string // of the backup; empty for a series
+	series   string // folder of all backups, in which the new one gets the name of its instant
+	keepDays int    // in a series, the age in days from which older backups are removed; 0: never
+}
+
+// check completes the flags -to, -in and -keep-days.
+func (d *destination) check() error {
+	switch {
+	case (d.folder == "") == (d.series == ""):
+		return errors.New("give either -to, the folder for the backup, or -in, the folder of all backups")
+	case d.keepDays < 0:
+		return errors.New("-keep-days must be 0 or more")
+	case d.keepDays > 0 && d.series == "":
+		return errors.New("-keep-days needs -in: only backups that -in has named are removed")
+	}
+	for _, path := range []*string{&d.folder, &d.series} {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = absolute
+	}
+	return nil
+}
+
+// query returns the destination for the socket of the server.
+func (d *destination) query() string {
+	return url.Values{"to": {d.folder}, "in": {d.series}, "keepDays": {strconv.Itoa(d.keepDays)}}.Encode()
+}
+
+// destinationOf returns the destination of a request.
+func destinationOf(r *http.Request) destination {
+	days, _ := strconv.Atoi(r.FormValue("keepDays")) // the command has checked it
+	return destination{folder: r.FormValue("to"), series: r.FormValue("in"), keepDays: days}
+}
+
+// removeInterrupted removes the interrupted backups of the data in a series.
+func (s *backupSource) removeInterrupted(series string) error {
+	there, err := os.ReadDir(series)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range there {
+		if strings.HasSuffix(entry.Name(), incompleteSuffix) {
+			err = errors.Join(err, s.removeIfInterrupted(filepath.Join(series, entry.Name())))
+		}
+	}
+	return err
+}
+
+// removeIfInterrupted removes a folder with an interrupted backup of the data. A marker of other data belongs to another server, which may
+// be at work on the folder. An interruption just before the marker exists leaves an empty folder, and just after it is removed, a table.
+func (s *backupSource) removeIfInterrupted(folder string) error {
+	of, err := os.ReadFile(filepath.Join(folder, incompleteMarker))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err := os.Stat(filepath.Join(folder, tableFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(folder) // fails unless it is empty
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case string(of) != s.data:
+		return nil
+	}
+	return os.RemoveAll(folder)
+}
+
+// removeOlder removes the backups of a series that were made before an instant, by their names.
+func removeOlder(series string, before time.Time) (removed int, err error) {
+	there, err := os.ReadDir(series)
+	for _, entry := range there {
+		if made, invalid := time.Parse(seriesLayout, entry.Name()); invalid != nil || !made.Before(before) {
+			continue
+		}
+		if failed := os.RemoveAll(filepath.Join(series, entry.Name())); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		removed++
+	}
+	return removed, err
+}

@@ -28,6 +28,7 @@ type Container struct {
 
 	machine    hostInfo
 	control    string // id of an empty image, for trial containers
+	runtime    string // path of the OCI runtime instead of Podman's own; empty: Podman's own
 	collecting sync.Mutex
 	outage     outage
 }
@@ -214,6 +215,9 @@ func (c *Container) removeContainers(ctx context.Context, filter string) error {
 
 // command returns a command that calls Podman.
 func (c *Container) command(ctx context.Context, args ...string) *exec.Cmd {
+	if c.runtime != "" {
+		args = append([]string{"--runtime=" + c.runtime}, args...)
+	}
 	cmd := groupCommand(ctx, c.Podman, args...)
 	cmd.Dir = c.Folder // Podman's monitor writes a file into the current folder when memory runs out
 	return cmd

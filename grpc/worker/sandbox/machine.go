@@ -58,7 +58,7 @@ func NewContainer(ctx context.Context, s *Config) (*Container, error) {
 	c := &Container{Config: *s}
 	c.Podman = path
 	if err := c.ask(ctx, &c.machine, "info", "--format=json"); err != nil {
-		return nil, fmt.Errorf("%s does not answer as Podman does: %w", path, err)
+		return nil, explain(fmt.Errorf("%s does not answer as Podman does: %w", path, err))
 	}
 	if err := c.machine.check(); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewContainer(ctx context.Context, s *Config) (*Container, error) {
 		return nil, err
 	}
 	if err := c.tryLimits(ctx); err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	c.collectGarbage(ctx)
 	return c, nil
@@ -99,7 +99,7 @@ func (c *Container) tryLimits(ctx context.Context) error {
 		Name: "assay-" + filepath.Base(folder), Owner: folder, Limits: c.Limits, Stdout: io.Discard, Stderr: io.Discard,
 		Folders: []Folder{{Path: output, Mount: outputMount, Writable: true, Root: root}},
 	}
-	if err := c.trial(ctx, j); err != nil {
+	if err := c.tryRuntimes(ctx, j); err != nil {
 		return fmt.Errorf("no container can be run with its limits: %w", err)
 	}
 	if c.Builder == "" {
@@ -108,6 +108,24 @@ func (c *Container) tryLimits(ctx context.Context) error {
 	if err := c.checkBuilder(ctx, j); err != nil {
 		return fmt.Errorf("-builds: %w", err)
 	}
+	return nil
+}
+
+// tryRuntimes tests Podman's runtime. If this is crun, and crun refuses the machine's cgroups, it chooses runc where that is installed.
+func (c *Container) tryRuntimes(ctx context.Context, j *Job) error {
+	err := c.trial(ctx, j)
+	if err == nil || !hybridCgroups.MatchString(err.Error()) {
+		return err
+	}
+	runc, notInstalled := exec.LookPath("runc")
+	if notInstalled != nil {
+		return err
+	}
+	c.runtime = runc
+	if err := c.trial(ctx, j); err != nil {
+		return err
+	}
+	c.Log.Info("crun does not work with the cgroups of this machine; containers run with runc", "runtime", runc)
 	return nil
 }
 

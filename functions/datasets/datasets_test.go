@@ -69,7 +69,7 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		want  []string // pointers, each with the beginning of its detail
 	}{
 		"truth": {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{
-			"/truths/1 line 3: ", "/truths/1 line 4: "}},
+			"/truths/1 lines 2 and 3: ", "/truths/1 line 4: "}},
 		"no truth": {with("truths", []any{}), []string{"/truths must have"}},
 		"measure":  {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures": {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{

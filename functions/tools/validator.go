@@ -31,7 +31,7 @@ type ValidatorOutput struct {
 	Format      record.RunFormat     `json:"format" doc:"format of runs, and of the labels or values of a truth; relevance judgments are always TREC qrels"`
 	Guess       string               `json:"guess,omitempty" doc:"if kind and format were guessed: the reason, and the members to give if they are wrong"`
 	Files       []string             `json:"files" doc:"names of the files"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"errors and warnings, by file and line; up to 100, errors before warnings; if there are 100, the files may have more"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"errors and warnings, by file and line; up to 100, errors before warnings. Each stands for all lines with its fault"`
 }
 
 var validatorTool = define(metadata{

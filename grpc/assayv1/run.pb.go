@@ -1140,6 +1140,10 @@ type Diagnostic struct {
 	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
 	// What is wrong, and what was expected.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	// All lines with this fault, such as "3, 7, 9 and 41 more up to 812". Empty if one line has it.
+	Lines string `protobuf:"bytes,6,opt,name=lines,proto3" json:"lines,omitempty"`
+	// The number of lines, or of places, with this fault. 0 stands for one. From workers, the server counts equal diagnostics itself.
+	Count int32 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	// From workers: whether the diagnostic is safe while the run is blinded, so that the owner of the run may read it then. It must reveal
 	// neither the ground truth nor output of the run. Never set in answers.
 	Discreet      bool `protobuf:"varint,5,opt,name=discreet,proto3" json:"discreet,omitempty"`
@@ -1203,6 +1207,20 @@ func (x *Diagnostic) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *Diagnostic) GetLines() string {
+	if x != nil {
+		return x.Lines
+	}
+	return ""
+}
+
+func (x *Diagnostic) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
 }
 
 func (x *Diagnostic) GetDiscreet() bool {
@@ -1290,13 +1308,15 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\n" +
 	"media_type\x18\x04 \x01(\tR\tmediaType\x12\x16\n" +
 	"\x06stored\x18\x05 \x01(\bR\x06stored\x12\x10\n" +
-	"\x03url\x18\x06 \x01(\tR\x03url\"\xf5\x01\n" +
+	"\x03url\x18\x06 \x01(\tR\x03url\"\xa1\x02\n" +
 	"\n" +
 	"Diagnostic\x129\n" +
 	"\bseverity\x18\x01 \x01(\x0e2\x1d.assay.v1.Diagnostic.SeverityR\bseverity\x12\x12\n" +
 	"\x04file\x18\x02 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x03 \x01(\x05R\x04line\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\x12\x1a\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12\x14\n" +
+	"\x05lines\x18\x06 \x01(\tR\x05lines\x12\x14\n" +
+	"\x05count\x18\a \x01(\x05R\x05count\x12\x1a\n" +
 	"\bdiscreet\x18\x05 \x01(\bR\bdiscreet\"N\n" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x14\n" +

@@ -170,5 +170,5 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		all = append(all, measure.Diagnostic{Severity: severity, File: record.Line(d.GetFile()), Line: int(d.GetLine()),
 			Message: record.Text(d.GetMessage()), SafeWhileBlinded: d.GetDiscreet()})
 	}
-	return all, fields
+	return measure.Grouped(all), fields
 }

@@ -259,5 +259,6 @@ func protoFiles(list []record.File) []*assayv1.File {
 
 func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {
 	severity, _ := keyOf(severities, d.Severity)
-	return &assayv1.Diagnostic{Severity: severity, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message}
+	return &assayv1.Diagnostic{Severity: severity, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message,
+		Lines: d.Lines, Count: int32(min(d.Count, 1<<31-1))}
 }

@@ -67,8 +67,11 @@ func validate(c *call) {
 	for _, line := range offline.Lines(all) {
 		lines = append(lines, []string{line})
 	}
-	if len(all) == 0 {
+	switch inAll := measure.InAll(all); {
+	case len(all) == 0:
 		lines = [][]string{{"Valid."}}
+	case inAll != "":
+		lines = append(lines, []string{inAll})
 	}
 	c.print(all, lines...)
 	if measure.HasErrors(all) {

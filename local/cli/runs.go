@@ -134,6 +134,9 @@ func (c *call) report(outcomes []outcome, quota object) {
 			for _, diagnostic := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
 				why = append(why, indented(diagnostic)) // A diagnostic can have several lines, from the output of a program.
 			}
+			if inAll := measure.InAll(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")); inAll != "" {
+				why = append(why, indented(inAll))
+			}
 			why = append(why, line(memberAs[string](o.Run, "notice")))
 			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(why, "\n")), "assay logs " + id}
 		case o.Evaluation == nil:

@@ -51,7 +51,9 @@ func opener(path string) func() (io.ReadCloser, error) {
 // Refused is the error of files that cannot be evaluated.
 type Refused struct{ Diagnostics []measure.Diagnostic }
 
-func (r *Refused) Error() string { return strings.Join(Lines(r.Diagnostics), "\n") }
+func (r *Refused) Error() string {
+	return strings.TrimSuffix(strings.Join(Lines(r.Diagnostics), "\n")+"\n"+measure.InAll(r.Diagnostics), "\n")
+}
 
 // Refuse returns a Refused if a diagnostic is an error, and otherwise err.
 func Refuse(found []measure.Diagnostic, err error) error {
@@ -61,10 +63,13 @@ func Refuse(found []measure.Diagnostic, err error) error {
 	return err
 }
 
-// Lines formats diagnostics like compilers: file:line: severity: message.
+// Lines formats diagnostics like compilers: file:line: severity: message. If several lines have a fault, they follow in parentheses.
 func Lines(all []measure.Diagnostic) []string {
 	return lists.Map(all, func(d measure.Diagnostic) string {
 		text := fmt.Sprintf("%s: %s", d.Severity, d.Message)
+		if extent := d.Extent(); extent != "" {
+			text += " (" + extent + ")"
+		}
 		switch {
 		case d.File != "" && d.Line > 0:
 			return fmt.Sprintf("%s:%d: %s", d.File, d.Line, text)

@@ -32,6 +32,8 @@ type Diagnostic struct {
 	Severity Severity `json:"severity" enum:"error,warning" doc:"error: the file is refused; warning: the file was read nevertheless"`
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent if the diagnostic concerns the whole file"`
+	Lines    string   `json:"lines,omitempty" doc:"all lines with this fault, if more than one has it; line is the first of them" example:"3, 7, 9 and 41 more up to 812"`
+	Count    int      `json:"count,omitempty" minimum:"2" doc:"number of lines, or of places, with this fault; absent for one. The sum over all diagnostics is the number of faults"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
 	// SafeWhileBlinded marks diagnostics that depend on nothing but the run and the public part of the ground truth, so that the owner of
 	// a blinded run may read them. Only code that read nothing more sets it, never an evaluator. It is stored, but not part of answers.
@@ -79,7 +81,7 @@ const MaxTopicValues = 1_000_000
 // PerTopicReason is the key of Reasons that says why values by topic or example are missing, although measures have such values.
 const PerTopicReason = "perTopic"
 
-// MaxDiagnostics is the largest number of diagnostics of one run.
+// MaxDiagnostics is the largest number of diagnostics of one run. A diagnostic can stand for faults of many lines.
 const MaxDiagnostics = 100
 
 // Result is the outcome of one evaluator for one run.
@@ -196,61 +198,6 @@ const (
 	OfTruth  Origin = "the truth"
 	OfInputs Origin = "the inputs of the dataset"
 )
-
-// Report gathers at most MaxDiagnostics diagnostics of one evaluation, in the order in which they are found. Readers stop when the
-// report is Full. The zero value is ready for use. A Report is not safe for concurrent use.
-type Report struct {
-	// Text counts the bytes that were read from the files, after unpacking.
-	Text int64
-
-	list   []Diagnostic
-	errors int
-}
-
-// Errorf adds an error. Line 0 means the whole file.
-func (r *Report) Errorf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-// Warnf adds a warning. Line 0 means the whole file.
-func (r *Report) Warnf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-// Add adds a diagnostic. If the list is full, an error replaces the last warning. An error counts for Failed in any case, so that
-// warnings cannot hide it.
-func (r *Report) Add(d Diagnostic) {
-	if d.Severity == Error {
-		r.errors++
-	}
-	if len(r.list) < MaxDiagnostics {
-		r.list = append(r.list, d)
-		return
-	}
-	if d.Severity != Error {
-		return
-	}
-	for i := len(r.list) - 1; i >= 0; i-- {
-		if r.list[i].Severity == Warning {
-			r.list = append(slices.Delete(r.list, i, i+1), d)
-			return
-		}
-	}
-}
-
-// Clone returns an independent copy of the report.
-func (r *Report) Clone() *Report {
-	return &Report{Text: r.Text, list: slices.Clone(r.list), errors: r.errors}
-}
-
-// Full reports whether the list consists of errors and has no room for another. Reading on would report nothing new.
-func (r *Report) Full() bool { return r.errors >= MaxDiagnostics }
-
-// Failed reports whether an error was added, also one that the list had no room for.
-func (r *Report) Failed() bool { return r.errors > 0 }
-
-// Diagnostics returns the diagnostics, nil if there are none.
-func (r *Report) Diagnostics() []Diagnostic { return r.list }
 
 // Ratio returns a/b, or 0 if b is 0.
 func Ratio(a, b float64) float64 {

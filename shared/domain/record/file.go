@@ -200,7 +200,9 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 	fields := make([]problem.Field, len(diagnostics))
 	for i, d := range diagnostics {
 		message := d.Message
-		if d.Line > 0 {
+		if extent := d.Extent(); extent != "" {
+			message = extent + ": " + message
+		} else if d.Line > 0 {
 			message = fmt.Sprintf("line %d: %s", d.Line, message)
 		}
 		if d.Severity == measure.Warning {

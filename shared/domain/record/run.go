@@ -72,7 +72,7 @@ type Run struct {
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
 	Attempts     int                  `json:"attempts" doc:"how often work on the run began, for the ground truth that it waits for or was last evaluated against"`
 	Files        []File               `json:"files" doc:"the run's files; with links for callers who may read them"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run; where there are 100, the files may have more"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run, each fault once with its lines and their number"`
 	LogTail      string               `json:"logTail" doc:"the last lines that the execution wrote"`
 	ExecutionLog *File                `json:"log,omitempty" doc:"the whole output of the execution, once it has ended"`
 	QueuedAt     *Instant             `json:"queuedAt,omitempty"`

@@ -3,6 +3,7 @@
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { read, useGet, useList } from "../data";
+import { clauseOf } from "../faults";
 import { chunks } from "../review_changes";
 import { type Me, useMe } from "../roles";
 import type { Screen } from "../route";
@@ -147,7 +148,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         </span>
         {fault && (
           <p class="small fault">
-            {fault.line !== undefined && `Line ${fault.line}: `}
+            {clauseOf(fault)}
             {fault.message}
             {r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
           </p>

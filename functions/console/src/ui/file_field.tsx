@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { faultsOf, placeOf } from "../faults";
 import { Table, Tag } from "./show";
 
 type Props = {
@@ -44,16 +45,17 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
   );
 }
 
-/** Diagnostics lists the diagnostics of files, with the text of each line if the file is in the browser. */
+/** Diagnostics lists the diagnostics of files, each with its lines, and with the text of the first one if the file is in the browser. */
 export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
   const [most, setMost] = useState(10);
   if (of.length === 0) return null;
+  const faults = faultsOf(of);
   return (
     <>
-      <Table label="What is wrong" head={["Line", "What is wrong"]}>
+      <Table label="What is wrong" head={["Lines", "What is wrong"]}>
         {of.slice(0, most).map((d, i) => (
           <tr key={i}>
-            <td class="number">{d.line ?? "–"}</td>
+            <td class="number">{placeOf(d)}</td>
             <td>
               <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag>{" "}
               {d.file && <bdi class="quiet">{d.file} </bdi>}
@@ -75,7 +77,7 @@ export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?
           </button>
         </p>
       )}
-      {of.length >= 100 && most > 10 && <p class="small quiet">These are the first 100.</p>}
+      {faults > of.length && <p class="small quiet">{faults} faults in all.</p>}
     </>
   );
 }

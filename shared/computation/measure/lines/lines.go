@@ -36,14 +36,15 @@ type Reader struct {
 	err      error
 
 	// The progress of Scan.
-	chunk  Chunk
-	text   []byte // the current line
-	number int    // of the current line
+	chunk   Chunk
+	text    []byte // the current line
+	number  int    // of the current line
+	charged int    // errors of the report whose steps were counted
 }
 
 // NewReader returns a Reader for the raw bytes of an upload. file is the name for diagnostics.
 func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Report) *Reader {
-	return &Reader{counter: steps.Of(ctx), file: file, packed: r, report: report, limits: standard, line: 1}
+	return &Reader{counter: steps.Of(ctx), file: file, packed: r, report: report, limits: standard, line: 1, charged: report.Errors()}
 }
 
 // AllowLines sets the maximum length of lines in bytes, instead of bounds.Line.
@@ -58,7 +59,7 @@ func (r *Reader) KeepCR() { r.keepCR = true }
 // Scan goes to the next sound line, and reports whether there is one. It returns false at the end of the file, if the report is full, if
 // the rest of the file cannot be read, and if the context is done.
 func (r *Reader) Scan() bool {
-	for !r.report.Full() {
+	for !r.report.Full() && r.charge() {
 		var fault string
 		var ok bool
 		if r.number, r.text, fault, ok = r.chunk.Line(); ok {
@@ -73,6 +74,20 @@ func (r *Reader) Scan() bool {
 		}
 	}
 	return false
+}
+
+// PerFault is the number of steps of a fault in addition to the steps of its line.
+const PerFault = 300
+
+// charge counts the steps of the faults since its last call. It returns false if the counter has an error.
+func (r *Reader) charge() bool {
+	faults := r.report.Errors()
+	if n := faults - r.charged; n > 0 && r.err == nil {
+		r.err = r.counter.Add(PerFault * n)
+		r.report.FaultyText += int64(len(r.text))
+	}
+	r.charged = faults
+	return r.err == nil
 }
 
 // Text returns the current line without its end (\n or \r\n). It is valid until the next Scan.
@@ -175,6 +190,9 @@ func (r *Reader) fits(n int) bool {
 	if r.report.Text <= r.limits.text {
 		return true
 	}
+	if r.ended {
+		return false
+	}
 	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out "+
 		"what is not measured, such as low ranks", r.limits.text>>20)
 	r.ended = true
@@ -204,6 +222,8 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 // the length of this text. It ignores errors, because the next read returns them again.
 func (r *Reader) skipLine(buffer []byte) int {
 	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
+	before := r.report.Text
+	defer func() { r.report.FaultyText += int64(len(buffer)) + min(r.report.Text-before, 1<<20) }()
 	r.line++
 	for r.counter.Add(len(buffer)) == nil {
 		n, err := r.unpacked.Read(buffer)

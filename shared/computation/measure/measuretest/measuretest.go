@@ -36,7 +36,7 @@ func Parse(t testing.TB, kind measure.Kind, names ...string) []measure.Measure {
 	return list
 }
 
-// Lines writes each diagnostic as "file:line severity: message".
+// Lines writes each diagnostic as "file:line severity: message", followed by all lines in parentheses if several have the fault.
 func Lines(diagnostics []measure.Diagnostic) []string {
 	var list []string
 	for _, d := range diagnostics {
@@ -44,7 +44,11 @@ func Lines(diagnostics []measure.Diagnostic) []string {
 		if d.Line > 0 {
 			at += fmt.Sprint(":", d.Line)
 		}
-		list = append(list, fmt.Sprintf("%s %s: %s", at, d.Severity, d.Message))
+		extent := d.Extent()
+		if extent != "" {
+			extent = " (" + extent + ")"
+		}
+		list = append(list, fmt.Sprintf("%s %s: %s%s", at, d.Severity, d.Message, extent))
 	}
 	return list
 }

@@ -57,8 +57,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`{}` + "\n" + `{"id":"a"}` + "\n" + `{"id":null,"label":["x"]}` + "\n" + `{"id":true,"label":{}}` + "\n" +
 				`{"id":"b","label":"x","la\u0062el":"y"}` + "\n" + `{"id":"","label":""}` + "\n" + `{"id":"b","label":"y"}`, []string{
 				`run:1 error: the object has no "id"; expected it in every line`,
-				`run:1 error: the object has no "label"; expected it in every line`,
-				`run:2 error: the object has no "label"; expected it in every line`,
+				`run:1 error: the object has no "label"; expected it in every line (lines 1 and 2)`,
 				`run:3 error: "id" is null; expected a string or number`,
 				`run:3 error: "label" is an array; expected a string or number or true or false`,
 				`run:4 error: "id" is true; expected a string or number`,
@@ -127,17 +126,14 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"csv records that are not like the header", measure.CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
-			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
-			`run:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
+			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it (lines 2, 3 and 7)`,
 			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
-			`run:7 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
 			`run:9 error: "id" is empty; expected a value`,
 			`run:10 error: "label" is empty; expected a value`,
 		}},
 		{"csv quotes", measure.CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
-			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
-			`run:5 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
+			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice (lines 3 and 5)`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},

@@ -202,13 +202,6 @@ func (r *Run) Scores(i int) []float64 {
 // Numbers returns the predicted number for each example of the truth. It is nil for Labels.
 func (r *Run) Numbers() []float64 { return r.numbers }
 
-// The first namedUnknown unknown ids are reported one by one. The rest of the report is for other diagnostics, such as the likely cause.
-// Reading ends after mostUnknown unknown ids.
-const (
-	namedUnknown = measure.MaxDiagnostics / 2
-	mostUnknown  = measure.MaxDiagnostics
-)
-
 // Known returns a Truth with the ids, the set of labels, or both, and nothing else of t. Reading a run against it reports only faults that
 // do not depend on the rest of t.
 func (t *Gold) Known(ids, labels bool) *Gold {
@@ -251,13 +244,13 @@ func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) 
 // addUnknown reports a prediction with an unknown id. It returns false if there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
 	r.unknown++
-	if r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
+	if r.truth.origin == measure.OfTruth {
 		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))
 	}
-	return r.unknown < mostUnknown || r.truth.origin == measure.OfInputs && r.unknown < r.truth.limits.examples
+	return r.unknown < r.truth.limits.examples
 }
 
 // compareIDs reports ids that only the run has, and ids that only the truth or the inputs have.
@@ -279,20 +272,25 @@ func (r *Run) compareIDs(report *measure.Report) {
 		}
 		return
 	}
-	if r.unknown > namedUnknown || cause != "" {
-		atLeast := "at least "[:9*(r.unknown/mostUnknown)]
+	tooMany := r.unknown >= r.truth.limits.examples
+	if tooMany || cause != "" {
+		atLeast := ""
+		if tooMany {
+			atLeast = "at least "
+		}
 		report.Errorf(name, 0, "ids of the run that %s does not have: %s%d%s", o, atLeast, r.unknown, cause)
 	}
-	if missing == 0 || r.unknown == mostUnknown || r.places.read == 0 && report.Failed() {
+	if missing == 0 || tooMany || r.places.read == 0 && report.Failed() {
 		return // the report says already why there are no predictions
 	}
 	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
-	for _, id := range least(r.missing()) {
-		if report.Full() {
-			return
-		}
-		report.Errorf(name, 0, "there is no prediction for the id %s", fields.Quote([]byte(id)))
+	list := least(r.missing())
+	fault := measure.Diagnostic{Severity: measure.Error, File: name}
+	for _, id := range list {
+		fault.Message = "there is no prediction for the id " + fields.Quote([]byte(id))
+		report.Add(fault)
 	}
+	report.AddMore(fault, missing-len(list), 0)
 }
 
 // missing returns an iterator over the ids without a prediction.

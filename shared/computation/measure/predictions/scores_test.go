@@ -46,9 +46,8 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:1 error: "label" is a string; expected a number`,
 			`run:2 error: "label" has no class; expected a score for each`,
 			`run:3 error: "label" is an array; expected a number or object`,
-			`run:3 error: the id "b" was given before, on line 2; expected every id once`,
-			`run:4 error: "label" is empty; expected a value`,
-			`run:4 error: the id "b" was given before, on line 2; expected every id once`}},
+			`run:3 error: the id "b" was given before, on line 2; expected every id once (lines 3 and 4)`,
+			`run:4 error: "label" is empty; expected a value`}},
 		"no column of a class": {measure.CSV, "id,z,x\na,0.3,0.7\nb,0.5,0.6\n", []string{
 			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run warning: the run has scores for classes, but none for "y" of the truth`}},
@@ -96,7 +95,7 @@ func TestRead_EndlessScoresAreRefused(t *testing.T) {
 	}{
 		"in all": {"id,c1,c2\n", measuretest.Numbered("", ",1,2\n"),
 			"run:5002 error: the examples up to here have more than 10000 scores together"},
-		"one for all": {"id,label\n", measuretest.Repeat("1,2\n"), `run:102 error: the id "1" was given before`},
+		"one for all": {"id,label\n", measuretest.Repeat("1,2\n"), `run:3 error: the id "1" was given before`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, report := readRun(t, truth, measure.File{Name: "run", Content: io.MultiReader(strings.NewReader(c.header), c.rest)})

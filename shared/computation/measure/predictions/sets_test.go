@@ -107,7 +107,7 @@ func TestRead_EndlessSetsAreRefused(t *testing.T) {
 		rest *measuretest.Endless
 		want string
 	}{
-		"labels of one example": {measuretest.Numbered("", ","+row+"\n"), `truth:101 error: "label" has more than 1000 labels`},
+		"labels of one example": {measuretest.Numbered("", ","+row+"\n"), `truth:2 error: "label" has more than 1000 labels`},
 		"different labels": {&measuretest.Endless{Append: func(text []byte, n int) []byte { return fmt.Appendf(text, "%d,%d|x%d\n", n, n, n) }},
 			`truth:5002 error: "label" has more than 10000 different labels up to here`},
 		"labels in all": {measuretest.Numbered("", ",a|b|c|d|e|f|g\n"), `the examples up to here have more than 1000 labels together; expected fewer`},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -222,19 +223,42 @@ type repeat struct {
 	doc           string
 }
 
-// repeats keeps the repeated documents that come first in the files, in whatever order they are found. It is safe for concurrent use.
-type repeats struct {
-	mu   sync.Mutex
+// repeatList holds repeated documents. It counts those after the first measure.MaxDiagnostics by file.
+type repeatList struct {
 	list []repeat
+	more map[int]repeatCount
 }
 
-func (r *repeats) add(found ...repeat) {
-	if len(found) == 0 {
+// repeatCount is a number of repeated documents in a file, and the last line of one.
+type repeatCount struct{ n, last int }
+
+func (r *repeatList) drop(last sourceLine, n int) {
+	if r.more == nil {
+		r.more = map[int]repeatCount{}
+	}
+	old := r.more[last.file]
+	r.more[last.file] = repeatCount{n: old.n + n, last: max(old.last, last.line)}
+}
+
+// repeats keeps the repeated documents that come first in the files, in whatever order they are found, and counts the others. It is safe
+// for concurrent use.
+type repeats struct {
+	mu sync.Mutex
+	repeatList
+}
+
+func (r *repeats) add(found repeat) { r.addAll(repeatList{list: []repeat{found}}) }
+
+func (r *repeats) addAll(found repeatList) {
+	if len(found.list) == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list = append(r.list, found...)
+	r.list = append(r.list, found.list...)
+	for file, more := range found.more {
+		r.drop(sourceLine{file, more.last}, more.n)
+	}
 	if len(r.list) > 10*measure.MaxDiagnostics {
 		r.trim()
 	}
@@ -244,13 +268,18 @@ func (r *repeats) trim() {
 	slices.SortFunc(r.list, func(a, b repeat) int {
 		return cmp.Or(cmp.Compare(a.second.file, b.second.file), cmp.Compare(a.second.line, b.second.line))
 	})
-	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
+	most := min(len(r.list), measure.MaxDiagnostics)
+	for _, d := range r.list[most:] {
+		r.drop(d.second, 1)
+	}
+	r.list = r.list[:most]
 }
 
-// report adds an error for each repeated document that is kept. The hint ends the message.
+// report adds an error for each repeated document that is kept, and counts the others. The hint ends the message.
 func (r *repeats) report(files []string, report *measure.Report, hint string) {
 	r.trim()
-	for _, d := range r.list {
+	more := maps.Clone(r.more)
+	for i, d := range r.list {
 		name, elsewhere := files[d.second.file], ""
 		if d.first.file != d.second.file {
 			elsewhere = " of " + files[d.first.file]
@@ -259,8 +288,18 @@ func (r *repeats) report(files []string, report *measure.Report, hint string) {
 		if d.subtopic != "" {
 			of = " for subtopic " + fields.Quote([]byte(d.subtopic))
 		}
-		report.Errorf(name, d.second.line, "topic %s has document %s%s already, in line %d%s; keep one of them%s",
-			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere, hint)
+		fault := measure.Diagnostic{Severity: measure.Error, File: name, Line: d.second.line, Message: fmt.Sprintf(
+			"topic %s has document %s%s already, in line %d%s; keep one of them%s",
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere, hint)}
+		report.Add(fault)
+		if last := i == len(r.list)-1 || r.list[i+1].second.file != d.second.file; last {
+			report.AddMore(fault, more[d.second.file].n, more[d.second.file].last)
+			delete(more, d.second.file)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(more)) {
+		report.Add(measure.Diagnostic{Severity: measure.Error, File: files[file], Count: more[file].n,
+			Message: "topics have documents that lines before have already; keep one line of each" + hint})
 	}
 }
 

@@ -25,9 +25,9 @@ func TestEvaluate_NeedsBoundedMemory(t *testing.T) {
 		bound   uint64
 		want    string
 	}{
-		"zero bytes":        {measuretest.Numbered("t Q0 d", " 1 1 x\x00\n"), 32 * mib, "zero byte"},
-		"not a number":      {measuretest.Numbered("t Q0 d", " 1 nan x\n"), 32 * mib, "not a finite number"},
-		"one field":         {measuretest.Numbered("", "\n"), 32 * mib, "only 1 of 6 fields"},
+		"zero bytes":        {measuretest.Numbered("t Q0 d", " 1 1 x\x00\n"), 128 * mib, "zero byte"},
+		"not a number":      {measuretest.Numbered("t Q0 d", " 1 nan x\n"), 128 * mib, "not a finite number"},
+		"one field":         {measuretest.Numbered("", "\n"), 128 * mib, "only 1 of 6 fields"},
 		"the same document": {io.LimitReader(measuretest.Numbered("t Q0 d ", " 1 x\n"), 4*mib), 64 * mib, "already"},
 	} {
 		t.Run(name, func(t *testing.T) {

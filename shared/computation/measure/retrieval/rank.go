@@ -51,8 +51,8 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, withoutTru
 					return
 				}
 				found := k.gather(topic, segments[starts[topic]:starts[topic+1]])
-				repeated.add(found...)
-				if topic < len(q.names) && len(found) == 0 {
+				repeated.addAll(found)
+				if topic < len(q.names) && len(found.list) == 0 {
 					k.sort()
 					ranking := k.ranking(topic, plan.judgedOnly)
 					for i, s := range plan.scores {
@@ -141,8 +141,8 @@ func (k *ranker) doc(it rankedRecord) []byte {
 // perLookup is the number of steps for finding a document in a table.
 const perLookup = 8
 
-// gather collects the records of a topic, with their grades. It returns up to measure.MaxDiagnostics repeated documents.
-func (k *ranker) gather(topic int, segments []segment) []repeat {
+// gather collects the records of a topic, with their grades. It returns the repeated documents.
+func (k *ranker) gather(topic int, segments []segment) (found repeatList) {
 	n := 0
 	for _, s := range segments {
 		n += int(s.end - s.first)
@@ -155,12 +155,11 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 	clear(k.slots)
 	k.items = slices.Grow(k.items[:0], n)
 	k.sorted = true
-	var found []repeat
 	for _, s := range segments {
 		b := &k.run.blocks[s.block]
 		for i := s.first; i < s.end; i++ {
 			if k.counter.Add(perLookup) != nil {
-				return nil
+				return repeatList{}
 			}
 			r := &b.records[i]
 			doc := b.doc(r)
@@ -168,9 +167,11 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			it := rankedRecord{score: r.score, block: s.block, record: i, judgment: -1, grade: unjudged}
 			if first, slot := k.find(doc, hash); first < 0 {
 				k.slots.Put(hash, slot, len(k.items))
-			} else if len(found) < measure.MaxDiagnostics {
-				found = append(found, repeat{
-					second: k.sourceLineOf(it),
+			} else if at := k.sourceLineOf(it); len(found.list) == measure.MaxDiagnostics {
+				found.drop(at, 1)
+			} else {
+				found.list = append(found.list, repeat{
+					second: at,
 					first:  k.sourceLineOf(k.items[first]),
 					topic:  k.run.topics.name(topic),
 					doc:    string(doc),

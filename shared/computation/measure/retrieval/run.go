@@ -34,7 +34,7 @@ type block struct {
 	records  []runRecord
 	docs     []byte // the ids of the records' documents
 	spans    []span
-	faults   []fault
+	faults   measure.Report      // without the name of the file
 	warnings [warningKinds]fault // the first of each kind; line 0 if there is none
 	pairs    neighbours
 }
@@ -198,8 +198,10 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 // readFiles passes the chunks of the files to the parsers, until a limit is exceeded. It returns the readers' faults by file, for the files
 // that it has read or begun.
 func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFile []*measure.Report, err error) {
+	counter := steps.Of(ctx)
 	chunks := 0
-	text := int64(0) // bytes of the files before
+	counted := int64(0) // faults whose steps were counted
+	text := int64(0)    // bytes of the files before
 	for i, f := range files {
 		if r.full() {
 			break
@@ -214,6 +216,11 @@ func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFil
 			}
 			r.jobs <- job{number: chunks, file: i, chunk: chunk}
 			chunks++
+			faults := r.faults.Load()
+			if err := counter.Add(lines.PerFault * int(faults-counted)); err != nil {
+				return nil, err
+			}
+			counted = faults
 		}
 		if err := in.Err(); err != nil {
 			return nil, err
@@ -223,9 +230,9 @@ func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFil
 	return perFile, nil
 }
 
-// full reports whether reading on is useless, because a limit is exceeded or the report has no room for more faults.
+// full reports whether reading on is useless, because a limit is exceeded or there are too many faults.
 func (r *runReader) full() bool {
-	return r.tooManyLines() || r.run.topics.full.Load() || r.faults.Load() >= measure.MaxDiagnostics
+	return r.tooManyLines() || r.run.topics.full.Load() || r.faults.Load() >= measure.MaxFaults
 }
 
 func (r *runReader) tooManyLines() bool { return r.records.Load() > int64(r.limits.lines) }
@@ -247,7 +254,7 @@ func (r *runReader) parseJobs() {
 		b := p.parse(&j.chunk)
 		b.file = j.file
 		r.buffers <- j.chunk.Recycle()
-		r.faults.Add(int64(len(b.faults)))
+		r.faults.Add(int64(b.faults.Errors()))
 		r.records.Add(int64(len(b.records)))
 		r.put(j.number, b)
 	}
@@ -280,38 +287,34 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 		report.Errorf("", 0, "there is no file of the run")
 	}
 	for i, found := range perFile {
-		r.reportFile(report, i, found.Diagnostics())
+		r.reportFile(report, i, found)
 	}
 	return report
 }
 
 // reportFile reports the faults of a file in the order of lines, and then the first warning of each kind. found are the reader's faults.
-func (r *run) reportFile(report *measure.Report, file int, found []measure.Diagnostic) {
+func (r *run) reportFile(report *measure.Report, file int, found *measure.Report) {
 	name := r.files[file]
-	all := slices.Clone(found)
+	all := []*measure.Report{found}
 	var warnings [warningKinds]fault
 	var pairs neighbours
 	records := 0
-	for _, b := range r.blocks {
+	for i := range r.blocks {
+		b := &r.blocks[i]
 		if b.file != file {
 			continue
 		}
-		for _, f := range b.faults {
-			all = append(all, measure.Diagnostic{Severity: measure.Error, File: name, Line: f.line, Message: f.message})
-		}
+		all = append(all, &b.faults)
 		for kind, w := range b.warnings {
 			warnings[kind] = cmp.Or(warnings[kind], w)
 		}
 		pairs.add(b.pairs)
 		records += len(b.records)
 	}
-	if records == 0 && len(all) == 0 {
+	if records == 0 && !slices.ContainsFunc(all, (*measure.Report).Failed) {
 		report.Errorf(name, 0, "the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag")
 	}
-	slices.SortStableFunc(all, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
-	for _, d := range all {
-		report.Add(d)
-	}
+	report.AddAll(name, all...)
 	for _, w := range warnings {
 		if w.line > 0 {
 			report.Warnf(name, w.line, "%s", w.message)

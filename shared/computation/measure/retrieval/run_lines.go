@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/language/plural"
@@ -120,7 +119,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var last []byte // topic of the line before, or nil if the line before has no record
 	var number int32
 	var above position // position of the last record if it has the same topic
-	for len(b.faults) < measure.MaxDiagnostics {
+	for {
 		n, message := 6, ""
 		var topic, doc, rank, scored []byte
 		at, ok := chunk.Columns(columns[:])
@@ -153,7 +152,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		if message != "" || n == 0 {
 			if message != "" {
-				b.faults = append(b.faults, fault{at, message})
+				b.faults.Errorf("", at, "%s", message)
 			}
 			last = nil // the next record starts a span
 			continue

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,6 +56,7 @@ func applyFile(c *call) {
 		c.fail(&refusal{fileRefused, err.Error(), "assay apply --schema"})
 		return
 	}
+	c.words.file = d
 	c.connect("")
 	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}}
 	a.apply()
@@ -104,7 +104,7 @@ func (a *applying) organizer() string {
 		}
 	}
 	if a.Organizer == "" {
-		a.fail(&refusal{fileRefused, "/organizer is missing: name one of yours, or a new one", ""})
+		a.fail(&refusal{fileRefused, a.place("/organizer") + ": is missing: name one of yours, or a new one", ""})
 	}
 	return a.resource("/organizer", "organizer", client.Path("organizers"), map[string]any{"name": a.Organizer}, nil)
 }
@@ -191,9 +191,19 @@ func merged(patch, has object) object {
 
 // effect describes one effect of a preview in words.
 func effect(e object) string {
+	subject := e.text("subject")
+	for path, name := range map[string]string{"/v1/tasks/": "the task", "/v1/datasets/": "the dataset", "/v1/organizers/": "the organizer"} {
+		if strings.HasPrefix(subject, path) {
+			subject = name
+		}
+	}
 	text := e.first("detail")
-	if text == "-" {
-		text = fmt.Sprintf("%s of %s: %s", e.text("kind"), e.text("subject"), e.text("count"))
+	switch {
+	case text != "-":
+	case e["count"] != nil:
+		text = fmt.Sprintf("%s of %s: %s", e.text("kind"), subject, e.text("count"))
+	default:
+		text = fmt.Sprintf("%s of %s", e.text("kind"), subject)
 	}
 	if e["before"] != nil || e["after"] != nil {
 		text += fmt.Sprintf(": %s to %s", e.text("before"), e.text("after"))
@@ -211,7 +221,7 @@ func (a *applying) dataset(i int, taskID string) {
 		if wanted[member] == nil {
 			continue
 		}
-		named[member] = a.files(pointer+"/"+member, wanted[member])
+		named[member] = a.files(wanted[member])
 		wanted[member] = named[member]
 		if has != nil && slices.EqualFunc(named[member], filesOf(has, member), sent.same) {
 			delete(wanted, member)
@@ -266,18 +276,14 @@ func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
 }
 
 // files returns the files that a member of a dataset names by their paths.
-func (a *applying) files(pointer string, member any) (files []sent) {
+func (a *applying) files(member any) (files []sent) {
 	paths, _ := member.([]any)
 	for _, p := range paths {
 		path := fmt.Sprint(p)
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(a.folder, path)
+			path = filepath.Join(filepath.Dir(a.path), path)
 		}
-		file, err := client.Digest(os.Open(path))
-		if err != nil {
-			a.fail(fmt.Errorf("%s: %w", pointer, err))
-		}
-		files = append(files, sent{path: path, File: file})
+		files = append(files, sent{path: path, File: a.digest(path)})
 	}
 	return files
 }

@@ -192,7 +192,8 @@ var groups = []struct {
 		}), commands: []command{
 			{use: "create NAME", short: "Make an access token, and print its secret once", args: cobra.ExactArgs(1), run: online(makeToken),
 				flags: func(f *pflag.FlagSet) {
-					f.StringSlice("scopes", []string{"submit"}, "what it may be used for: read, submit, organize, work")
+					f.StringSlice("scopes", []string{"submit"}, "what it may be used for: read, submit, organize, or work with --pools")
+					f.StringSlice("pools", nil, "with the scope work: pools of workers, as ORGANIZER/NAME; administrators may leave it out")
 					f.Int("days", 90, "for how many days it is accepted, at most 365")
 				}},
 			{use: "delete ID", short: "Delete an access token, which is refused from then on", args: cobra.ExactArgs(1), run: online(deleteToken)},

@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
+
+	"assay/shared/language/problem"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -28,7 +31,8 @@ type declared struct {
 	Organizer string           `json:"organizer"`
 	Task      map[string]any   `json:"task"`
 	Datasets  []map[string]any `json:"datasets"`
-	folder    string
+	path      string
+	document  *yaml.Node
 }
 
 // mostText is the largest size of a file, in bytes. Bodies of requests to the API have the same bound.
@@ -36,9 +40,15 @@ const mostText = 5 << 20
 
 // jsonOf converts a YAML document to JSON. Timestamps keep their text.
 func jsonOf(content []byte) ([]byte, error) {
+	text, _, err := parsed(content)
+	return text, err
+}
+
+// parsed returns a YAML document, and the document converted to JSON. Timestamps keep their text.
+func parsed(content []byte) (text []byte, _ *yaml.Node, _ error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var keep func(*yaml.Node)
 	keep = func(n *yaml.Node) {
@@ -52,9 +62,55 @@ func jsonOf(content []byte) ([]byte, error) {
 	keep(&document)
 	var value any
 	if err := document.Decode(&value); err != nil { // for example for aliases that multiply each other
-		return nil, err
+		return nil, nil, err
 	}
-	return json.Marshal(value) // JSON has no form for some values, such as .nan.
+	text, err := json.Marshal(value) // JSON has no form for some values, such as .nan.
+	return text, &document, err
+}
+
+// place returns the line and the path of the member at a JSON Pointer into the file, such as task.yaml:3: task.name. The line of a missing
+// member is that of the object that lacks it.
+func (d *declared) place(pointer string) string {
+	tokens, _ := problem.PointerTokens(pointer)
+	at, line, known := d.document, 1, 0
+	if len(at.Content) > 0 {
+		at = at.Content[0]
+	}
+	for at != nil && known < len(tokens) {
+		next := member(at, tokens[known])
+		if next == nil {
+			break
+		}
+		line = next.Line
+		at = next
+		if next.Kind == yaml.AliasNode {
+			at = next.Alias
+		}
+		known++
+	}
+	if at != nil && at.Tag == "!!str" {
+		tokens = tokens[:known] // An organizer is only a name in the file.
+	}
+	if len(tokens) == 0 {
+		return d.path
+	}
+	return fmt.Sprintf("%s:%d: %s", d.path, line, dotted(problem.Pointer(tokens...)))
+}
+
+// member returns the value of a member of an object, or of an item of a list; nil if it is missing.
+func member(of *yaml.Node, token string) *yaml.Node {
+	i, err := strconv.Atoi(token)
+	switch {
+	case of.Kind == yaml.SequenceNode && err == nil && i < len(of.Content):
+		return of.Content[i]
+	case of.Kind == yaml.MappingNode:
+		for n := 0; n+1 < len(of.Content); n += 2 {
+			if of.Content[n].Value == token {
+				return of.Content[n+1]
+			}
+		}
+	}
+	return nil
 }
 
 // readDeclared reads a declared file. Paths in the file are relative to its folder.
@@ -68,26 +124,30 @@ func readDeclared(path string) (*declared, error) {
 	if err != nil || len(content) > mostText {
 		return nil, cmp.Or(err, fmt.Errorf("%s has more than %d MiB", path, mostText>>20))
 	}
-	d := &declared{folder: filepath.Dir(path)}
-	text, err := jsonOf(content)
+	d := &declared{path: path}
+	text, document, err := parsed(content)
 	if err == nil {
+		d.document = document
 		of := json.NewDecoder(bytes.NewReader(text))
 		of.DisallowUnknownFields()
 		err = of.Decode(d)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		_, unknown, _ := strings.Cut(err.Error(), "unknown field ")
+		name, _ := strconv.Unquote(unknown)
+		return nil, fmt.Errorf("%s: %w.%s", path, err, closest(name, []string{"organizer", "task", "datasets"}))
 	}
 	names, faults := map[string]bool{"": true}, []error(nil)
 	for i, of := range d.Datasets {
 		name, _ := of["name"].(string)
 		if names[name] {
-			faults = append(faults, fmt.Errorf("%s: /datasets/%d/name is missing, no text, or that of another dataset", path, i))
+			faults = append(faults, fmt.Errorf("%s: is missing, no text, or the name of another dataset",
+				d.place(fmt.Sprintf("/datasets/%d/name", i))))
 		}
 		names[name] = true
 	}
 	if name, _ := d.Task["name"].(string); name == "" {
-		faults = append(faults, fmt.Errorf("%s: /task/name is missing, or no text", path))
+		faults = append(faults, fmt.Errorf("%s: is missing, or no text", d.place("/task/name")))
 	}
 	return d, errors.Join(faults...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -58,7 +59,7 @@ func (p *program) refuse(err error, command string) *refusal {
 		return &refusal{notFound, text, "assay login " + p.server + ", or an access token with more scopes"}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
 		return &refusal{notFound, text, "assay login " + p.server + " as somebody who may"}
-	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
+	case refused, errors.Is(err, client.ErrRefused), unread && slices.Contains([]string{"open", "read", "stat"}, path.Op):
 		return &refusal{fileRefused, text, ""}
 	}
 	return &refusal{failed, text, ""}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"assay/local/cli/client"
@@ -22,7 +22,9 @@ func (c *call) task(text string) object {
 		return c.get(client.Path("tasks", id))
 	}
 	part, _, _ := strings.Cut(text, ",") // A comma separates values in a filter.
-	return c.byName(client.Query(client.Path("tasks"), "filter[name]", part), "task", text)
+	task := c.byName(client.Query(client.Path("tasks"), "filter[name]", part), "task", text)
+	c.words.taskID, c.words.task = task.id(), text
+	return task
 }
 
 // dataset returns the dataset of the task that the text names by its id or its name. If the text is empty, the task must have only one.
@@ -37,38 +39,92 @@ func datasetsOf(task object) string {
 // byName returns the resource of a list whose id or name equals the text, ignoring case. Otherwise it returns the only resource whose name
 // contains the text.
 func (c *call) byName(path, kind, text string) object {
-	var names []string
+	list := all[object](c, path)
 	var found [3][]object // resources by quality of the match: equal id, equal name, name with the text
-	for _, o := range all[object](c, path) {
+	for _, o := range list {
 		name, wanted := strings.ToLower(o.text("name")), strings.ToLower(text)
 		for i, is := range []bool{o.id() == text, name == wanted, strings.Contains(name, wanted)} {
 			if is {
 				found[i] = append(found[i], o)
 			}
 		}
-		names = append(names, line(o.id())+"  "+o.text("name"))
 	}
-	best := slices.IndexFunc(found[:], func(list []object) bool { return len(list) > 0 })
-	switch {
-	case best >= 0 && len(found[best]) == 1:
-		return found[best][0]
-	case len(names) == 0:
-		c.fail(&refusal{notFound, fmt.Sprintf("There is no %s %q here, or you may not see it.", kind, text), "assay tasks"})
-	default:
-		heal := map[string]string{"dataset": "the same command with --dataset NAME or ID", "task": "the same command with its ID"}[kind]
-		c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(names, "\n")), heal})
+	for _, matches := range found {
+		switch {
+		case len(matches) == 1:
+			return matches[0]
+		case len(matches) > 1:
+			c.failAmbiguous(kind, matches)
+			return nil
+		}
 	}
+	c.failUnknown(kind, text, list)
 	return nil
+}
+
+// chooseBy is the way to name one of several resources with equal names.
+var chooseBy = map[string]string{"dataset": "the same command with --dataset NAME or ID", "task": "the same command with its ID"}
+
+// failAmbiguous lists the resources that the user may mean. Tasks have their organizers, because names of tasks can be equal.
+func (c *call) failAmbiguous(kind string, matches []object) {
+	var lines []string
+	for _, o := range matches[:min(len(matches), mostListed)] {
+		text := line(o.id()) + "  " + o.text("name")
+		if kind == "task" {
+			text += ", by " + c.get(client.Path("organizers", o.text("organizerId"))).text("name")
+		}
+		lines = append(lines, text)
+	}
+	if len(matches) > mostListed {
+		lines = append(lines, fmt.Sprintf("and %d others", len(matches)-mostListed))
+	}
+	c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy[kind]})
+}
+
+// mostListed bounds the resources of a message.
+const mostListed = 20
+
+// failUnknown says that no resource has a name, and which known name is most like it.
+func (c *call) failUnknown(kind, text string, known []object) {
+	if kind == "task" { // The server listed only tasks whose name contains the text.
+		known = ask[struct{ Data []object }](c, http.MethodGet, client.Query(client.Path("tasks"), "limit", "200"), nil).Data
+	}
+	named := names(known)
+	if text == "" {
+		c.fail(&refusal{notFound, "The task has no dataset, or none that you may see.", ""})
+		return
+	}
+	said := fmt.Sprintf("There is no %s %q here, or you may not see it.%s", kind, text, closest(text, named))
+	if kind == "dataset" && len(known) > 0 {
+		said += fmt.Sprintf(" There are:\n%s", strings.Join(named[:min(len(named), mostListed)], "\n"))
+	}
+	c.fail(&refusal{notFound, said, map[string]string{"task": "assay tasks", "dataset": "assay datasets TASK"}[kind]})
 }
 
 // me is the signed-in user.
 type me struct {
 	ID, Name      string
 	Registrations []struct{ TaskID, RegistrationID string }
-	Memberships   []struct{ OrganizerID, OrganizerName string }
+	Memberships   []membership
 }
 
-func (c *call) me() me { return ask[me](c, http.MethodGet, client.Path("user"), nil) }
+// membership is an organizer of a user.
+type membership struct{ OrganizerID, OrganizerName string }
+
+// me returns the signed-in user. It asks the server once.
+func (c *call) me() me {
+	if c.user == nil {
+		who := ask[me](c, http.MethodGet, client.Path("user"), nil)
+		if c.err != nil {
+			return who
+		}
+		c.user = &who
+	}
+	return *c.user
+}
+
+// name returns the name of the user or, without one, the id.
+func (m me) name() string { return cmp.Or(m.Name, m.ID) }
 
 // registration returns the id of the caller's registration for the task, or an empty string.
 func (m me) registration(task object) string {

@@ -228,11 +228,12 @@ func TestExport_CountsNoFileAfterAnError(t *testing.T) {
 // TestApply_RefusesWhatJSONLacks applies YAML files that are no declared files, or that would take all memory.
 func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	for content, want := range map[string]string{
-		"task: {name: x}\ndatasets: [{name: [a]}]\n": "/datasets/0/name is missing, no text",
-		"task: {name: x}\ndatasets: [null]\n":        "/datasets/0/name is missing, no text",
-		"task: {name: 2026}\n":                       "/task/name is missing, or no text",
+		"task: {name: x}\ndatasets: [{name: [a]}]\n": "task.yaml:2: datasets[0].name: is missing, no text",
+		"task: {name: x}\ndatasets: [null]\n":        "task.yaml:2: datasets[0].name: is missing, no text",
+		"task: {name: 2026}\n":                       "task.yaml:1: task.name: is missing, or no text",
 		"task: {name: x, quota: .nan}\n":             "NaN",
-		"{}":                                         "/task/name is missing",
+		"{}":                                         "task.yaml:1: task.name: is missing",
+		"tsk: {name: x}\n":                           `Did you mean "task"?`,
 		"task: {name: x}\n#" + strings.Repeat("#", 4<<20) + "\nunknown: 1\n": "unknown",
 		"task: {name: x}\n#" + strings.Repeat("#", 5<<20) + "\n":             "more than 5 MiB",
 		"task: {name: x, l: " + strings.Repeat("[", 200_000):                 "depth",

@@ -182,7 +182,10 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
 	newcomer.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
 	newcomer.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
-	newcomer.says(failed, []string{"at least 1", "Try: assay submit --help"}, "submit")
+	newcomer.says(failed, []string{"assay submit needs TASK\nTry: assay submit --help"}, "submit")
+	newcomer.says(failed, []string{`takes TASK, and "search" is too much: put a name with spaces into quotes`}, "leaderboard", "Lake", "search")
+	newcomer.says(failed, []string{`unknown flag: --tem. Did you mean "--team"?`}, "join", "Lake search", "--tem", "Otters")
+	newcomer.says(failed, []string{`Did you mean "create"?`}, "tokens", "creat", "one")
 	newcomer.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")
 	newcomer.says(fileRefused, []string{"is no file"}, "submit", s.url+"/tasks/"+tom.ids("tasks")[0], tom.folder, "--dataset", "Rivers")
 	newcomer.env["ASSAY_URL"] = s.url
@@ -195,8 +198,9 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	newcomer.env["ASSAY_TOKEN"] = "assay_nothing"
 	newcomer.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
-	tom.says(failed, []string{"The body has a fault.\n  /secret: is not the whole secret"}, "join", "assay-invitation_nothing")
-	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
+	tom.says(failed, []string{"assay: the invitation: is not the whole secret"}, "join", "assay-invitation_nothing")
+	tom.says(notFound, []string{`no task "Ponds" here, or you may not see it.` + "\nTry: assay tasks"}, "submit", "Ponds", run)
+	tom.says(notFound, []string{`Did you mean "Lake search"?`}, "submit", "Lkae search", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
 	for range 5 {
 		tom.want(done, "submit", "Lake search", "Rivers="+run)
@@ -211,6 +215,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	if got := decode[[]outcome](t, r.out); r.code != waiting || len(got) != 1 || got[0].Run.text("state") != "queued" {
 		t.Errorf("a run that is not waited for longer is %v, %d, %s", got, r.code, r.errs)
 	}
+	tom.in = "There is news."
 	tom.says(notFound, []string{"Try: assay login " + s.url}, "announce", "Lake search", "--title", "News")
 	other.says(notFound, []string{waitingRun + "  cancelled", "nothing here"}, "cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)

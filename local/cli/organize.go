@@ -80,7 +80,9 @@ func (c *call) reviews() map[string]any {
 
 func announce(c *call, task object) {
 	text, err := c.input(c.arg(1))
-	c.fail(err)
+	if !c.fail(err) && strings.TrimSpace(string(text)) == "" {
+		c.fail(&refusal{fileRefused, "The announcement has no text.", "the same command with a file, or with the text on standard input"})
+	}
 	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)}),
 		"Announced to all who take part in %s.", task.text("name"))
 }

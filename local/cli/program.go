@@ -52,6 +52,9 @@ type call struct {
 	args           []string
 	flags          *pflag.FlagSet
 	err            error
+	words          words
+	about          *serverInfo // of the server, after info
+	user           *me         // the caller, after me
 }
 
 // The methods text, yes and number return the values of flags of these types.
@@ -129,7 +132,7 @@ func (p *program) root() *cobra.Command {
 
 // cobra returns the cobra.Command of a command and its subcommands.
 func (p *program) cobra(c command) *cobra.Command {
-	made := &cobra.Command{Use: c.use, Short: c.short, Long: c.short + ".", Example: c.example, Args: c.args}
+	made := &cobra.Command{Use: c.use, Short: c.short, Long: c.short + ".", Example: c.example, Args: c.checkArgs}
 	if c.more != "" {
 		made.Long += "\n\n" + c.more
 	}
@@ -139,6 +142,8 @@ func (p *program) cobra(c command) *cobra.Command {
 	made.RunE = func(cmd *cobra.Command, args []string) error {
 		p.begun = true
 		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags()}
+		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+		invoked.words = words{command: name, args: args}
 		c.run(invoked)
 		return invoked.err
 	}
@@ -160,6 +165,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return done
 	}
 	r := p.refuse(err, of.CommandPath())
+	if !p.begun {
+		r.text += suggestion(err, of)
+	}
 	p.tell("assay: " + strings.TrimSpace(r.text))
 	if r.heal != "" {
 		p.note("Try: %s", r.heal)
@@ -187,10 +195,13 @@ func (c *call) connect(named string) {
 	}
 	u = &url.URL{Scheme: u.Scheme, Host: u.Host}
 	c.server = u.String()
-	mine := own == text || strings.HasPrefix(strings.TrimSuffix(own, "/")+"/", c.server+"/") // A link from somebody else gets no token.
+	c.about, c.user = nil, nil
+	c.words.server = c.server
+	mine := own == text || onServer(own, c.server) // A link from somebody else gets no token.
 	c.Client = client.New(u, "assay/"+buildinfo.Version, func(why string, wait time.Duration) {
 		c.note("%s; trying again in %s", why, wait.Round(time.Second))
 	})
+	c.Words = c.words.problem
 	c.Token = func(ctx context.Context, refused bool) (string, error) {
 		if token := strings.TrimSpace(c.getenv("ASSAY_TOKEN")); token != "" && mine {
 			return token, nil

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/http"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/service/truth"
 )
 
@@ -27,16 +28,20 @@ func (s sent) same(as sent) bool {
 	return s.DatasetID == as.DatasetID && s.Name == as.Name && s.SHA256 == as.SHA256
 }
 
-// settable maps flags of submit to members of a submission.
-var settable = map[string]string{"title": "title", "description": "description", "notes": "notes", "paper": "paperUrl", "image": "image",
-	"repository": "url", "ref": "ref", "command": "command"}
-
 func submit(c *call, task object) {
-	files := c.chosen(task)
-	body := c.submission(task, files)
+	files, datasets := c.chosen(task)
+	body := c.submission(files, datasets)
+	by := "as a baseline of its organizers"
 	if !c.yes("baseline") {
-		c.requireAccepted(task)
+		by = c.requireAccepted(task)
+	} else if ignored := c.teamChanges(nil); len(ignored) > 0 {
+		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".", "the same command without these flags"})
 	}
+	c.me()
+	if c.err != nil {
+		return
+	}
+	c.note("%s submits to %s, dataset %s, %s.", c.me().name(), task.text("name"), strings.Join(names(datasets), " and "), by)
 	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
@@ -46,8 +51,11 @@ func submit(c *call, task object) {
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 }
 
+// names returns the names of resources.
+func names(of []object) []string { return lists.Map(of, func(o object) string { return o.text("name") }) }
+
 // submission returns the submission that the flags describe. A submission without files names its dataset.
-func (c *call) submission(task object, files []sent) map[string]any {
+func (c *call) submission(files []sent, datasets []object) map[string]any {
 	body := map[string]any{"type": "upload"}
 	c.fill(body, settable)
 	for _, kind := range []string{"image", "repository"} {
@@ -62,37 +70,90 @@ func (c *call) submission(task object, files []sent) map[string]any {
 		body["baseline"] = true
 	}
 	if len(files) == 0 && c.err == nil {
-		body["datasetIds"] = []string{c.dataset(task, c.text("dataset")).id()}
+		body["datasetIds"] = lists.Map(datasets, object.id)
 	}
 	return body
 }
 
-// requireAccepted registers the caller for the task, and refuses to go on before the organizers have accepted the registration.
-func (c *call) requireAccepted(task object) {
-	r := c.register(task)
+// requireAccepted registers the caller for the task, and refuses to go on before the organizers have accepted the registration. It returns
+// the team in words.
+func (c *call) requireAccepted(task object) string {
+	r := c.registration(task)
+	changes := c.teamChanges(r)
+	switch {
+	case r == nil:
+		r = c.register(task)
+	case len(changes) > 0:
+		heal := fmt.Sprintf("assay join %q", c.arg(0))
+		for _, name := range slices.Sorted(maps.Keys(changes)) {
+			heal += fmt.Sprintf(" --%s=%q", name, fmt.Sprint(changes[name]))
+		}
+		c.fail(&refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.", r.text("team"),
+			task.text("name"), flagsOf(changes)), heal + " changes it"})
+	default:
+		r = c.changeTeam(task, r, nil)
+	}
 	if c.err == nil && r.text("state") != "accepted" {
 		c.fail(&refusal{notFound, fmt.Sprintf("The registration of %s is %s: the organizers have to accept it first.", r.text("team"),
 			r.text("state")), "the same command once they have"})
 	}
+	team := "for the team " + r.text("team")
+	if memberAs[bool](r, "anonymous") {
+		team += ", which others see as " + r.text("alias")
+	}
+	return team
 }
 
-// chosen returns the files that the arguments name. It refuses files that the server would refuse, before anything is sent or counted.
-func (c *call) chosen(task object) (files []sent) {
-	if len(c.args) < 2 && c.text("image")+c.text("repository") == "" {
-		c.fail(&refusal{failed, "There is nothing to submit.", "assay submit TASK FILE, or --image or --repository"})
+// chosen returns the files that the arguments name, and the datasets that they or the submission are for. It refuses files that the server
+// would refuse, before anything is sent or counted.
+func (c *call) chosen(task object) (files []sent, datasets []object) {
+	if len(c.args) < 2 {
+		if c.text("image")+c.text("repository") == "" {
+			c.fail(&refusal{failed, "There is nothing to submit.", "assay submit TASK FILE, or --image or --repository"})
+		}
+		return nil, []object{c.dataset(task, c.text("dataset"))}
 	}
 	for _, a := range c.args[1:] {
 		name, path, named := strings.Cut(a, "=")
 		if !named || isFile(a) {
 			name, path = c.text("dataset"), a
+		} else if c.flags.Changed("dataset") {
+			c.fail(&refusal{failed, fmt.Sprintf("%q names its dataset, and so does --dataset.", a), "the same command with one of both"})
 		}
-		file, err := client.Digest(os.Open(path))
-		c.fail(err)
+		file := c.digest(path)
 		d := c.dataset(task, name)
 		c.validFor(d, path)
 		files = append(files, sent{path, d.id(), file})
+		if !slices.ContainsFunc(datasets, func(o object) bool { return o.id() == d.id() }) {
+			datasets = append(datasets, d)
+		}
 	}
-	return files
+	return files, datasets
+}
+
+// digest returns a file to send. It refuses a file that is larger than the server takes, or empty, before it reads the file.
+func (c *call) digest(path string) (file record.File) {
+	if c.err != nil {
+		return file
+	}
+	info, err := os.Stat(path)
+	if c.fail(err) {
+		return file
+	}
+	most := c.info().Limits.File
+	switch {
+	case !info.Mode().IsRegular(): // Digest says so.
+	case info.Size() == 0:
+		c.fail(&refusal{fileRefused, path + " is empty.", ""})
+	case most > 0 && info.Size() > most:
+		c.fail(&refusal{fileRefused, fmt.Sprintf("%s has %s, and this server takes files of at most %s.", path, sizeInWords(info.Size()),
+			sizeInWords(most)), ""})
+	}
+	if c.err == nil {
+		file, err = client.Digest(os.Open(path))
+		c.fail(err)
+	}
+	return file
 }
 
 // validFor refuses a file that the evaluator of a dataset would refuse.
@@ -112,8 +173,7 @@ func settingsOf(dataset object) scoring.Settings {
 // makeSubmission makes a submission at the path, and sends its files. If the upload of a submission with the same files was interrupted, it
 // continues this submission.
 func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
-	limit := ask[serverInfo](c, http.MethodGet, "/info", nil).Limits.InlineFiles
-	if sizeOf(files) <= limit {
+	if sizeOf(files) <= c.info().Limits.InlineFiles {
 		return c.postInline(path, body, files)
 	}
 	made := c.unfinished(files)

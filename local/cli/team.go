@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
 
@@ -17,15 +20,24 @@ func (c *call) draft(name string, terms any) map[string]any {
 	if d["team"] == "" {
 		c.fail(&refusal{failed, "Your team has no name yet.", "the same command with --team NAME"})
 	}
-	c.fill(d, map[string]string{"affiliation": "affiliation", "contact": "contact", "anonymous": "anonymous"})
-	if of, _ := terms.(map[string]any); of["text"] != nil && of["text"] != "" {
-		d["acceptedTerms"] = of["version"]
-		if !c.yes("accept-terms") {
-			c.fail(&refusal{notFound, fmt.Sprintf("Taking part needs your agreement to these terms:\n\n%s\n", of["text"]),
-				"the same command with --accept-terms"})
-		}
+	c.fill(d, teamMembers)
+	if version := c.acceptedTerms(terms); version != nil {
+		d["acceptedTerms"] = version
 	}
 	return d
+}
+
+// acceptedTerms returns the version of terms that the flags accept, or nil if there are no terms. It refuses to go on without a flag.
+func (c *call) acceptedTerms(terms any) any {
+	of, _ := terms.(map[string]any)
+	if of["text"] == nil || of["text"] == "" {
+		return nil
+	}
+	if !c.yes("accept-terms") {
+		c.fail(&refusal{notFound, fmt.Sprintf("Taking part needs your agreement to these terms:\n\n%s\n", of["text"]),
+			"the same command with --accept-terms"})
+	}
+	return of["version"]
 }
 
 func join(c *call) {
@@ -34,26 +46,72 @@ func join(c *call) {
 		return
 	}
 	task := c.task(c.arg(0))
-	r := c.register(task)
-	c.say(r, "%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
+	r, changed := c.registration(task), map[string]any(nil)
+	if r == nil {
+		r = c.register(task)
+	} else {
+		changed = c.teamChanges(r)
+		r = c.changeTeam(task, r, changed)
+	}
+	text := fmt.Sprintf("%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
+	if len(changed) > 0 {
+		text += " Changed: " + strings.Join(slices.Sorted(maps.Keys(changed)), ", ") + "."
+	}
+	c.say(r, "%s", text)
 }
 
-// register returns the caller's registration for a task. It makes a registration if there is none, and accepts changed terms.
-func (c *call) register(task object) object {
-	who := c.me()
-	path := client.Path("tasks", task.id(), "registrations")
-	if id := who.registration(task); id != "" {
-		r := c.get(path + "/" + id)
-		if terms, _ := task["terms"].(map[string]any); c.err != nil || terms == nil || r["acceptedTerms"] == terms["version"] {
-			return r
-		}
-		return c.patch(path+"/"+id, map[string]any{"acceptedTerms": c.draft(r.text("team"), task["terms"])["acceptedTerms"]})
+func registrationsOf(task object) string { return client.Path("tasks", task.id(), "registrations") }
+
+// registration returns the caller's registration for a task, or nil.
+func (c *call) registration(task object) object {
+	id := c.me().registration(task)
+	if id == "" || c.err != nil {
+		return nil
 	}
-	made := c.post(path, c.draft(who.Name, task["terms"]))
+	return c.get(registrationsOf(task) + "/" + id)
+}
+
+// register registers the caller for a task.
+func (c *call) register(task object) object {
+	made := c.post(registrationsOf(task), c.draft(c.me().Name, task["terms"]))
 	if client.IsKind(c.err, problem.Conflict) {
 		c.err = &refusal{failed, c.err.Error(), "the same command with --team NAME"}
 	}
 	return made
+}
+
+// teamChanges returns the members of a registration that the flags change.
+func (c *call) teamChanges(r object) map[string]any {
+	wanted := map[string]any{}
+	for flag, member := range teamMembers {
+		switch {
+		case !c.flags.Changed(flag):
+		case flag == "anonymous":
+			wanted[member] = c.yes(flag)
+		default:
+			wanted[member] = c.text(flag)
+		}
+	}
+	return difference(wanted, merged(r, object{"affiliation": "", "contact": "", "anonymous": false}))
+}
+
+// changeTeam changes a registration, and accepts changed terms of the task.
+func (c *call) changeTeam(task, r object, changes map[string]any) object {
+	patch := maps.Clone(changes)
+	if terms, _ := task["terms"].(map[string]any); terms != nil && r["acceptedTerms"] != terms["version"] {
+		if version := c.acceptedTerms(terms); version != nil {
+			patch["acceptedTerms"] = version
+		}
+	}
+	if len(patch) == 0 || c.err != nil {
+		return r
+	}
+	return c.patch(registrationsOf(task)+"/"+r.id(), patch)
+}
+
+// flagsOf returns flags that the command does not follow, such as --affiliation and --team.
+func flagsOf(members map[string]any) string {
+	return strings.Join(lists.Map(slices.Sorted(maps.Keys(members)), func(name string) string { return "--" + name }), " and ")
 }
 
 // acceptInvitation joins the organizer or the team of an invitation, or registers a new team for its task.
@@ -64,6 +122,9 @@ func (c *call) acceptInvitation(secret string) {
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
 		body["registration"] = c.draft(c.me().Name, to["terms"])
+	} else if ignored := c.teamChanges(nil); len(ignored) > 0 && c.err == nil {
+		c.fail(&refusal{failed, "This invitation makes no new team, so it does not go with " + flagsOf(ignored) + ".",
+			"the same command without these flags, and then: assay join TASK " + flagsOf(ignored)})
 	}
 	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))
 }
@@ -78,7 +139,13 @@ func invite(c *call, task object) {
 		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
 	}
 	body := map[string]any{"uses": c.number("uses")}
-	c.fill(body, map[string]string{"email": "email"})
+	if to := c.text("email"); to != "" && !c.info().Mail {
+		if c.err == nil {
+			c.note("This server sends no e-mails: send the link to %s yourself.", to)
+		}
+	} else {
+		c.fill(body, map[string]string{"email": "email"})
+	}
 	made := c.post(path, body)
 	c.say(made, "%s", made.text("link"))
 }

@@ -81,7 +81,7 @@ func TestVerbs_RunATask(t *testing.T) {
 			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search",
 				"would create dataset Rivers\n  sends " + filepath.Join(olga.folder, "qrels.txt")}, "apply", file, "--dry-run")
 			bad := olga.write("bad.yaml", strings.Replace(taskFile, "measures: [AP]", "measures: [BLEU]", 1))
-			olga.says(failed, []string{`  /datasets/1/evaluator/measures/0: measure "BLEU": there is no retrieval measure "BLEU", but one of the kind text`},
+			olga.says(failed, []string{`bad.yaml:20: datasets[1].evaluator.measures[0]: measure "BLEU": there is no retrieval measure "BLEU", but one of the kind text`},
 				"apply", bad)
 			olga.says(done, []string{"There is no such task"}, "tasks")
 			olga.says(done, []string{"would create organizer Lake Lab"}, "apply", file, "--dry-run")
@@ -100,7 +100,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom, ben := s.person("tom"), s.person("ben")
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
 	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -\n"}, "datasets", task)
-	tom.says(notFound, []string{"Which dataset", "Rivers"}, "download", task, "--dataset", "Ponds")
+	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes"}, "download", task, "--dataset", "Rivers 1")
 	tom.says(done, []string{"no inputs that you may read"}, "download", task, "-o", tom.folder)
 	tom.says(done, []string{"Otters takes part in Lake search: accepted"}, "join", s.url+"/tasks/"+olga.ids("tasks")[0], "--team", "Otters")
 	tom.want(done, "download", task, "-o", tom.folder)

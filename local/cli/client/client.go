@@ -28,6 +28,8 @@ type Client struct {
 	Base *url.URL
 	// Token returns the bearer token of requests, or an empty string for anonymous requests. After a 401, Do calls it once with refused.
 	Token func(ctx context.Context, refused bool) (string, error)
+	// Words returns the text of a problem for the user. Without it, the text is in the words of the API.
+	Words func(*Problem) string
 	http  *retryablehttp.Client
 	agent string
 }
@@ -93,36 +95,23 @@ func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
 }
 
 // Problem is the error of an answer with a problem document (RFC 9457).
-type Problem struct{ problem.Document }
+type Problem struct {
+	problem.Document
+	words func(*Problem) string
+}
 
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
 
 // OneLine returns the text with blanks in place of line breaks and tabs.
 func OneLine(text string) string { return lineBreaks.Replace(text) }
 
-// Error returns a line for the problem and a line for each of its faults. Line breaks in texts of the server are replaced.
+// Error returns the problem in the words of the client, or in the words of the API.
 func (p *Problem) Error() string {
-	lines := []string{strings.Replace(inWords(p.Text), "; `errors` says where and what", "", 1)} // The errors follow below.
-	for _, f := range p.Errors {
-		lines = append(lines, f.Pointer+": "+inWords(f.Text))
+	if p.words != nil {
+		return p.words(p)
 	}
-	return strings.Join(lists.Map(lines, OneLine), "\n")
-}
-
-// inWords returns the text with its instants in the local time zone.
-func inWords(t problem.Text) string {
-	if t.Parts == nil {
-		return t.Detail
-	}
-	var b strings.Builder
-	for _, p := range t.Parts {
-		at, ok := LocalTime(p.Value)
-		if p.Type != problem.InstantPart || !ok {
-			at = p.Value
-		}
-		b.WriteString(at)
-	}
-	return b.String()
+	return strings.Join(append([]string{OneLine(p.Detail)},
+		lists.Map(p.Errors, func(f problem.Field) string { return f.Pointer + ": " + OneLine(f.Detail) })...), "\n")
 }
 
 // LocalTime returns an instant of the API in the local time zone. ok is false for any other text.
@@ -171,7 +160,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			_ = res.Body.Close()
 			continue
 		}
-		return read(res)
+		return c.read(res)
 	}
 }
 
@@ -211,7 +200,7 @@ func (c *Client) send(ctx context.Context, r Request, body []byte, key string, r
 // mostBytes bounds an answer in JSON. Pages have at most some MB.
 const mostBytes = 64 << 20
 
-func read(res *http.Response) (*Answer, error) {
+func (c *Client) read(res *http.Response) (*Answer, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
 	if err == nil && (len(body) > mostBytes || jsoncheck.Deep(body)) { // Indenting deep JSON would take gigabytes.
@@ -223,7 +212,7 @@ func read(res *http.Response) (*Answer, error) {
 	if res.StatusCode < 400 {
 		return &Answer{res.StatusCode, res.Header, body}, nil
 	}
-	p := &Problem{}
+	p := &Problem{words: c.Words}
 	if json.Unmarshal(body, p) != nil || p.Detail == "" {
 		p.Detail = fmt.Sprintf("%s answered %s: is it a server of Assay?", res.Request.URL.Host, res.Status)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"assay/local/cli/client"
-	"assay/shared/language/problem"
 )
 
 // TestDo_TakesNoTokenElsewhere follows a redirect to another port of the same host, like for a result in the object store, and an endless
@@ -48,17 +47,5 @@ func TestDo_TakesNoTokenElsewhere(t *testing.T) {
 	_, err = c.Do(t.Context(), client.Request{Method: http.MethodGet, Path: "/endless"})
 	if err == nil || !strings.Contains(err.Error(), "redirects") {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-// The texts of problems have instants in the local time zone, and everything else in the words of the server.
-func TestProblem_HasLocalInstants(t *testing.T) {
-	closed := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	p := problem.Invalid.New("Closed at %s by %s.", closed, "2026-11-29T12:00:00Z").With(
-		problem.NewField("/closesAt", "must be after %s: leave {final} out", closed)).Document("/", "")
-	local := closed.Local().Format("2006-01-02 15:04")
-	want := "Closed at " + local + " by 2026-11-29T12:00:00Z.\n/closesAt: must be after " + local + ": leave final out"
-	if got := (&client.Problem{Document: p}).Error(); got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

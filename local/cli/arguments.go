@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/shared/language/lists"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// checkArgs checks the number of arguments, and says which are missing or too many.
+func (c command) checkArgs(cmd *cobra.Command, args []string) error {
+	if c.args == nil || c.args(cmd, args) == nil {
+		return nil
+	}
+	var names, required []string
+	for _, name := range strings.Fields(c.use)[1:] {
+		if strings.HasPrefix(name, "--") {
+			break
+		}
+		names = append(names, strings.TrimSuffix(name, "..."))
+		if name[0] != '[' {
+			required = append(required, strings.TrimSuffix(name, "..."))
+		}
+	}
+	switch {
+	case len(args) < len(required):
+		return fmt.Errorf("%s needs %s", cmd.CommandPath(), strings.Join(required[len(args):], " and "))
+	case len(names) == 0:
+		return fmt.Errorf("%s takes no argument such as %q", cmd.CommandPath(), args[0])
+	}
+	return fmt.Errorf("%s takes %s, and %q is too much: put a name with spaces into quotes", cmd.CommandPath(), strings.Join(names, " and "),
+		args[len(names)])
+}
+
+// suggestion returns a sentence that names the flag or the command that the user may have meant. It is empty if none is like it.
+func suggestion(err error, of *cobra.Command) string {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var flags []string
+		of.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+		return punctuated(closest("--"+unknown.GetSpecifiedName(), flags))
+	}
+	if given := of.Flags().Arg(0); of.HasParent() && given != "" {
+		return punctuated(closest(given, lists.Map(of.Commands(), (*cobra.Command).Name)))
+	}
+	return ""
+}
+
+// punctuated returns a sentence with the end of the sentence before it.
+func punctuated(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return "." + sentence
+}

@@ -174,7 +174,7 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 	return first, true
 }
 
-// readHeader reads the names and the first values of a CSV file, which is separated by commas or tabs.
+// readHeader reads the names and the first values of a CSV file, which is separated by commas, tabs or semicolons.
 func readHeader(head []byte) (first firstRecord, ok bool) {
 	line := firstLine(head)
 	separatedByTabs := bytes.ContainsRune(line, '\t') && !bytes.ContainsRune(line, ',')

@@ -35,7 +35,7 @@ export const useKinds = (): Evaluator[] => [...(useGet("/info", {}).data?.evalua
 const formats: Record<string, string> = {
   "trec-run": "TREC run: topic, Q0, document, rank, score, tag",
   jsonl: "JSON lines: an object a line",
-  csv: "CSV with a header line, of commas or tabs",
+  csv: "CSV with a header line, of commas, tabs or semicolons",
   conll: "CoNLL columns: a token and its tag a line, empty lines between sentences",
 };
 

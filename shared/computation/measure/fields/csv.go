@@ -18,7 +18,7 @@ const MaxRecord = 1 << 20
 
 // Records reads csv as RFC 4180 defines it: fields are separated by commas, a quoted field may have several lines, and all records have as
 // many fields as the first. The separator is a tab instead if the first line has a tab and no comma, or if splitting it at tabs yields the
-// wanted fields.
+// wanted fields. It is a semicolon, as spreadsheets write it in many languages, on the same conditions or if there is no tab either.
 type Records struct {
 	text   csvText
 	r      *csv.Reader
@@ -50,12 +50,10 @@ func (r *Records) Header() (line int, header []string) {
 		r.errorf(r.text.line, lines.BareCRFault)
 		return 0, nil
 	}
-	if separatedByTabs(string(first), r.wanted) {
-		r.r.Comma = '\t'
-	}
+	r.r.Comma = separatorOf(string(first), r.wanted)
 	line, header, fault := r.read()
 	if fault != "" && bytes.HasPrefix(bytes.TrimSpace(r.text.text), []byte{'{'}) {
-		fault = "the line looks like one of JSON lines; expected the names of fields, separated by commas or tabs"
+		fault = "the line looks like one of JSON lines; expected the names of fields, separated by commas, tabs or semicolons"
 	}
 	if fault != "" {
 		r.ended = true
@@ -64,20 +62,32 @@ func (r *Records) Header() (line int, header []string) {
 	return line, header
 }
 
-// separatedByTabs reports whether the first line is separated by tabs: it has a tab and no comma, or splitting it at tabs yields the wanted
-// names.
-func separatedByTabs(first string, wanted []string) bool {
-	if !strings.Contains(first, "\t") {
-		return false
+// Separator returns the character that separates the fields. It is known after Header.
+func (r *Records) Separator() rune { return r.r.Comma }
+
+// separatorOf returns the character that separates the fields of the first line.
+func separatorOf(first string, wanted []string) rune {
+	others := ","
+	for _, separator := range []string{"\t", ";"} {
+		if strings.Contains(first, separator) && (!strings.ContainsAny(first, others) || splits(first, separator, wanted)) {
+			return rune(separator[0])
+		}
+		others += separator
 	}
-	if !strings.Contains(first, ",") {
-		return true
+	// A spreadsheet that separates by semicolons may also write numbers with commas.
+	if strings.Count(first, ";") > strings.Count(first, ",") && !strings.Contains(first, "\t") && !splits(first, ",", wanted) {
+		return ';'
 	}
-	names := strings.Split(strings.Trim(first, "\r\n"), "\t")
+	return ','
+}
+
+// splits reports whether splitting a line at the separator yields the wanted names, of which there must be some.
+func splits(line, separator string, wanted []string) bool {
+	names := strings.Split(strings.Trim(line, "\r\n"), separator)
 	for i, name := range names {
 		names[i] = strings.Trim(name, `"`)
 	}
-	return !slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(names, name) })
+	return len(wanted) > 0 && !slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // All returns an iterator over the records after the header, with the line where each record starts. A record is valid until the next one.

@@ -52,7 +52,7 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 		r, _ := utf8.DecodeRune(line[i:])
 		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
 	} else if n == 1 && bytes.Count(line, []byte{','}) > 1 {
-		cause = "; it looks like CSV or JSON lines: separate the fields by spaces or tabs, or convert it (POST /v1/tools/converter)"
+		cause = "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
 	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
 		cause = "; it looks like one of qrels, which are ground truth and not a run"
 	} else if n > 4 && len(parts) == 4 && isRun {
@@ -102,7 +102,30 @@ func ScoreFault(text []byte, where string) string {
 	case err == nil:
 		return "the score " + Quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
 	}
-	return "the score " + Quote(text) + " is not a number; " + where
+	return "the score " + Quote(text) + " is not a number; " + where + DecimalComma(text)
+}
+
+// OtherSpelling returns a clause for a diagnostic about a missing field, which begins with a semicolon, if one of the names is its name
+// with other capitals or blanks, or "".
+func OtherSpelling(names []string, field string) string {
+	for _, name := range names {
+		if name != field && strings.EqualFold(strings.TrimSpace(name), strings.TrimSpace(field)) {
+			return fmt.Sprintf("; %q is not %q, because names are compared byte by byte: rename it", name, field)
+		}
+	}
+	return ""
+}
+
+// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or "".
+func DecimalComma(text []byte) string {
+	if bytes.Count(text, []byte{','}) != 1 {
+		return ""
+	}
+	pointed := bytes.Replace(text, []byte{','}, []byte{'.'}, 1)
+	if _, ok := ParseScore(pointed); !ok {
+		return ""
+	}
+	return fmt.Sprintf("; numbers have a point and no comma: write %s", pointed)
 }
 
 // Few is the number of texts that JoinFirst quotes.

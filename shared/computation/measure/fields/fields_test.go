@@ -136,6 +136,9 @@ func TestRecords_ReadCSV(t *testing.T) {
 		"a,x\tb\n1,2\t3\n":               {"1 [a x\tb]", "2 [1 2\t3]"}, // tabs do not separate a from the rest
 		"a\t\"b\"\tc,d\n1\t2\t3\n":       {"1 [a b c,d]", "2 [1 2 3]"},
 		"x\ty\n1\t2\n":                   {"1 [x y]", "2 [1 2]"},
+		"x;y\n1;2,5\n":                   {"1 [x y]", "2 [1 2,5]"},
+		"a;b;c,d\n1;2;\"3;4\"\n":         {"1 [a b c,d]", "2 [1 2 3;4]"},
+		"a,b,x;y;z;w\n1,2,3\n":           {"1 [a b x;y;z;w]", "2 [1 2 3]"}, // semicolons do not separate a from b
 		"a,b\n\"x\ry\",2\n":              {"1 [a b]", "2 [x\ry 2]"},
 		"a,b\n1,2\r\r\n":                 {"1 [a b]", "2 [1 2]"},
 		"a,b\n\xff\n1,2\n":               {"1 [a b]", "3 [1 2]"},

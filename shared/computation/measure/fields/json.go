@@ -24,6 +24,19 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// MemberNames returns the names of the members of a JSON object.
+func MemberNames(object []byte) (names []string) {
+	for key := range Members(bytes.TrimLeft(object, JSONSpace)) {
+		if key == nil {
+			break
+		}
+		if name, ok := unquoted(key); ok {
+			names = append(names, string(name))
+		}
+	}
+	return names
+}
+
 // Elements returns an iterator over the raw values of a valid JSON array.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {

@@ -57,7 +57,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`{}` + "\n" + `{"id":"a"}` + "\n" + `{"id":null,"label":["x"]}` + "\n" + `{"id":true,"label":{}}` + "\n" +
 				`{"id":"b","label":"x","la\u0062el":"y"}` + "\n" + `{"id":"","label":""}` + "\n" + `{"id":"b","label":"y"}`, []string{
 				`run:1 error: the object has no "id"; expected it in every line`,
-				`run:1 error: the object has no "label"; expected it in every line (lines 1 and 2)`,
+				`run:1 error: the object has no "label"; expected it in every line`,
+				`run:2 error: the object has no "label", only "id"; expected it in every line`,
 				`run:3 error: "id" is null; expected a string or number`,
 				`run:3 error: "label" is an array; expected a string or number or true or false`,
 				`run:4 error: "id" is true; expected a string or number`,
@@ -112,9 +113,10 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:2 error: "label" is "one"; expected a finite decimal number such as -1.5 or 2e-3`,
 			`run:3 error: "label" is "1.2.3"; expected a finite decimal number such as -1.5 or 2e-3`,
 		}},
-		{"csv header without the fields", measure.CSV, Labels, "id;label\na;x\n", []string{
-			`run:1 error: the first line names no field "id"; it has "id;label", and fields are separated by commas or tabs`,
-			`run:1 error: the first line names no field "label"; it has "id;label", and fields are separated by commas or tabs`,
+		{"csv header without the fields", measure.CSV, Labels, "ID;labels\na;x\n", []string{
+			`run:1 error: the first line names no field "id"; it has "ID", "labels", and fields are separated by commas, tabs or semicolons; ` +
+				`"ID" is not "id", because names are compared byte by byte: rename it`,
+			`run:1 error: the first line names no field "label"; it has "ID", "labels", and fields are separated by commas, tabs or semicolons`,
 		}},
 		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,

@@ -116,7 +116,8 @@ func (f *file) number(line int, text []byte) (x float64, ok bool) {
 			fields.Quote(text))
 		return 0, false
 	}
-	f.errorf(line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
+	f.errorf(line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3%s", f.format.ValueField, fields.Quote(text),
+		fields.DecimalComma(text))
 	return 0, false
 }
 
@@ -180,8 +181,8 @@ func (f *file) column(header []string, field string) int {
 	at := slices.Index(header, field)
 	switch {
 	case at < 0:
-		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field,
-			fields.JoinFirst(header, len(header)))
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas, tabs or semicolons%s", field,
+			fields.JoinFirst(header, len(header)), fields.OtherSpelling(header, field))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1
@@ -219,9 +220,9 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		if !found {
 			continue
 		}
-		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
+		idText, idSound := f.member(in, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {
-			switch valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); {
+			switch valueText, sound := f.member(in, f.format.ValueField, value, valueKinds[f.values]); {
 			case sound && value[0] == '{':
 				f.setScores(&e, value)
 			case sound && f.values == Sets:
@@ -247,14 +248,23 @@ var (
 		Texts: {"string"}, Arrays: {"array"}}
 )
 
-// content returns the text of a raw value. It reports a value that is missing or of none of the kinds.
-func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
-	var fault string
+// member returns the text of the raw value of a member of the current line. It reports a member that is missing or of none of the kinds.
+func (f *file) member(in *lines.Reader, field string, raw []byte, kinds []string) (text []byte, ok bool) {
 	if raw == nil {
-		fault = fmt.Sprintf("the object has no %q; expected it in every line", field)
-	} else {
-		text, fault = fields.Text(field, raw, kinds)
+		names := fields.MemberNames(in.Text())
+		only := ""
+		if len(names) > 0 {
+			only = ", only " + fields.JoinFirst(names, len(names))
+		}
+		f.errorf(in.Number(), "the object has no %q%s; expected it in every line%s", field, only, fields.OtherSpelling(names, field))
+		return nil, false
 	}
+	return f.content(in.Number(), field, raw, kinds)
+}
+
+// content returns the text of a raw value. It reports a value of none of the kinds.
+func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
+	text, fault := fields.Text(field, raw, kinds)
 	if fault != "" {
 		f.errorf(line, "%s", fault)
 	}

@@ -3,8 +3,8 @@
 //
 // # Formats
 //
-// jsonl has one JSON object a line. Blank lines are ignored. csv is RFC 4180 in UTF-8. Its first line names the fields, and commas or tabs
-// separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats, only the two
+// jsonl has one JSON object a line. Blank lines are ignored. csv is RFC 4180 in UTF-8. Its first line names the fields, and commas, tabs or
+// semicolons separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats, only the two
 // fields that the Format names are read.
 //
 // # Equality

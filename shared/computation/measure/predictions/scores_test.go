@@ -60,7 +60,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"no column": {measure.CSV, "id\na\n", []string{
 			`run:1 error: the first line names 0 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"no id": {measure.CSV, "x,y\n1,2\n", []string{
-			`run:1 error: the first line names no field "id"; it has "x", "y", and fields are separated by commas or tabs`}},
+			`run:1 error: the first line names no field "id"; it has "x", "y", and fields are separated by commas, tabs or semicolons`}},
 		"many columns": {measure.CSV, wide(bounds.Set + 1), []string{
 			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"texts in columns": {measure.CSV, "id,x,y\na,1,two\nb,NaN,1\n", []string{

@@ -41,7 +41,7 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 		"not arrays": {measure.JSONL, `{"id":"a","label":"x"}` + "\n" + `{"id":"b","label":null}` + "\n" + `{"id":"b"}`, []string{
 			`run:1 error: "label" is a string; expected an array`,
 			`run:2 error: "label" is null; expected an array`,
-			`run:3 error: the object has no "label"; expected it in every line`,
+			`run:3 error: the object has no "label", only "id"; expected it in every line`,
 			`run:3 error: the id "b" was given before, on line 2; expected every id once`,
 		}},
 		"elements": {measure.JSONL, `{"id":"a","label":["x",["y"]]}` + "\n" + `{"id":"b","label":["x","","y"]}`, []string{

@@ -93,7 +93,7 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:2 error: span 1 of "spans": expected an object like {"start": 0, "end": 4, "type": "PER"}`}},
 		{"no list", jsonl, "", one(`"1-4"`), []string{`run:2 error: "spans" is a string; expected an array`}},
 		{"no spans", jsonl, "", `{"id": 1}` + "\n" + `{"id": 2, "spans": []}`, []string{
-			`run:1 error: the object has no "spans"; expected it in every line`}},
+			`run:1 error: the object has no "spans", only "id"; expected it in every line`}},
 		{"a missing document", jsonl, "", `{"id": 2, "spans": []}`, []string{
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "1"`}},

@@ -19,7 +19,7 @@ import (
 type ConverterInput struct {
 	Run   *inputs.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference      `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
-	From  string               `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format of the files: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; default trec-run or trec-qrels, the formats of stored files of retrieval"`
+	From  string               `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir,msmarco,json" doc:"the format of the files: trec-run, jsonl, csv, msmarco or json of runs, trec-qrels, jsonl, csv, beir, msmarco or json of judgments; default trec-run or trec-qrels, the formats of stored files of retrieval"`
 	To    string               `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
 }
 
@@ -62,7 +62,9 @@ var converterTool = define(metadata{
 	name: "converter", kind: "transformation", problems: append(truthProblems, fileProblems...),
 	summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments " +
-		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. Lines keep their order, and " +
+		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. The names of fields that other " +
+		"programs use, such as qid, docno and relevance, are read too, and so are the columns of `msmarco` and, as `json`, the dictionaries of " +
+		"pytrec_eval and ranx. Lines keep their order, and " +
 		"scores their digits. Fields do not change, so a spreadsheet may read an id as a formula. Several files become one.\n\n" +
 		"`file` has the converted file. `content` has up to 3 MiB. A larger file is behind the link in `url`, which works for half an hour; " +
 		"creating it requires a login. With its media type in `Accept`, or with `text/plain`, the answer is the file itself or a redirect to it.",
@@ -80,9 +82,9 @@ var converterTool = define(metadata{
 	for _, f := range []struct {
 		pointer string
 		format  conversion.Format
-	}{{"/from", from}, {"/to", to}} {
-		fields.AddIf(!slices.Contains(of.Formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member,
-			of.Formats)
+		all     []conversion.Format
+	}{{"/from", from, of.Sources}, {"/to", to, of.Formats}} {
+		fields.AddIf(!slices.Contains(f.all, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member, f.all)
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err
@@ -104,7 +106,7 @@ var converterTool = define(metadata{
 				}
 				if in.From == "" {
 					refused.Append(problem.Sentence(" The files were read as %s, for {from} does not say what they are: it can be one of %v.", from,
-						of.Formats))
+						of.Sources))
 				}
 				return refused
 			})

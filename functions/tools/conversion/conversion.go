@@ -14,10 +14,19 @@
 //	csv         topic,iteration,docid,grade    named by the first line
 //	beir        query-id corpus-id score       separated by tabs, named by the first line
 //
+// # Formats that are only read
+//
+//	msmarco  topic docid rank, topic docid score, or topic docid rank score    of runs, without names
+//	         topic docid grade                                                 of relevance judgments
+//	json     {"1":{"d7":12.5}}                                                 the dictionaries of pytrec_eval and ranx
+//	         [{"topic":"1","docid":"d7","score":12.5}]                         a list of the objects of jsonl
+//
 // The package reads all files that the evaluators read. In the formats of TREC, lines that begin with # are comments. In csv,
-// tabs may separate the fields instead of commas. In jsonl and csv the fields may have any order. The tag may be missing and is
-// then "run", the iteration may be missing and is then "0". In jsonl an id, tag or rank is a string or a number, and a number
-// stands for its text. The BEIR format has no iteration. If the target format cannot hold a value, a warning says so.
+// tabs or semicolons may separate the fields instead of commas. In jsonl and csv the fields may have any order, and the names that
+// other programs use, such as qid, docno and relevance (see aliases). The tag may be missing and is then "run", the iteration may
+// be missing and is then "0", and so is the rank. If a run has no scores, each document gets the score -rank. In jsonl an id, tag
+// or rank is a string or a number, and a number stands for its text. The BEIR format has no iteration. If the target format
+// cannot hold a value, a warning says so.
 //
 // Ids and tags are not empty and contain no white space, as in the formats of TREC. Scores are finite decimal numbers and keep
 // their text, except in jsonl if the text is no JSON number. Ranks keep their text, too, and may be any text, because evaluation
@@ -29,6 +38,7 @@ package conversion
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,16 +57,19 @@ import (
 // Format is the format of a file.
 type Format string
 
-// The formats. TRECRun is only for runs. TRECQrels and BEIR are only for relevance judgments. JSONL and CSV are for both.
+// The formats. TRECRun is only for runs. TRECQrels and BEIR are only for relevance judgments. The others are for both. MSMARCO and JSON
+// are only read.
 const (
 	TRECRun   Format = "trec-run"
 	TRECQrels Format = "trec-qrels"
 	JSONL     Format = "jsonl"
 	CSV       Format = "csv"
 	BEIR      Format = "beir"
+	MSMARCO   Format = "msmarco"
+	JSON      Format = "json"
 )
 
-// Convert reads a run or judgments from files in one of the kind's Formats, and writes them to w in another one. Several files
+// Convert reads a run or judgments from files in one of the kind's Sources, and writes them to w in one of its Formats. Several files
 // become one. The diagnostics are the errors and warnings in the order of files and lines, at most measure.MaxDiagnostics.
 // Diagnostics of a whole file are last. If there is an error among them, the output is incomplete and must be discarded. The
 // returned error comes from a reader, w or the context.
@@ -66,6 +79,13 @@ func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files 
 	out.begin()
 	for _, f := range files {
 		r := &reader{kind: k, file: f.Name, report: report, out: out, values: make([][]byte, len(k.columns))}
+		if from == JSON {
+			if err := cmp.Or(r.readJSON(ctx, f.Content), out.err); err != nil {
+				return nil, err
+			}
+			r.expectLines()
+			continue
+		}
 		in := lines.NewReader(ctx, f.Name, f.Content, report)
 		switch from {
 		case JSONL:
@@ -74,6 +94,8 @@ func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files 
 			r.readCSV(in)
 		case BEIR:
 			r.readBEIR(in)
+		case MSMARCO:
+			r.readUnnamed(in)
 		default:
 			r.readTREC(in)
 		}
@@ -83,9 +105,7 @@ func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files 
 		if out.err != nil {
 			return nil, out.err
 		}
-		if r.lines == 0 && !report.Failed() {
-			report.Errorf(f.Name, 0, "the file is empty or has no lines of %s; expected one for each document", k.name)
-		}
+		r.expectLines()
 	}
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file to convert")
@@ -196,7 +216,8 @@ var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number
 
 // Kind is the kind of content of a file.
 type Kind struct {
-	Formats []Format // formats of its files, the TREC format first
+	Formats []Format // formats that are read and written, the TREC format first
+	Sources []Format // formats that are read
 	name    string
 	columns []column
 	trec    []int  // columns in the order of the TREC format; constant stands for Q0
@@ -210,9 +231,11 @@ var (
 	// Runs are lists of documents ranked by topic.
 	Runs = &Kind{
 		Formats: []Format{TRECRun, JSONL, CSV},
+		Sources: []Format{TRECRun, JSONL, CSV, MSMARCO, JSON},
 		name:    "runs",
 		columns: []column{
-			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score}, {name: "tag", otherwise: "run"},
+			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank, otherwise: "0"}, {name: "score", values: score},
+			{name: "tag", otherwise: "run"},
 		},
 		trec:   []int{0, constant, 1, 2, 3, 4},
 		layout: "topic, Q0, docid, rank, score and tag",
@@ -220,6 +243,7 @@ var (
 	// Qrels are relevance judgments.
 	Qrels = &Kind{
 		Formats: []Format{TRECQrels, JSONL, CSV, BEIR},
+		Sources: []Format{TRECQrels, JSONL, CSV, BEIR, MSMARCO, JSON},
 		name:    "relevance judgments",
 		columns: []column{{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"}, {name: "grade", values: grade}},
 		trec:    []int{0, 1, 2, 3},
@@ -243,22 +267,27 @@ func (k *Kind) names(separator string) string {
 	return strings.Join(lists.Map(k.columns, func(c column) string { return c.name }), separator)
 }
 
-// required returns the names of the required columns.
-func (k *Kind) required() (names []string) {
-	for _, c := range k.columns {
-		if c.otherwise == "" {
-			names = append(names, c.name)
+// missing returns the first required column that a file lacks, or -1. Ranks stand in for scores.
+func (k *Kind) missing(has func(column int) bool) int {
+	for i, c := range k.columns {
+		ranked := c.values == score && has(rankOfRun)
+		if c.otherwise == "" && !has(i) && !ranked {
+			return i
 		}
 	}
-	return names
+	return -1
 }
 
 // beirHeader is the first line of relevance judgments in the BEIR format.
 const beirHeader = "query-id\tcorpus-id\tscore"
 
 const (
-	topic     = 0 // the column of topics
-	iteration = 1 // the column of relevance judgments that the BEIR format lacks
+	topic      = 0 // the column of topics
+	iteration  = 1 // the column of relevance judgments that the BEIR format lacks
+	docOfQrels = 2 // the column of documents in relevance judgments
+	docOfRun   = 1 // the column of documents in runs
+	rankOfRun  = 2 // the column of ranks in runs
+	lastOfBoth = 3 // the column of scores in runs, and of grades in relevance judgments
 )
 
 // fault describes the error in a value of the column. It returns an empty text for a valid value.

@@ -47,10 +47,12 @@ func TestRuns_ReportFaults(t *testing.T) {
 				"twice",
 		}},
 		"a bad first line": {runs, conversion.CSV, "topic,docno,topic,score\n1,a,1,1\n", []string{
-			`f:1 warning: the field "docno" is left out, here and in any other line, as is any other than ` + runNames,
 			`f:1 error: the first line names the field "topic" twice; expected it once`,
-			`f:1 error: the first line names no field "docid"; expected ` + runNames + `, separated by commas or tabs`,
-			`f:1 error: the first line names no field "rank"; expected ` + runNames + `, separated by commas or tabs`,
+		}},
+		"a first line without names": {runs, conversion.CSV, "topic,text,tag\n1,a,1\n", []string{
+			`f:1 warning: the field "text" is left out, here and in any other line, as is any other than ` + runNames,
+			`f:1 error: the first line names no field "docid"; it has "topic", "text", "tag", and expected are ` + runNames +
+				`, separated by commas, tabs or semicolons`,
 		}},
 		"a first line that is not closed": {runs, conversion.CSV, "\"topic\n", []string{
 			"f:1 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it " +

@@ -3,7 +3,6 @@ package conversion
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"assay/shared/computation/measure"
@@ -19,9 +18,14 @@ type reader struct {
 	out    *writer
 	values [][]byte // values of the current line, in the order of the columns
 
-	whole []byte // memory for the text of a grade
+	whole []byte // memory for the text of a grade, or of a score from a rank
+
+	columns      []int // the column of each field in the last line, or -1; nil before the first line
+	decimalComma bool  // numbers may have a comma for the point, because it separates no fields
+	where        string
 
 	lines     int  // lines that had values, valid or not
+	unscored  bool // it has warned that the file has no scores
 	unheld    bool // it has warned that an iteration is left out
 	extra     bool // it has warned that a field is left out
 	commented bool // it has warned that a comment looks like a line
@@ -29,15 +33,44 @@ type reader struct {
 
 func (r *reader) errorf(line int, format string, args ...any) {
 	r.lines++ // a file with only errors does not count as empty
-	r.report.Errorf(r.file, line, format, args...)
+	r.report.Errorf(r.file, line, "%s%s", r.where, fmt.Sprintf(format, args...))
+}
+
+// expectLines reports a file without lines.
+func (r *reader) expectLines() {
+	if r.lines == 0 && !r.report.Failed() {
+		r.report.Errorf(r.file, 0, "the file is empty or has no lines of %s; expected one for each document", r.kind.name)
+	}
+}
+
+// setScore gives a document without a score the score -rank. ok is false if the rank is not a number, which it reports.
+func (r *reader) setScore(line int) (ok bool) {
+	x, ok := fields.ParseScore(r.values[rankOfRun])
+	if !ok {
+		r.errorf(line, "there is no score, and the rank %s is not a number that could take its place", fields.Quote(r.values[rankOfRun]))
+		return false
+	}
+	if !r.unscored {
+		r.unscored = true
+		r.report.Warnf(r.file, line, "the file has no scores, so each document gets the score -rank, here and in any other line")
+	}
+	r.whole = strconv.AppendFloat(r.whole[:0], 0-x, 'g', -1, 64)
+	r.values[lastOfBoth] = r.whole
+	return true
 }
 
 // accept checks the values of a line and writes them. It returns false if reading should stop.
 func (r *reader) accept(line int) bool {
 	r.lines++
 	sound := true
+	if r.kind == Runs && r.values[lastOfBoth] == nil && r.values[rankOfRun] != nil && !r.setScore(line) {
+		return true
+	}
 	for i := range r.kind.columns {
 		c := &r.kind.columns[i]
+		if r.decimalComma && i == lastOfBoth {
+			r.values[i] = bytes.Replace(r.values[i], []byte{','}, []byte{'.'}, 1)
+		}
 		if r.values[i] == nil && c.otherwise != "" {
 			r.values[i] = []byte(c.otherwise)
 		}
@@ -132,83 +165,4 @@ func (r *reader) readBEIR(in *lines.Reader) {
 			return
 		}
 	}
-}
-
-// readJSONL reads an object from each line.
-func (r *reader) readJSONL(in *lines.Reader) {
-	expected := "with " + r.kind.names(", ")
-	for in.Scan() {
-		clear(r.values)
-		found, fault := fields.Object(in.Text(), expected, func(key, raw []byte) string { return r.member(in.Number(), key, raw) })
-		for i, c := range r.kind.columns {
-			if found && fault == "" && r.values[i] == nil && c.otherwise == "" {
-				fault = fmt.Sprintf("the object has no %q; expected it in every line", c.name)
-			}
-		}
-		if fault != "" {
-			r.errorf(in.Number(), "%s", fault)
-		} else if found && !r.accept(in.Number()) {
-			return
-		}
-	}
-}
-
-// member stores a value of an object.
-func (r *reader) member(line int, key, raw []byte) (fault string) {
-	i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
-	if i < 0 {
-		r.warnDropped(line, key[1:len(key)-1])
-		return ""
-	}
-	c := &r.kind.columns[i]
-	if r.values[i] != nil {
-		return fmt.Sprintf("the object has %q twice; expected it once", c.name)
-	}
-	r.values[i], fault = fields.Text(c.name, raw, jsonKinds[c.values])
-	return fault
-}
-
-// readCSV reads a header record and then records of values.
-func (r *reader) readCSV(in *lines.Reader) {
-	records := fields.NewRecords(in, r.errorf, r.kind.required()...)
-	line, header := records.Header()
-	if header == nil {
-		return
-	}
-	columns, ok := r.header(line, header)
-	if !ok {
-		return
-	}
-	for line, record := range records.All() {
-		for i, column := range columns {
-			if column >= 0 {
-				r.values[column] = record[i]
-			}
-		}
-		if !r.accept(line) {
-			return
-		}
-	}
-}
-
-// header returns the column of each field of a csv file. It returns -1 for a field without a column.
-func (r *reader) header(line int, names []string) (columns []int, ok bool) {
-	ok = true
-	for _, name := range names {
-		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return c.name == name })
-		if i < 0 {
-			r.warnDropped(line, []byte(name))
-		} else if slices.Contains(columns, i) {
-			ok = false
-			r.errorf(line, "the first line names the field %q twice; expected it once", name)
-		}
-		columns = append(columns, i)
-	}
-	for i, c := range r.kind.columns {
-		if c.otherwise == "" && !slices.Contains(columns, i) {
-			ok = false
-			r.errorf(line, "the first line names no field %q; expected %s, separated by commas or tabs", c.name, r.kind.names(", "))
-		}
-	}
-	return columns, ok
 }

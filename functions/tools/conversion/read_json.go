@@ -1,0 +1,210 @@
+package conversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/shared/computation/measure/bounds"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/steps"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// perValue is the number of steps of a value in a JSON file.
+const perValue = 100
+
+// boundedText reads a JSON file. It refuses a single value of more than bounds.ValueLine bytes, which the decoder would keep in memory.
+type boundedText struct {
+	text    io.Reader
+	decoder *jsontext.Decoder
+	read    int64
+}
+
+// Read implements io.Reader.
+func (b *boundedText) Read(p []byte) (int, error) {
+	if b.read-b.decoder.InputOffset() > bounds.ValueLine {
+		return 0, lines.Refusal(fmt.Sprintf("a name or value of the file is longer than %d bytes", bounds.ValueLine))
+	}
+	n, err := b.text.Read(p)
+	b.read += int64(n)
+	return n, err
+}
+
+// readJSON reads a file that is one JSON value: an object with the documents of each topic, or a list of objects. It returns only errors of
+// the reader and of the context.
+func (r *reader) readJSON(ctx context.Context, packed io.Reader) error {
+	text, err := lines.Unpack(packed, lines.StandardExpansion)
+	if err != nil {
+		return r.unread(nil, err)
+	}
+	bounded := &boundedText{text: text}
+	d := jsontext.NewDecoder(bounded, jsontext.AllowDuplicateNames(true))
+	bounded.decoder = d
+	counter := steps.Of(ctx)
+	switch d.PeekKind() {
+	case '{':
+		err = r.readTopics(counter, d)
+	case '[':
+		err = r.readObjects(counter, d)
+	default:
+		if _, err = d.ReadToken(); err == nil {
+			r.errorf(0, "the file is not one JSON object or array; expected an object with the documents of each topic, or an array of objects")
+		}
+	}
+	r.where = ""
+	if errors.Is(err, io.EOF) && d.InputOffset() == 0 {
+		return nil // expectLines reports an empty file
+	}
+	return r.unread(d, err)
+}
+
+// unread reports the error of a file that cannot be read on, unless it is an error of the reader or the context, which it returns.
+func (r *reader) unread(d *jsontext.Decoder, err error) error {
+	refusal, refused := errors.AsType[lines.Refusal](err)
+	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case err == nil:
+		return nil
+	case refused:
+		r.errorf(0, "%s", refusal)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		r.errorf(0, "the file ends within its JSON text; it was probably cut short, so write it again")
+	case invalid:
+		r.errorf(0, "the file is not valid JSON at byte %d: %v; JSON has no NaN and no Infinity", d.InputOffset(), syntax.Err)
+	default:
+		return err
+	}
+	return nil
+}
+
+// readTopics reads an object that has an object for each topic, with the score or grade of each document.
+func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
+	value := &r.kind.columns[lastOfBoth]
+	document := docOfRun
+	if r.kind == Qrels {
+		document = docOfQrels
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		topic := []byte(name.String())
+		r.where = "topic " + fields.Quote(topic) + ": "
+		if d.PeekKind() != '{' {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+			r.errorf(0, "expected an object with the %s of each document", value.name)
+			continue
+		}
+		if _, err = d.ReadToken(); err != nil {
+			return err
+		}
+		for d.PeekKind() == '"' {
+			if name, err = d.ReadToken(); err != nil {
+				return err
+			}
+			r.begin()
+			r.values[0] = topic
+			r.values[document] = []byte(name.String())
+			if d.PeekKind() != '0' {
+				if err := d.SkipValue(); err != nil {
+					return err
+				}
+				r.errorf(0, "the %s of %s is not a number", value.name, fields.Quote(r.values[document]))
+				continue
+			}
+			number, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			r.values[lastOfBoth] = []byte(number.String())
+			if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
+				return err
+			}
+		}
+		if _, err = d.ReadToken(); err != nil {
+			return err
+		}
+	}
+	return r.end(d)
+}
+
+// end reads the end of the file's value, and expects nothing after it.
+func (r *reader) end(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	r.where = ""
+	if _, err := d.ReadToken(); err == nil {
+		r.errorf(0, "text follows the JSON value of the file; if each line is an object, the format is jsonl")
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// readObjects reads an array of objects with the members of jsonl.
+func (r *reader) readObjects(counter *steps.Counter, d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for n := 1; d.PeekKind() != ']'; n++ {
+		r.where = fmt.Sprintf("object %d of the array: ", n)
+		if kind := d.PeekKind(); kind != '{' {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+			r.errorf(0, "it is no object; expected one with %s", r.kind.names(", "))
+			continue
+		}
+		r.begin()
+		fault, err := r.readMembers(d)
+		if err != nil {
+			return err
+		}
+		if fault == "" {
+			fault = r.incomplete()
+		}
+		if fault != "" {
+			r.errorf(0, "%s", fault)
+		} else if !r.accept(0) {
+			return nil
+		}
+		if err := counter.Add(perValue); err != nil || r.report.Full() {
+			return err
+		}
+	}
+	return r.end(d)
+}
+
+// readMembers reads the members of an object, and returns the first fault.
+func (r *reader) readMembers(d *jsontext.Decoder) (fault string, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return "", err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadValue()
+		if err != nil {
+			return "", err
+		}
+		key := name.Clone()
+		value, err := d.ReadValue()
+		if err != nil {
+			return "", err
+		}
+		if fault == "" {
+			fault = r.member(0, key, value.Clone())
+		}
+	}
+	_, err = d.ReadToken()
+	return fault, err
+}

@@ -141,7 +141,11 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		{`{"score": 0.25, "uid": "a"}` + "\n", "", "regression jsonl uid score", true},
 		{`{"uid": 1, "prediction": "yes"}` + "\n", "", "classification jsonl uid prediction", true},
 		{`{"p": 1, "q": "yes"}` + "\n", "", "classification jsonl p q", true},
-		{`{"p": 1, "q": "yes"` + "\n", "", "retrieval trec-run  ", true},
+		{`{"p": 1, "q": "yes"` + "\n", "", "classification jsonl p label", true},
+		{`{"id": 1, "score": NaN}` + "\n", "", "classification jsonl id score", true},
+		{`{"text": "` + strings.Repeat("x", 70_000) + `", "uid": 1}` + "\n", "", "classification jsonl uid text", true},
+		{"ID;Label\na;x\n", "", "classification csv ID Label", true},
+		{"# sent_id = 1\n# text = EU\nEU NNP B-ORG\n\n# sent_id = 2\nX O\n", "", "spans conll  ", true},
 		{"p," + strings.Repeat("é", 101) + ",q\n", "", "classification csv p q", true},
 		{"p," + strings.Repeat("é", 101) + "\n", "", "retrieval trec-run  ", true},
 		{"# made by x, y\n\n1 Q0 a 1 2.5 x\n", "", "retrieval trec-run  ", true},
@@ -190,11 +194,11 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"qid":"1","docid":"d","score":1.0}`: "(the tool converter writes them), so it was read as a TREC run",
+		`{"qid":"1","docid":"d","score":1.0}`: "(assay convert and the tool converter write them), so it was read as a TREC run",
 		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
 		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
 		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
-		"1,Q0,d,1,2.5,x\n":                    "separate the fields by spaces or tabs, or convert it (POST /v1/tools/converter)",
+		"1,Q0,d,1,2.5,x\n":                    "it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter",
 		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
 		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
 	} {

@@ -25,12 +25,20 @@ const taskHelp = "The task is named by its URL, its id, its name, or a part of i
 const submitHelp = taskHelp + ` Registers for it
 first, where that is open. Files are checked with the server's code before a byte is sent. A task
 with several datasets needs to know which a file is for: DATASET=FILE. After an interruption the
-same command goes on.`
+same command goes on. ` + stdinHelp
 
 const evalHelp = `What is no file is a measure: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
 with the first one by the measure that is named first: by the randomization test over topics, with
 Holm's correction. With --trec, names, flags and output are those of trec_eval 10, whose measures
-it has but for a few.`
+it has but for a few. ` + stdinHelp
+
+const stdinHelp = "A hyphen (-) in the place of a file is standard input."
+
+const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
+msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
+dictionaries of pytrec_eval and ranx, or an array of objects). Fields of jsonl, csv and json may have
+the names of other programs, such as qid, docno and relevance, and csv may be separated by commas,
+tabs or semicolons. ` + stdinHelp
 
 const exportHelp = `Saves the task, its datasets, registrations, submissions, runs, scores, announcements and files of
 runs: each list as JSON Lines, in the form of the API, and as CSV. Files that are there already are
@@ -156,13 +164,13 @@ var groups = []struct {
 				f.StringArrayP("measure", "m", nil, "a measure; with --trec by its name in trec_eval")
 			}},
 		{use: "validate FILE...", short: "Say what is wrong with runs, line by line", args: cobra.MinimumNArgs(1), run: validate,
-			flags: formatFlags},
-		{use: "convert FILE... --from FORMAT --to FORMAT", short: "Convert runs and relevance judgments between formats",
-			more: "Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir.",
+			more: stdinHelp, flags: formatFlags},
+		{use: "convert FILE...", short: "Convert runs and relevance judgments between formats",
+			more: convertHelp, example: "  assay convert run.csv -o run.txt\n  assay convert qrels.tsv --qrels --from beir --to trec-qrels -o qrels.txt",
 			args: cobra.MinimumNArgs(1), run: convert, flags: func(f *pflag.FlagSet) {
-				f.String("from", "trec-run", "format of the files")
-				f.String("to", "jsonl", "format to write")
-				f.Bool("qrels", false, "files in jsonl or csv are relevance judgments")
+				f.String("from", "", "format of the files; guessed by the first file unless given")
+				f.String("to", "", "format to write; unless given, the format of TREC, or jsonl for files in that format")
+				f.Bool("qrels", false, "the files are relevance judgments")
 				f.StringP("output", "o", "", "file to write, instead of standard output")
 			}},
 		{use: "fuse RUN RUN...", short: "Make one run of several", args: cobra.MinimumNArgs(2), run: fuse, flags: func(f *pflag.FlagSet) {
@@ -234,7 +242,7 @@ func submitFlags(f *pflag.FlagSet) {
 func formatFlags(f *pflag.FlagSet) {
 	f.String("kind", "", "one of "+strings.Join(measure.Kinds(), ", ")+"; guessed by the file unless given")
 	f.String("format", "", strings.Join(measure.Formats(), ", ")+"; guessed by the file unless given")
-	f.String("id", "id", "with --format jsonl or csv: field of the id")
-	f.String("value", "label", "with --format jsonl or csv: field of the label or value")
+	f.String("id", "", "with --format jsonl or csv: field of the id; guessed by the file unless given")
+	f.String("value", "", "with --format jsonl or csv: field of the label or value; guessed by the file unless given")
 	f.String("separator", "", "with --kind multilabel: what separates labels in csv; a vertical bar unless given")
 }

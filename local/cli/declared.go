@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
+	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/problem"
 
 	"go.yaml.in/yaml/v3"
@@ -113,9 +113,10 @@ func member(of *yaml.Node, token string) *yaml.Node {
 	return nil
 }
 
-// readDeclared reads a declared file. Paths in the file are relative to its folder.
-func readDeclared(path string) (*declared, error) {
-	f, err := os.Open(path)
+// readDeclared reads a declared file. Paths in the file are relative to its folder, or to the current folder for standard input.
+func readDeclared(file scoring.File) (*declared, error) {
+	path := file.Name
+	f, err := file.Open()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,28 +20,60 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// settings returns how to read a file. The flags decide; the content of the file decides what no flag names.
-func (c *call) settings(file scoring.File) (scoring.Settings, error) {
+// settings returns how to read a run and possibly its truth. The flags decide; the content of the files decides what no flag names.
+func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settings, error) {
 	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
-	named := func(field string) string {
-		if f.Kind == "" && !c.flags.Changed(field) { // The field is guessed together with the format.
-			return ""
-		}
-		return c.text(field)
-	}
 	if f.Kind == "" || measure.HasFields(f.Kind) {
-		f.IDField, f.ValueField = named("id"), named("value")
+		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
-	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
-	switch {
-	case err != nil || because == "" || s.Kind.Ranks() || c.json:
-	case measure.HasFields(s.Format.Kind):
-		c.note("%s: read as %s for %s, with the id in %q and the value in %q (--format, --kind, --id and --value say otherwise)", because,
-			s.Format.Kind, s.Kind, s.Format.IDField, s.Format.ValueField)
-	default:
-		c.note("%s: read as %s for %s (--format and --kind say otherwise)", because, s.Format.Kind, s.Kind)
+	r, err := offline.Read(measure.Kind(c.text("kind")), f, run, truth...)
+	if err != nil {
+		return r.Settings, err
 	}
-	return s, err
+	if r.Kind.Ranks() {
+		if err := c.requireTREC(truth, run); err != nil {
+			return r.Settings, err
+		}
+	}
+	c.guess = ""
+	if r.Guessed {
+		c.guess = r.String()
+	}
+	if r.Because != "" && !r.Kind.Ranks() && !c.json {
+		c.note("%s: %s (--format, --kind, --id and --value say otherwise)", r.Because, r)
+	}
+	return r.Settings, nil
+}
+
+// requireTREC refuses rankings and judgments in the formats of other programs, with the commands that convert them.
+func (c *call) requireTREC(truth []scoring.File, runs ...scoring.File) error {
+	var names, commands []string
+	for i, file := range slices.Concat(truth, runs) {
+		kind := conversion.Qrels
+		if i >= len(truth) {
+			kind = conversion.Runs
+		}
+		command, err := offline.Foreign(kind, file)
+		if err != nil {
+			return err
+		}
+		if command != "" {
+			names, commands = append(names, file.Name), append(commands, command)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &refusal{fileRefused, fmt.Sprintf("Rankings are evaluated in the formats of TREC, and %s has another one. Convert it first.",
+		strings.Join(names, ", ")), strings.Join(commands, " && ")}
+}
+
+// refused adds to the refusal of a file how the file was read, if that was guessed.
+func (c *call) refused(err error) error {
+	if _, refused := errors.AsType[*offline.Refused](err); !refused || c.guess == "" {
+		return err
+	}
+	return &refusal{fileRefused, err.Error(), fmt.Sprintf("the same command with --kind and --format, if the file is not what it was %s", c.guess)}
 }
 
 // diagnosed returns an error if a diagnostic is an error or err is not nil. Otherwise it prints the warnings.
@@ -55,13 +88,17 @@ func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
 
 func validate(c *call) {
 	all, lines := []measure.Diagnostic{}, [][]string{}
-	for _, f := range offline.Files(c.args...) {
+	heal := ""
+	for _, f := range c.files(c.args...) {
 		s, err := c.settings(f)
 		if c.fail(err) {
 			return
 		}
 		found, err := scoring.ValidateRun(c.ctx, s, []scoring.File{f})
 		c.fail(err)
+		if r, ok := errors.AsType[*refusal](c.refused(offline.Refuse(found, nil))); ok {
+			heal = r.heal
+		}
 		all = append(all, found...)
 	}
 	for _, line := range offline.Lines(all) {
@@ -75,26 +112,58 @@ func validate(c *call) {
 	}
 	c.print(all, lines...)
 	if measure.HasErrors(all) {
-		c.fail(&refusal{fileRefused, "The files have errors.", ""})
+		c.fail(&refusal{fileRefused, "The files have errors.", heal})
 	}
 }
 
 func convert(c *call) {
-	from, to := conversion.Format(c.text("from")), conversion.Format(c.text("to"))
-	kind := conversion.Runs
-	ofQrels := func(f conversion.Format) bool { return f == conversion.TRECQrels || f == conversion.BEIR }
-	if c.yes("qrels") || ofQrels(from) || ofQrels(to) {
-		kind = conversion.Qrels
-	}
-	for _, f := range []conversion.Format{from, to} {
-		if !slices.Contains(kind.Formats, f) {
-			c.fail(&refusal{failed, fmt.Sprintf("There is no format %q here; there are %v.", f, kind.Formats), ""})
-			return
+	kind, from, to := c.conversion()
+	for _, f := range []struct {
+		flag   string
+		format conversion.Format
+		all    []conversion.Format
+	}{{"from", from, kind.Sources}, {"to", to, kind.Formats}} {
+		if !slices.Contains(f.all, f.format) {
+			c.fail(&refusal{failed, fmt.Sprintf("There is no format %q for --%s here; there are %v.", f.format, f.flag, f.all), ""})
 		}
+	}
+	if c.err != nil {
+		return
 	}
 	c.fail(c.save(func(w io.Writer, files []measure.File) error {
 		return c.diagnosed(kind.Convert(c.ctx, w, from, to, files...))
 	}))
+}
+
+// conversion returns what to convert, from the flags and from the content of the first file.
+func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) {
+	from, to = conversion.Format(c.text("from")), conversion.Format(c.text("to"))
+	ofQrels := func(f conversion.Format) bool { return f == conversion.TRECQrels || f == conversion.BEIR }
+	switch {
+	case c.yes("qrels") || ofQrels(from):
+		kind = conversion.Qrels
+	case from == conversion.TRECRun:
+		kind = conversion.Runs
+	case ofQrels(to):
+		kind = conversion.Qrels
+	case to == conversion.TRECRun:
+		kind = conversion.Runs
+	}
+	if from == "" {
+		var err error
+		if kind, from, err = offline.Recognized(kind, c.files(c.args[0])[0]); c.fail(err) {
+			return conversion.Runs, from, to
+		}
+	}
+	kind = cmp.Or(kind, conversion.Runs)
+	switch {
+	case to != "":
+	case from == kind.Formats[0]:
+		to = conversion.JSONL
+	default:
+		to = kind.Formats[0]
+	}
+	return kind, from, to
 }
 
 func fuse(c *call) {
@@ -104,6 +173,9 @@ func fuse(c *call) {
 	}
 	if fields := s.Check(); len(fields) > 0 {
 		c.fail(&refusal{failed, strings.TrimPrefix(fields[0].Pointer, "/") + " " + fields[0].Detail, ""})
+		return
+	}
+	if c.fail(c.requireTREC(nil, c.files(c.args...)...)) {
 		return
 	}
 	c.fail(c.save(func(w io.Writer, files []measure.File) error {
@@ -128,13 +200,17 @@ func eval(c *call) {
 	}
 	names, _ := c.flags.GetStringArray("measure")
 	names = append(names, c.args[n:]...)
-	truth, runs := offline.Files(c.args[0]), offline.Files(c.args[1:n]...)
-	s, err := c.evalSettings(truth[0], runs[0], names)
+	files := c.files(c.args[:n]...)
+	if c.err != nil {
+		return
+	}
+	truth, runs := files[:1], files[1:]
+	s, err := c.evalSettings(truth[0], runs, names)
 	if c.fail(err) {
 		return
 	}
 	evaluated, err := offline.Evaluate(c.ctx, s, truth, runs...)
-	if c.fail(err) {
+	if c.fail(c.refused(err)) {
 		return
 	}
 	compared, err := offline.Compare(c.ctx, evaluated, s.Kind, s.Measures[0])
@@ -145,13 +221,23 @@ func eval(c *call) {
 }
 
 // evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
-func (c *call) evalSettings(truth, run scoring.File, names []string) (scoring.Settings, error) {
-	if kind := offline.KindOf(names); kind != "" && !c.flags.Changed("kind") {
+func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []string) (scoring.Settings, error) {
+	for _, name := range names {
+		if isFile(name) {
+			return scoring.Settings{}, &refusal{failed, fmt.Sprintf("%s is a file, and files stand before measures.", name), ""}
+		}
+	}
+	kind, err := offline.KindOf(names)
+	if err != nil {
+		return scoring.Settings{}, err
+	}
+	guessed := !c.flags.Changed("kind")
+	if kind != "" && guessed {
 		c.fail(c.flags.Set("kind", string(kind)))
 	}
-	s, err := c.settings(run)
-	if err == nil && c.text("format") == "" {
-		err = offline.SameFormat(s, truth, run)
+	s, err := c.settings(runs[0], truth)
+	if err == nil && s.Kind.Ranks() {
+		err = c.requireTREC(nil, runs[1:]...)
 	}
 	if err != nil {
 		return s, err
@@ -159,8 +245,8 @@ func (c *call) evalSettings(truth, run scoring.File, names []string) (scoring.Se
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
-	if s.Measures, err = offline.Parse(s.Kind, names); err != nil {
-		err = fmt.Errorf("what is no file is a measure, runs stand before measures, and --kind names the kind: %w", err)
+	if s.Measures, err = offline.Parse(s.Kind, names); err != nil && guessed {
+		err = fmt.Errorf("%w. The files look like %s: --kind names another kind", err, s.Kind)
 	}
 	return s, err
 }
@@ -197,7 +283,10 @@ func (c *call) evalAsTREC() error {
 	measures, _ := c.flags.GetStringArray("measure")
 	t := offline.TREC{Measures: measures, PerTopic: c.yes("per-topic"), Complete: c.yes("complete"), NoSummary: c.yes("no-summary"),
 		Judged: c.yes("judged"), Level: c.number("level")}
-	files := offline.Files(c.args...)
+	files := c.files(c.args...)
+	if err := cmp.Or(c.err, c.requireTREC(files[:1], files[1:]...)); err != nil {
+		return err
+	}
 	out := transform.NewWriter(c.out, runes.Map(visible))
 	return errors.Join(t.Print(c.ctx, out, files[0], files[1]), out.Close())
 }

@@ -18,7 +18,6 @@ import (
 	"unicode"
 
 	"assay/local/cli/client"
-	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
@@ -174,8 +173,11 @@ func flatten(into map[string]string, prefix string, of map[string]any) {
 
 // save opens the files that the arguments name, and calls write with the file that --output names or with standard output.
 func (c *call) save(write func(io.Writer, []measure.File) error) error {
-	files, done := scoring.Contents(offline.Files(c.args...))
+	files, done := scoring.Contents(c.files(c.args...))
 	defer done()
+	if c.err != nil {
+		return c.err
+	}
 	path := c.text("output")
 	if path == "" {
 		return write(c.out, files)
@@ -190,8 +192,8 @@ func (c *call) save(write func(io.Writer, []measure.File) error) error {
 	return durable.Write(filepath.Dir(path), path, func(f *os.File) error { return write(f, files) })
 }
 
-// isFile reports whether the path exists and is no folder.
+// isFile reports whether the path exists and is no folder, or stands for standard input.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
+	return path == stdin || err == nil && !info.IsDir()
 }

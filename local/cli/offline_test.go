@@ -74,9 +74,9 @@ func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p.says(fileRefused, []string{`no field "doc"`}, "validate", run, "--id", "doc")
 	p.says(done, []string{"Valid."}, "validate", run, "--value", "gold")
 	p.says(fileRefused, []string{`no field "labels"`}, "validate", run, "--kind", "multilabel", "--value", "labels")
-	p.says(fileRefused, []string{`it has "id;labels"`}, "validate", p.write("other.csv", "id;labels\na;x\n"), "--kind", "multilabel")
+	p.says(done, []string{"Valid."}, "validate", p.write("other.csv", "id;labels\na;x\n"), "--kind", "multilabel")
 	p.says(fileRefused, []string{"is null"}, "validate", p.write("run.jsonl", `{"id":"a","label":null}`+"\n"), "--kind", "classification")
-	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl like jsonl: write both in one format"}, "eval", truth,
+	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl looks like jsonl: write both in one format"}, "eval", truth,
 		p.write("run.jsonl", `{"id":"a","label":"x"}`+"\n"), "Accuracy")
 	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
 	scores := p.write("scores.csv", "id,label\na,0.25\nb,0.5\n")
@@ -140,10 +140,11 @@ func TestEval_Flags(t *testing.T) {
 		t.Errorf("GMAP is compared: %s%s", r.out, r.errs)
 	}
 	p.says(failed, []string{`"ranking" is not built in`}, "eval", qrels, run, "--kind", "ranking")
-	p.says(failed, []string{"what is no file is a measure"}, "eval", qrels, run, "missing.txt")
+	p.says(failed, []string{`no file and no measure "missing.txt"`}, "eval", qrels, run, "missing.txt")
+	p.says(failed, []string{"files stand before measures"}, "eval", qrels, run, "AP", run)
 	p.says(fileRefused, []string{"is a directory"}, "eval", p.folder, run)
 	p.says(failed, []string{`no measure "foo"`}, "eval", "--trec", "-m", "foo", qrels, run)
-	p.says(failed, []string{"did you mean AP"}, "eval", qrels, run, "ap")
+	p.says(failed, []string{"did you mean the measure AP of retrieval"}, "eval", qrels, run, "ap")
 	p.says(fileRefused, []string{"bad.txt:1: error"}, "eval", qrels, p.write("bad.txt", "1 Q0 a 1 nan t\n"), "AP")
 	p.says(fileRefused, []string{"no file missing"}, "eval", qrels, "missing", "AP")
 	labels := p.write("truth.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n")
@@ -151,7 +152,7 @@ func TestEval_Flags(t *testing.T) {
 		`{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"a"}`+"\n")
 	p.says(done, []string{"Accuracy", "0.5000"}, "eval", labels, predicted, "Accuracy")
 	p.says(done, []string{"MCC"}, "eval", labels, predicted, "--measure", "MCC")
-	p.says(failed, []string{`--kind names the kind: measure "BLEU": there is no classification measure "BLEU", but one of the kind text: `},
+	p.says(failed, []string{`there is no classification measure "BLEU", but one of the kind text: `},
 		"eval", labels, predicted, "--measure", "BLEU", "--kind", "classification")
 	p.says(done, []string{"BLEU was computed with nrefs:1"}, "eval", labels, predicted, "--measure", "BLEU") // No other kind has BLEU.
 	truth := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n")

@@ -14,6 +14,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
+	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/buildinfo"
 
 	"github.com/spf13/cobra"
@@ -53,8 +54,11 @@ type call struct {
 	flags          *pflag.FlagSet
 	err            error
 	words          words
-	about          *serverInfo // of the server, after info
-	user           *me         // the caller, after me
+	about          *serverInfo             // of the server, after info
+	user           *me                     // the caller, after me
+	guess          string                  // how files are read, if that was guessed
+	opened         map[string]scoring.File // files by path, because pipes and standard input can be read only once
+	temporary      string                  // folder of files that are deleted in the end; empty if there is none
 }
 
 // The methods text, yes and number return the values of flags of these types.
@@ -141,10 +145,13 @@ func (p *program) cobra(c command) *cobra.Command {
 	}
 	made.RunE = func(cmd *cobra.Command, args []string) error {
 		p.begun = true
-		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags()}
+		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags(), opened: map[string]scoring.File{}}
 		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 		invoked.words = words{command: name, args: args}
 		c.run(invoked)
+		if invoked.temporary != "" {
+			invoked.fail(os.RemoveAll(invoked.temporary))
+		}
 		return invoked.err
 	}
 	for _, below := range c.commands {
@@ -207,25 +214,6 @@ func (c *call) connect(named string) {
 			return token, nil
 		}
 		return file.Fresh(ctx, c.server, refused)
-	}
-}
-
-// input returns the content of the file at the path or, without a path, of standard input. An interruption ends reading standard input.
-func (c *call) input(path string) ([]byte, error) {
-	if path != "" {
-		return os.ReadFile(path)
-	}
-	content, ended := []byte(nil), make(chan error, 1)
-	go func() {
-		var err error
-		content, err = io.ReadAll(io.LimitReader(c.in, 1<<20))
-		ended <- err
-	}()
-	select {
-	case <-c.ctx.Done():
-		return nil, c.ctx.Err()
-	case err := <-ended:
-		return content, err
 	}
 }
 

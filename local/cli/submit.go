@@ -52,7 +52,9 @@ func submit(c *call, task object) {
 }
 
 // names returns the names of resources.
-func names(of []object) []string { return lists.Map(of, func(o object) string { return o.text("name") }) }
+func names(of []object) []string {
+	return lists.Map(of, func(o object) string { return o.text("name") })
+}
 
 // submission returns the submission that the flags describe. A submission without files names its dataset.
 func (c *call) submission(files []sent, datasets []object) map[string]any {
@@ -113,6 +115,12 @@ func (c *call) chosen(task object) (files []sent, datasets []object) {
 		}
 		return nil, []object{c.dataset(task, c.text("dataset"))}
 	}
+	var paths []string
+	for _, a := range c.args[1:] {
+		_, path, _ := strings.Cut(a, "=")
+		paths = append(paths, a, path)
+	}
+	c.requireOnce(paths)
 	for _, a := range c.args[1:] {
 		name, path, named := strings.Cut(a, "=")
 		if !named || isFile(a) {
@@ -120,6 +128,7 @@ func (c *call) chosen(task object) (files []sent, datasets []object) {
 		} else if c.flags.Changed("dataset") {
 			c.fail(&refusal{failed, fmt.Sprintf("%q names its dataset, and so does --dataset.", a), "the same command with one of both"})
 		}
+		path = c.saved(path)
 		file := c.digest(path)
 		d := c.dataset(task, name)
 		c.validFor(d, path)
@@ -162,7 +171,11 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // Only the image of the worker can read its runs.
 		return
 	}
-	c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, settingsOf(dataset), offline.Files(path))))
+	s := settingsOf(dataset)
+	if s.Kind.Ranks() && c.fail(c.requireTREC(nil, offline.Files(path)...)) {
+		return
+	}
+	c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, s, offline.Files(path))))
 }
 
 // settingsOf returns the settings of the evaluator of a dataset.

@@ -46,11 +46,6 @@ func Recognize(kind *Kind, head []byte) (found *Kind, format Format, ok bool) {
 	return nil, "", false
 }
 
-// AreNames reports whether fields with the names are a run or relevance judgments.
-func AreNames(names []string) bool {
-	return Runs.hasUsualNames(nil, names) || Qrels.hasUsualNames(nil, names)
-}
-
 // textNames are names of fields that have texts in files of labels, such as pairs of a query and a document with a label.
 var textNames = []string{"query", "document", "doc"}
 
@@ -61,6 +56,17 @@ func (k *Kind) hasUsualNames(known *Kind, names []string) bool {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(textNames, strings.ToLower(name)) })
 	}
 	return k.hasNames(names)
+}
+
+// AreQrels reports whether a text begins with relevance judgments in the format of TREC.
+func AreQrels(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		var parts [4][]byte
+		if n := fields.Split(bytes.TrimRight(line, "\n"), parts[:]); n > 0 && !fields.IsComment(parts[0]) {
+			return n == len(parts) && Qrels.matches(parts[:])
+		}
+	}
+	return false
 }
 
 // recognizeJSON recognizes JSON lines, and a file that is one object or array.

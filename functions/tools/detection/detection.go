@@ -2,6 +2,7 @@
 package detection
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/csv"
@@ -16,7 +17,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"assay/functions/tools/conversion"
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/scoring"
@@ -29,9 +32,11 @@ type Guess struct {
 	// Because gives the reason, without a full stop. It is empty if the file matches no format, and therefore is assumed to be in
 	// the format of TREC.
 	Because string
+	// Number reports whether the first value is a number.
+	Number bool
 }
 
-// headBytes is the number of bytes of a file that the guess looks at.
+// headBytes is the number of bytes of a file that the guess looks at, unless its first line is a longer object of JSON lines.
 const headBytes = 64 << 10
 
 // wordsOfLabel is the largest number of words in a label. Longer values are texts.
@@ -44,17 +49,28 @@ var (
 		"translation"}
 )
 
-// Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. The
-// error comes from opening the file.
-func Of(kind measure.Kind, file scoring.File) (Guess, error) {
-	head, err := readHead(file)
+// Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. Of two fields,
+// it prefers the one that others have too, because a format is the format of the truth and of its runs. The error comes from opening a
+// file.
+func Of(kind measure.Kind, file scoring.File, others ...scoring.File) (Guess, error) {
+	head, err := Head(file)
 	if err != nil {
 		return Guess{}, err
 	}
 	if guess, ok := detectSpans(kind, head); ok {
 		return guess, nil
 	}
-	format, value, because := detectFormat(kind, head)
+	var shared []string
+	for _, other := range others {
+		more, err := Head(other)
+		if err != nil {
+			return Guess{}, err
+		}
+		if first, ok := readFirst(more); ok {
+			shared = append(shared, first.names...)
+		}
+	}
+	format, value, because := detectFormat(kind, head, shared)
 	switch {
 	case kind.Ranks():
 		format = rankingFormat
@@ -63,12 +79,13 @@ func Of(kind measure.Kind, file scoring.File) (Guess, error) {
 	case kind == "":
 		kind = kindOf(format, value)
 	}
-	return Guess{kind, format, because}, nil
+	_, err = strconv.ParseFloat(fmt.Sprint(value), 64)
+	return Guess{Kind: kind, Format: format, Because: because, Number: err == nil}, nil
 }
 
-// readHead returns the text at the start of the file, without white space around it. It ignores faults of the content, because the
+// Head returns the text at the start of the file, without white space around it. It ignores faults of the content, because the
 // reader of the whole file reports them.
-func readHead(file scoring.File) ([]byte, error) {
+func Head(file scoring.File) ([]byte, error) {
 	r, err := file.Open()
 	if err != nil {
 		return nil, err
@@ -77,6 +94,10 @@ func readHead(file scoring.File) ([]byte, error) {
 	var head []byte
 	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
 		head, _ = io.ReadAll(io.LimitReader(text, headBytes))
+		if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.IndexByte(head, '\n') < 0 {
+			rest, _ := bufio.NewReader(io.LimitReader(text, bounds.ValueLine)).ReadBytes('\n')
+			head = append(head, rest...)
+		}
 	}
 	return bytes.TrimSpace(head), nil
 }
@@ -106,24 +127,28 @@ func kindOf(format measure.Format, value any) measure.Kind {
 var rankingFormat = measure.Format{Kind: measure.TRECRun}
 
 // detectFormat guesses the format from the head of a file. It returns the format, the first value and the reason. kind may be
-// empty.
-func detectFormat(kind measure.Kind, head []byte) (format measure.Format, value any, because string) {
+// empty. shared are names of fields to prefer.
+func detectFormat(kind measure.Kind, head []byte, shared []string) (format measure.Format, value any, because string) {
+	if _, foreign, ok := conversion.Recognize(nil, head); ok && kind == "" {
+		return rankingFormat, nil, fmt.Sprintf("It looks like a ranking in the format %s, and of rankings only the formats of TREC are evaluated "+
+			"(assay convert and the tool converter write them)", foreign)
+	}
 	if isArray(head) {
 		return measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}, nil,
 			"The file begins with a JSON array, where JSON lines have one object in each line"
 	}
-	first, ok := readObject(firstLine(head))
-	if !ok {
-		first, ok = readHeader(head)
-	}
+	first, ok := readFirst(head)
 	if !ok {
 		return rankingFormat, nil, ""
 	}
-	if kind == "" && areRankingFields(first.names) {
-		return rankingFormat, nil,
-			"Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
+	both := slices.DeleteFunc(slices.Clone(first.names), func(name string) bool { return !slices.Contains(shared, name) })
+	idField, valueField, ok := chooseFields(both)
+	if !ok {
+		idField, valueField, ok = chooseFields(first.names)
 	}
-	idField, valueField, ok := chooseFields(first.names)
+	if !ok && first.format == measure.JSONL { // The reader of the file says what the object lacks.
+		idField, valueField, ok = cmp.Or(idField, "id"), cmp.Or(valueField, valueFieldOf(kind)), true
+	}
 	if !ok {
 		return rankingFormat, nil, ""
 	}
@@ -132,6 +157,22 @@ func detectFormat(kind measure.Kind, head []byte) (format measure.Format, value 
 		valueField = valueNames[0] // the name in truths: the other columns of a run are classes
 	}
 	return measure.Format{Kind: first.format, IDField: idField, ValueField: valueField}, value, first.because
+}
+
+// valueFieldOf returns the usual name of the field with the value. kind may be empty.
+func valueFieldOf(kind measure.Kind) string {
+	if e := measure.EvaluatorOf(kind); e != nil && e.ValueField != "" {
+		return e.ValueField
+	}
+	return valueNames[0]
+}
+
+// readFirst reads the first record of a file with named fields.
+func readFirst(head []byte) (first firstRecord, ok bool) {
+	if first, ok = readObject(firstLine(head)); ok {
+		return first, true
+	}
+	return readHeader(head)
 }
 
 func firstLine(text []byte) []byte {
@@ -152,19 +193,28 @@ type firstRecord struct {
 	because string // the reason for the format
 }
 
-// readObject reads a JSON object with at least two members. The names of members with null come last.
+// beginsObject matches the start of a JSON object with a member.
+var beginsObject = regexp.MustCompile(`^\{\s*"`)
+
+// readObject reads a JSON object with a member. It also reads objects with faults, such as NaN or a missing end, as far as it can: the
+// reader of the file reports them. The names of members with null come last.
 func readObject(line []byte) (first firstRecord, ok bool) {
-	first = firstRecord{format: measure.JSONL, because: "The first line is a JSON object"}
-	if json.Unmarshal(line, &first.values) != nil || len(first.values) < 2 {
+	first = firstRecord{format: measure.JSONL, values: map[string]any{}, because: "The first line is a JSON object"}
+	if !beginsObject.Match(line) {
 		return first, false
 	}
 	var nulls []string
-	for key := range fields.Members(line) { // in the order of the line
+	for key, raw := range fields.Members(line) { // in the order of the line
 		var name string
 		if json.Unmarshal(key, &name) != nil || slices.Contains(first.names, name) || slices.Contains(nulls, name) {
 			continue
 		}
-		if first.values[name] == nil {
+		var value any
+		if json.Unmarshal(raw, &value) != nil {
+			value = string(raw)
+		}
+		first.values[name] = value
+		if value == nil {
 			nulls = append(nulls, name)
 		} else {
 			first.names = append(first.names, name)
@@ -178,6 +228,7 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 func readHeader(head []byte) (first firstRecord, ok bool) {
 	line := firstLine(head)
 	separatedByTabs := bytes.ContainsRune(line, '\t') && !bytes.ContainsRune(line, ',')
+	separatedBySemicolons := bytes.ContainsRune(line, ';') && !bytes.ContainsAny(line, ",\t")
 	if isRanking(head) || separatedByTabs && hasNumber(line) { // a header has no numbers
 		return firstRecord{}, false
 	}
@@ -186,6 +237,9 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	if separatedByTabs {
 		rows.Comma = '\t'
 		separator = "tabs"
+	} else if separatedBySemicolons {
+		rows.Comma = ';'
+		separator = "semicolons"
 	}
 	names, err := rows.Read()
 	if err != nil || len(names) < 2 {
@@ -236,20 +290,6 @@ func isArray(head []byte) bool {
 		return errors.Is(err, io.ErrUnexpectedEOF)
 	}
 	return len(bytes.TrimSpace(firstLine(head[d.InputOffset():]))) == 0
-}
-
-// rankingFieldNames are usual names of the fields of a ranking or of relevance judgments: for topics, for documents, and for
-// ranks, scores or grades.
-var rankingFieldNames = [][]string{
-	{"topic", "topic_id", "qid", "query", "query_id", "query-id"}, {"docid", "doc_id", "docno", "document", "corpus-id"},
-	{"rank", "score", "grade", "relevance"},
-}
-
-// areRankingFields reports whether the field names suggest a ranking or relevance judgments.
-func areRankingFields(names []string) bool {
-	return !slices.ContainsFunc(rankingFieldNames, func(usual []string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(usual, strings.ToLower(n)) })
-	})
 }
 
 // maxFieldName is the largest number of characters of a field name in a measure.Format.

@@ -25,7 +25,7 @@ func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {
 	if !known && !areTagged(head) {
 		return Guess{}, false
 	}
-	return Guess{measure.Spans, measure.Format{Kind: measure.CoNLL}, "Its lines look like tokens with tags"}, true
+	return Guess{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}, Because: "Its lines look like tokens with tags"}, true
 }
 
 // detectSpanFields finds the field with spans and the field of the id in a JSON object. known says that the evaluator is one of spans.
@@ -51,7 +51,7 @@ func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
 		return Guess{}, false
 	}
 	format := measure.Format{Kind: measure.JSONL, IDField: id, ValueField: spans}
-	return Guess{measure.Spans, format, "The first line is a JSON object with a list of spans"}, true
+	return Guess{Kind: measure.Spans, Format: format, Because: "The first line is a JSON object with a list of spans"}, true
 }
 
 // isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects is
@@ -71,7 +71,12 @@ func areTagged(head []byte) bool {
 		lines = lines[:len(lines)-1] // the last line may be cut
 	}
 	other := false
+	within := false // a sentence has begun
 	for _, line := range lines {
+		if bytes.HasPrefix(line, []byte("#")) && !within && !tagged.Match(line) { // a comment
+			continue
+		}
+		within = len(bytes.TrimSpace(line)) > 0
 		parts := tagged.FindSubmatch(line)
 		if parts == nil {
 			return false

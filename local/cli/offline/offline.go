@@ -3,7 +3,6 @@ package offline
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"assay/functions/tools/detection"
 	"assay/functions/tools/significance"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
@@ -25,14 +23,32 @@ import (
 
 // Files returns the files at the paths for evaluators.
 func Files(paths ...string) []scoring.File {
-	return lists.Map(paths, func(path string) scoring.File { return scoring.File{Name: path, Open: opener(path)} })
+	return lists.Map(paths, func(path string) scoring.File {
+		return scoring.File{Name: path, Open: opener(path, func() (io.ReadCloser, error) { return os.Open(path) })}
+	})
+}
+
+// Stream returns a file with the content of r, such as standard input. It reads r at the first use.
+func Stream(name string, r io.Reader) scoring.File {
+	return scoring.File{Name: name, Open: kept(func() (io.ReadCloser, error) { return io.NopCloser(r), nil })}
 }
 
 // opener returns a function that opens the file at a path, any number of times. It stores the content of a pipe in memory, because a pipe
 // can be read only once.
-func opener(path string) func() (io.ReadCloser, error) {
-	piped := sync.OnceValues(func() ([]byte, error) {
-		f, err := os.Open(path)
+func opener(path string, open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	piped := kept(open)
+	return func() (io.ReadCloser, error) {
+		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
+			return open()
+		}
+		return piped()
+	}
+}
+
+// kept returns a function that opens the content of a file that can be read only once, any number of times.
+func kept(open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	read := sync.OnceValues(func() ([]byte, error) {
+		f, err := open()
 		if err != nil {
 			return nil, err
 		}
@@ -40,10 +56,7 @@ func opener(path string) func() (io.ReadCloser, error) {
 		return content, errors.Join(err, f.Close())
 	})
 	return func() (io.ReadCloser, error) {
-		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
-			return os.Open(path)
-		}
-		content, err := piped()
+		content, err := read()
 		return io.NopCloser(bytes.NewReader(content)), err
 	}
 }
@@ -80,47 +93,6 @@ func Lines(all []measure.Diagnostic) []string {
 	})
 }
 
-// Settings returns the settings for files of the kind and format. If one of these is empty, it guesses it from the file, and because
-// explains the guess.
-func Settings(kind measure.Kind, format measure.Format, file scoring.File) (s scoring.Settings, because string, err error) {
-	s = scoring.Settings{Kind: kind, Format: format}
-	if kind == "" || !kind.Ranks() && format.Kind == "" {
-		guess, err := detection.Of(kind, file)
-		if err != nil {
-			return s, "", err
-		}
-		s.Kind, because = cmp.Or(kind, guess.Kind), guess.Because
-		if format.Kind == "" {
-			s.Format = guess.Format
-			if e := measure.EvaluatorOf(s.Kind); e != nil && !s.Kind.Ranks() && s.Format.Kind == measure.TRECRun { // Reading explains faults.
-				s.Format = measure.Format{Kind: measure.CSV, IDField: "id", ValueField: e.ValueField}
-			}
-			s.Format.Separator = format.Separator
-		}
-		if measure.HasFields(s.Format.Kind) {
-			s.Format.IDField = cmp.Or(format.IDField, s.Format.IDField)
-			s.Format.ValueField = cmp.Or(format.ValueField, s.Format.ValueField)
-		}
-	}
-	if s.Kind.Ranks() {
-		s.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
-	}
-	if fields := scoring.CheckFormat(s.Kind, s.Format); len(fields) > 0 {
-		return s, because, fmt.Errorf("the format does not go with %s: %s", s.Kind, fields[0].Detail)
-	}
-	return s, because, nil
-}
-
-// SameFormat returns an error if the truth looks like another format than the run with the settings.
-func SameFormat(s scoring.Settings, truth, run scoring.File) error {
-	other, _, err := Settings(s.Kind, measure.Format{}, truth)
-	if err == nil && other.Format.Kind != s.Format.Kind {
-		err = fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", truth.Name, other.Format.Kind,
-			run.Name, s.Format.Kind)
-	}
-	return err
-}
-
 // Parse returns the measures by their canonical names.
 func Parse(kind measure.Kind, names []string) ([]string, error) {
 	var canonical []string
@@ -134,20 +106,6 @@ func Parse(kind measure.Kind, names []string) ([]string, error) {
 		}
 	}
 	return canonical, nil
-}
-
-// KindOf returns the only kind of evaluator that has all of the measures. It is empty if several kinds or none have them.
-func KindOf(names []string) (only measure.Kind) {
-	for _, e := range measure.Evaluators {
-		if _, err := Parse(e.Kind, names); err != nil || len(names) == 0 {
-			continue
-		}
-		if only != "" {
-			return ""
-		}
-		only = e.Kind
-	}
-	return only
 }
 
 // Run is an evaluated run.

@@ -135,6 +135,38 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	return fmt.Errorf("there is no %s measure %q%s %s", e.Kind, name, hint, strings.Join(known, ", "))
 }
 
+// KindsOf returns the kinds of evaluators that can parse the text of a measure, and the kinds that only know its name.
+func KindsOf(text string) (parsed, named []Kind) {
+	for i := range Evaluators {
+		e := &Evaluators[i]
+		if _, err := Parse(e.Kind, text); err == nil {
+			parsed = append(parsed, e.Kind)
+		} else if e.family(text[:len(text)-len(strings.TrimLeft(text, letters))]) != nil {
+			named = append(named, e.Kind)
+		}
+	}
+	return parsed, named
+}
+
+// letters are the characters of a name of a measure.
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// Suggest returns the measures that a text could mean that is none, of the kinds that have them.
+func Suggest(text string) (meant string, kinds []Kind) {
+	least := len(text) + 1
+	for i := range Evaluators {
+		e := &Evaluators[i]
+		switch near, distance := e.nearest(text); {
+		case near == "" || distance > least:
+		case distance < least:
+			meant, kinds, least = near, []Kind{e.Kind}, distance
+		case near == meant:
+			kinds = append(kinds, e.Kind)
+		}
+	}
+	return meant, kinds
+}
+
 // signs removes the separators between the words of a name.
 var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
 

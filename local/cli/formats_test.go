@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEval_GuessesByTruthAndRun checks that a guess names the file and the flag at fault.
+func TestEval_GuessesByTruthAndRun(t *testing.T) {
+	p := local(t)
+	truth := p.write("truth.csv", "id,label\na,x\nb,y\n")
+	p.says(fileRefused, []string{`run.csv:1: error: the first line names no field "label"; it has "id", "Label"`, `"Label" is not "label"`},
+		"eval", truth, p.write("run.csv", "id,Label\na,x\nb,y\n"))
+	texts := p.write("texts.jsonl", `{"id":"a","text":"one two three four five"}`+"\n")
+	p.says(done, []string{"ROUGE1", "1.0000"}, "eval", texts, texts, "--format", "jsonl", "--kind", "text")
+	p.says(done, []string{"EM"}, "eval", texts, texts, "EM", "--format", "jsonl")
+	p.says(failed, []string{`no file and no measure "Acuracy"; did you mean the measure Accuracy of classification?`}, "eval", truth, truth, "F1",
+		"Acuracy")
+	p.says(failed, []string{"no kind of evaluator has BLEU and the measures before it: it belongs to text, and they to retrieval"},
+		"eval", truth, truth, "nDCG@10", "BLEU")
+	p.says(fileRefused, []string{"scores.jsonl:2: error: the line is not a JSON object: invalid character 'N'"}, "eval",
+		p.write("numbers.jsonl", `{"id":"a","value":1.5}`+"\n"+`{"id":"b","value":2}`+"\n"),
+		p.write("scores.jsonl", `{"id":"a","value":1.5}`+"\n"+`{"id":"b","value":NaN}`+"\n"), "RMSE")
+	p.says(fileRefused, []string{"run.jsonl:1: error: the line is not a JSON object: invalid character 'N'", "read as jsonl for regression"},
+		"validate", p.write("run.jsonl", `{"id":"a","value":NaN}`+"\n"), "--kind", "regression")
+	long := p.write("long.jsonl", `{"text":"`+strings.Repeat("word ", 14_000)+`","id":"a"}`+"\n")
+	p.says(fileRefused, []string{`long.jsonl:1: error: "text" has 70000 bytes`, `with the id in "id" and the value in "text"`}, "validate", long,
+		"--kind", "text")
+	p.says(fileRefused, []string{"if the file is not what it was read as trec-run for retrieval"}, "validate", p.write("x.txt", "a b\n"))
+	p.says(fileRefused, []string{"if the file is not what it was read as trec-run for retrieval"}, "eval", p.write("q.txt", "1 0 a 1\n"),
+		filepath.Join(p.folder, "x.txt"))
+	p.says(failed, []string{"truth.csv looks like csv, and ", "x.txt begins like no file of the formats jsonl, csv, conll"}, "eval", truth,
+		filepath.Join(p.folder, "x.txt"))
+	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
+	p.says(done, []string{"AUC", "1.0000"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"))
+}
+
+// TestForeignFiles_AreHealedByTheCommand pastes the commands that refusals name into a shell, and evaluates the converted files.
+func TestForeignFiles_AreHealedByTheCommand(t *testing.T) {
+	p := local(t)
+	program := built(t, "local/cli")
+	t.Chdir(p.folder)
+	qrels := p.write("qrels.txt", "1 0 a 1\n1 0 b 0\n")
+	for name, content := range map[string]string{
+		"run's of PyTerrier.csv": ",qid,docid,docno,rank,score\n0,1,7,a,1,2.5\n1,1,8,b,2,1.5\n",
+		"run.json":               `{"1": {"a": 2.5, "b": 1.5}}`,
+		"-run.tsv":               "1\ta\t1\n1\tb\t2\n",
+		"run.jsonl":              `{"query_id":"1","doc_id":"a","score":2.5}` + "\n",
+		"qrels.tsv":              "query-id\tcorpus-id\tscore\n1\ta\t1\n",
+		"qrels.json":             `{"1": {"a": 1}}`,
+		"qrels.csv":              "qid;docno;label\n1;a;1\n",
+	} {
+		p.write(name, content)
+		truth, run := "qrels.txt", "./"+name
+		if strings.HasPrefix(name, "qrels") {
+			truth, run = "./"+name, "good.txt"
+		}
+		p.write("good.txt", "1 Q0 a 1 2 x\n")
+		for _, args := range [][]string{{"eval", truth, run, "AP"}, {"eval", "--trec", truth, run}} {
+			got := p.want(fileRefused, args...)
+			_, command, ok := strings.Cut(got, "Try: ")
+			if !ok || !strings.Contains(command, "assay convert ") {
+				t.Errorf("%s: %s", name, got)
+				continue
+			}
+			p.paste(program, command)
+			converted := command[strings.LastIndex(command, " -o ")+4:]
+			converted = strings.ReplaceAll(strings.Trim(strings.TrimSpace(converted), "'"), `'\''`, "'")
+			if strings.HasPrefix(name, "qrels") {
+				truth = converted
+			} else {
+				run = converted
+			}
+			if got := p.want(done, "eval", truth, run, "AP"); !strings.Contains(got, "1.0000") {
+				t.Errorf("%s: %s", name, got)
+			}
+			truth, run = "qrels.txt", "./"+name
+			if strings.HasPrefix(name, "qrels") {
+				truth, run = "./"+name, "good.txt"
+			}
+		}
+	}
+	p.says(fileRefused, []string{"assay convert ", "run.json --from json --to trec-run"}, "validate", filepath.Join(p.folder, "run.json"))
+	p.says(fileRefused, []string{"assay convert "}, "fuse", qrels, filepath.Join(p.folder, "run.json"))
+	p.says(done, []string{"1 0 a 1"}, "convert", filepath.Join(p.folder, "qrels.json"))
+	p.says(done, []string{`{"topic":"1","iteration":"0","docid":"a","grade":1}`}, "convert", qrels)
+	p.says(failed, []string{`no format "beir" for --to`, "[trec-run jsonl csv]"}, "convert", filepath.Join(p.folder, "run.json"), "--from", "trec-run",
+		"--to", "beir")
+}
+
+// paste runs a command line in a shell, in the person's folder.
+func (p *person) paste(program, line string) {
+	p.t.Helper()
+	shell := exec.CommandContext(p.t.Context(), "sh", "-ec", "assay() { "+program+" \"$@\"; }\n"+line)
+	shell.Dir = p.folder
+	shell.Env = append(os.Environ(), "HOME="+p.home)
+	if out, err := shell.CombinedOutput(); err != nil {
+		p.t.Errorf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// TestFiles_CanBeStandardInput uses a hyphen in the place of a file.
+func TestFiles_CanBeStandardInput(t *testing.T) {
+	p := local(t)
+	qrels := p.write("qrels.txt", "1 0 a 1\n")
+	p.in = "1 Q0 a 1 2 x\n"
+	p.says(done, []string{"AP", "1.0000"}, "eval", qrels, "-", "AP")
+	p.says(done, []string{"map", "1.0000"}, "eval", "--trec", qrels, "-")
+	p.says(done, []string{"Valid."}, "validate", "-")
+	p.says(done, []string{`"docid":"a"`}, "convert", "-")
+	p.says(done, []string{"1 Q0 a 1"}, "fuse", "-", p.write("run.txt", p.in))
+	p.says(failed, []string{"Standard input (-) can stand for one file"}, "eval", "-", "-", "AP")
+	p.says(failed, []string{"Standard input (-) can stand for one file"}, "fuse", "-", "-")
+	p.in = "1 Q0 a 1 high x\n"
+	p.says(fileRefused, []string{`-:1: error: the score "high"`}, "validate", "-")
+	p.in = `{"1": {"a": 2.5}}`
+	p.says(fileRefused, []string{"assay convert - --from json --to trec-run -o run.trec.txt"}, "validate", "-")
+	p.says(done, []string{"1 Q0 a 0 2.5 run"}, "convert", "-")
+}

@@ -1,0 +1,84 @@
+package offline
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"assay/functions/tools/conversion"
+	"assay/functions/tools/detection"
+	"assay/shared/computation/measure/scoring"
+)
+
+// Foreign returns the command that converts a ranking or relevance judgments of another program into the format of TREC. It is empty for
+// other files. kind is nil if it is not known.
+func Foreign(kind *conversion.Kind, file scoring.File) (command string, err error) {
+	head, err := detection.Head(file)
+	if err != nil {
+		return "", err
+	}
+	found, from, ok := conversion.Recognize(kind, head)
+	if !ok {
+		return "", nil
+	}
+	qrels := ""
+	if found == conversion.Qrels {
+		qrels = " --qrels"
+	}
+	return fmt.Sprintf("assay convert %s%s --from %s --to %s -o %s", quoted(file.Name), qrels, from, found.Formats[0],
+		quoted(unused(file.Name, ".trec"))), nil
+}
+
+// unused returns the path of a file that does not exist, for another form of the file at the path.
+func unused(path, form string) string {
+	base := strings.TrimSuffix(path, ".gz")
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	if path == "-" {
+		base = "run"
+	}
+	other := base + form + ".txt"
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(other); err != nil {
+			return other
+		}
+		other = fmt.Sprintf("%s%s-%d.txt", base, form, i)
+	}
+}
+
+// plainPath matches paths that a shell does not change.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,][A-Za-z0-9_./:@%+,=-]*$`)
+
+// quoted returns a path as an argument for a shell.
+func quoted(path string) string {
+	switch {
+	case path == "-" || plainPath.MatchString(path):
+		return path
+	case strings.HasPrefix(path, "-"): // It would be a flag.
+		return quoted("./" + path)
+	case runtime.GOOS == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// Recognized returns the kind and the format of a file to convert. The kind is nil and the format is empty if they are not known. For
+// files that are in no recognized format it returns a format of TREC.
+func Recognized(kind *conversion.Kind, file scoring.File) (*conversion.Kind, conversion.Format, error) {
+	head, err := detection.Head(file)
+	if err != nil {
+		return nil, "", err
+	}
+	if found, from, ok := conversion.Recognize(kind, head); ok {
+		return found, from, nil
+	}
+	if kind == nil {
+		kind = conversion.Runs
+		if conversion.AreQrels(head) {
+			kind = conversion.Qrels
+		}
+	}
+	return kind, kind.Formats[0], nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+
+	"assay/local/cli/offline"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/language/lists"
+)
+
+// stdin stands for standard input in the place of a file.
+const stdin = "-"
+
+// files returns the files at the paths. Standard input can be one of them.
+func (c *call) files(paths ...string) []scoring.File {
+	c.requireOnce(paths)
+	return lists.Map(paths, func(path string) scoring.File {
+		file, ok := c.opened[path]
+		switch {
+		case ok:
+			return file
+		case path == stdin:
+			file = offline.Stream(stdin, &interruptible{c})
+		default:
+			file = offline.Files(path)[0]
+		}
+		c.opened[path] = file
+		return file
+	})
+}
+
+// requireOnce refuses to read standard input in the place of several files.
+func (c *call) requireOnce(paths []string) {
+	if len(paths)-len(lists.Without(paths, stdin)) > 1 {
+		c.fail(&refusal{failed, "Standard input (-) can stand for one file, and is named twice.", ""})
+	}
+}
+
+// interruptible reads standard input. An interruption ends reading.
+type interruptible struct{ *call }
+
+// Read implements io.Reader.
+func (r *interruptible) Read(p []byte) (n int, err error) {
+	buffer := make([]byte, len(p)) // Nobody waits for a read that was interrupted, so p must not be written to.
+	ended := make(chan struct{})
+	go func() {
+		n, err = r.in.Read(buffer)
+		close(ended)
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case <-ended:
+		return copy(p, buffer[:n]), err
+	}
+}
+
+// maxInput is the maximum size of a text from standard input that is sent in a request.
+const maxInput = 1 << 20
+
+// input returns the content of the file at the path or, for "-" or without a path, of standard input.
+func (c *call) input(path string) ([]byte, error) {
+	if path != "" && path != stdin {
+		return os.ReadFile(path)
+	}
+	return io.ReadAll(io.LimitReader(&interruptible{c}, maxInput))
+}
+
+// saved returns the path of a file with the content of standard input, or another path unchanged. The file is deleted at the end of the
+// command.
+func (c *call) saved(path string) string {
+	if path != stdin || c.err != nil {
+		return path
+	}
+	content, err := c.files(stdin)[0].Open()
+	if c.fail(err) {
+		return path
+	}
+	text, err := io.ReadAll(content)
+	if c.fail(err) {
+		return path
+	}
+	c.temporary, err = os.MkdirTemp("", "assay")
+	c.fail(err)
+	name := "stdin.txt"
+	if bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+		name = "stdin.txt.gz"
+	}
+	path = filepath.Join(c.temporary, name)
+	c.fail(os.WriteFile(path, text, 0o600))
+	return path
+}

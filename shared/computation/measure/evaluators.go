@@ -141,15 +141,15 @@ func KindsOf(text string) (parsed, named []Kind) {
 		e := &Evaluators[i]
 		if _, err := Parse(e.Kind, text); err == nil {
 			parsed = append(parsed, e.Kind)
-		} else if e.family(text[:len(text)-len(strings.TrimLeft(text, letters))]) != nil {
+		} else if e.family(text[:len(text)-len(strings.TrimLeft(text, nameCharacters))]) != nil {
 			named = append(named, e.Kind)
 		}
 	}
 	return parsed, named
 }
 
-// letters are the characters of a name of a measure.
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+// nameCharacters are the characters of a name of a measure.
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 // Suggest returns the measures that a text could mean that is none, of the kinds that have them.
 func Suggest(text string) (meant string, kinds []Kind) {

@@ -106,9 +106,9 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and the profile of the user
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		// the grants show the owner; the task, the allowance and the user's earlier allowances show the remaining quota
-		{"owner", p.registration, cost{4, 1 + 2 + 4, 0}},
-		{"olga", p.registration, cost{5, 1 + 1 + 4 + 1, 0}}, // and the profile of the user
+		// the grants show the owner; the task, the allowance, the user's earlier allowances and the datasets show the remaining quota
+		{"owner", p.registration, cost{5, 1 + 2 + 4 + 1, 0}},
+		{"olga", p.registration, cost{6, 1 + 1 + 4 + 1 + 1, 0}}, // and the profile of the user
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
@@ -229,11 +229,11 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
 		// and the profile and the usage, which come with the task, and the number of datasets of the task
 		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 3 + 1, 1}, nil},
-		// and the registration, the allowance, which a team has from its first submission on, the dataset and the truth, in one
-		// read or two
+		// and the registration, the allowance, which a team has from its first submission on, an earlier submission of the draft, the
+		// dataset and the truth, in one read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset.ID},
-		}, cost{5, 1 + 2 + 2 + 2 + 2, 1}, nil},
+		}, cost{5, 1 + 2 + 2 + 1 + 2 + 2, 1}, nil},
 		// and the profiles of the members, and the agreement of one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},

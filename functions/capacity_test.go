@@ -35,6 +35,8 @@ func TestCapacity(t *testing.T) {
 	board := "sort=rank&filter[datasetId]=" + p.dataset.ID + "&limit=20"
 	submission := servertest.Image(p.dataset.ID)
 	upload := servertest.Upload(p.dataset.ID, servertest.Inline("run.csv", "id,label\n1,a\n"))
+	repeated := servertest.Upload(p.dataset.ID, servertest.Inline("run.csv", "id,label\n1,a\n"))
+	delete(repeated, "again")
 	var out bytes.Buffer
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "operation\twho\tcalls\titems\tRCU\tWCU")
@@ -76,6 +78,7 @@ func TestCapacity(t *testing.T) {
 		{"POST a registration", "newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}},
 		{"POST an image", "owner", http.MethodPost, task + "/submissions", submission},
 		{"POST a run file", "owner", http.MethodPost, task + "/submissions", upload},
+		{"POST the same file", "owner", http.MethodPost, task + "/submissions", repeated},
 		{"PATCH a task", "organizer", http.MethodPatch, task, map[string]any{"name": "Renamed"}},
 		{"PATCH a registration", "owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}},
 		{"PATCH a run", "owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}},

@@ -86,7 +86,8 @@ func (f *phases) submit(status int, user string) (made record.Submission, p prob
 	if status == http.StatusCreated {
 		into = &made
 	}
-	f.Want(status, into, user, http.MethodPost, f.task.Path()+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
+	f.Want(status, into, user, http.MethodPost, f.task.Path()+"/submissions", map[string]any{"type": "upload", "files": []any{file},
+		"again": true})
 	return made, p
 }
 

@@ -219,7 +219,7 @@ func prepareWork(t *testing.T, s *testServer, runs int) *workLoad {
 	w.prepare(t, s, w.owner, w.task)
 	for left := runs; left > 0; left -= len(datasets) {
 		w.submissions = append(w.submissions, s.post(t, w.user, w.task+"/submissions", map[string]any{
-			"type": "image", "visibility": "public", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))],
+			"type": "image", "visibility": "public", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))], "again": true,
 			"command": `echo working; sleep 0.2; worker=$(echo "$ASSAY_OUTPUT" | grep -o 'worker-[0-9]*' | head -n 1)
 cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5 chaos" >> "$ASSAY_OUTPUT/run.txt"; echo done`,
 		}))

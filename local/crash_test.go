@@ -231,7 +231,7 @@ func inline(name, content string) map[string]any {
 
 // submit submits until stop is closed, and records acknowledged submissions.
 func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
-	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}})
+	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}, "again": true})
 	if err != nil {
 		panic(err)
 	}

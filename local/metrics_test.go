@@ -62,7 +62,7 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 	file := inline("run", "1 Q0 a 1 2.5 x\n")
 	file["datasetId"] = dataset
 	submit(map[string]any{"type": "upload", "files": []any{file}})
-	ofImage := map[string]any{"type": "image", "image": "ranker", "command": "true", "datasetIds": []string{dataset}}
+	ofImage := map[string]any{"type": "image", "image": "ranker", "command": "true", "datasetIds": []string{dataset}, "again": true}
 	submit(ofImage)
 	submit(ofImage)
 	waittest.Until(t, "a run is evaluated and two wait", func() bool {

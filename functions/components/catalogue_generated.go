@@ -462,7 +462,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-deadline/curl.sh"}},
 	{Component{
 		ID: "01M7YVMBY0C4AD1ZVYYRH2MBBF", Kind: "recipe", Name: "Keep to the quota",
-		Description: "A task can limit the runs of each team, in a sliding 24 hours and in total. The answer to a submission has the remaining runs, and so has the registration at any time. Over the limit, the status is 429, with `Retry-After` in seconds. Failed and cancelled runs do not count.",
+		Description: "A task can limit the runs of each team, in a sliding 24 hours and in total. The answer to a submission says for each of its datasets how many runs are left and when the next one comes back, and the registration says so for all datasets. The same files again are answered with the first submission and count once, unless the request sets `again`. Over the limit, the status is 429, with `Retry-After` in seconds. Failed and cancelled runs do not count.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -470,7 +470,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YVMBY0C4AD1ZVYYRH2MBBF/snippet?language=python"},
 		},
-		Prints: "left today: 0\n429",
+		Prints: "left: 0\n429",
 	}, []string{"recipe-quota/python.py"}},
 	{Component{
 		ID: "01M7YVJHB0JJ8NMGNQ6V656592", Kind: "recipe", Name: "Change without overwriting others",

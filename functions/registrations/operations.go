@@ -41,7 +41,7 @@ var Operations = []api.Operation{
 	}, task, create),
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
-		Summary:     "Return a registration",
+		Summary: "Return a registration",
 		Description: "For its members and the organizers. `quota` says what is left of the task's quota now. Its `datasets` say for each dataset " +
 			"whether and until when it takes submissions of this team, how many are left, and when the next one comes back.",
 	}, registration, show),

@@ -23,14 +23,18 @@ func (f *fixture) quotas(user string, r *record.RegistrationItem) map[string]rec
 // datasets with windows of their own, an exception, and datasets that take nothing.
 func TestQuota_SaysWhichDatasetsAreOpen(t *testing.T) {
 	hour := func(n int) *record.Instant { return new(record.At(time.Now().Add(time.Duration(n) * time.Hour))) }
-	closed, later, extended := hour(-1), hour(1), hour(2)
+	closed := hour(-1)
+	later := hour(1)
+	extended := hour(2)
 	f := serve(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = closed })
 	window := func(opens, closes *record.Instant) func(*record.DatasetItem) {
 		return func(d *record.DatasetItem) { d.Submissions.OpensAt, d.Submissions.ClosesAt = opens, closes }
 	}
 	r := f.task.Register("ada")
-	late, open := f.task.Dataset(), f.task.Dataset(window(nil, later), recordtest.OnTestSplit)
-	early, exempt := f.task.Dataset(window(later, extended)), f.task.Dataset()
+	late := f.task.Dataset()
+	open := f.task.Dataset(window(nil, later), recordtest.OnTestSplit)
+	early := f.task.Dataset(window(later, extended))
+	exempt := f.task.Dataset()
 	without := f.task.Dataset(window(nil, later), recordtest.WithoutTruth)
 	deleting := f.task.Dataset(window(nil, later), func(d *record.DatasetItem) {
 		d.PendingWork = record.NewPendingWork(record.DeleteDataset, time.Now())

@@ -32,6 +32,10 @@ type admission struct {
 	datasets     []*record.DatasetItem    // in the order of datasetIds
 	truths       []*record.TruthVersion   // parallel to datasets
 	embargo      *record.Embargo          // nil unless scores of a dataset are withheld
+
+	draft  string                 // digest of the draft; empty for baselines, which no quota counts, and drafts with faults
+	again  bool                   // the draft becomes a new submission even if the team has submitted it before
+	latest *record.SubmittedDraft // the team's latest submission of the draft; nil before the first
 }
 
 // Scope returns the scope of the task: callers who see the task may know that it takes submissions.
@@ -62,10 +66,7 @@ func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 }
 
 // admit refuses a draft that the caller may not submit to the task now.
-func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	if err := adm.loadRecords(ctx, c, d); err != nil {
-		return err
-	}
+func (adm *admission) admit(c *api.Call, d *record.SubmissionDraft) error {
 	t := adm.task
 	if err := checkBaseline(c, d.Baseline, false); err != nil {
 		return err
@@ -134,7 +135,7 @@ func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 	return nil
 }
 
-// loadRecords reads the allowance, each dataset with its truth, and the task again, after the grant. A request that changes the visibility
+// loadRecords reads the allowance, each dataset with its truth, an earlier submission of the draft, and the task again, after the grant. A request that changes the visibility
 // of the task or deletes it changes the task first and all grants later. So a submission that has read the old task also has the old
 // grant, and fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
@@ -148,6 +149,9 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 		records.Into(&adm.allowance, record.AllowanceKey(of.TaskID, cmp.Or(of.RegistrationID, of.OwnerID)))}
 	if of.RegistrationID != "" && adm.task.Terms != nil {
 		wanted = append(wanted, records.Into(&adm.team, record.RegistrationKey(of.TaskID, of.RegistrationID)))
+	}
+	if of.RegistrationID != "" && adm.draft != "" {
+		wanted = append(wanted, records.Into(&adm.latest, record.SubmittedDraftKey(of.TaskID, of.RegistrationID, adm.draft)))
 	}
 	for i, id := range d.DatasetIDs {
 		wanted = append(wanted, records.Into(&adm.datasets[i], record.DatasetKey(id)), records.Into(&adm.truths[i], record.TruthKey(id)))

@@ -17,14 +17,30 @@ import (
 	"assay/shared/storage/store"
 )
 
-func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
-	if err := adm.admit(ctx, c, &d); err != nil {
+func create(ctx context.Context, c *api.Call, adm *admission, draft SubmissionDraft) (at string, shown *record.Submission, err error) {
+	d := draft.SubmissionDraft
+	d.Files = slices.Clone(d.Files)
+	inline, faults := checkFiles(&d)
+	if faults == nil && !d.Baseline {
+		adm.draft, adm.again = d.Digest(), draft.Again
+	}
+	if err := adm.loadRecords(ctx, c, &d); err != nil {
 		return "", nil, err
 	}
-	d.Files = slices.Clone(d.Files)
-	inline, err := checkFiles(&d)
+	same, err := adm.repeated(ctx, c)
 	if err != nil {
 		return "", nil, err
+	}
+	if same != nil {
+		c.Repeats()
+		shown, err = same.show(ctx, c, adm)
+		return path(same.submission), shown, err
+	}
+	if err := adm.admit(c, &d); err != nil {
+		return "", nil, err
+	}
+	if faults != nil {
+		return "", nil, faults
 	}
 	if err := adm.validate(ctx, c, &d, inline); err != nil {
 		return "", nil, err
@@ -34,6 +50,9 @@ func create(ctx context.Context, c *api.Call, adm *admission, d record.Submissio
 	runs := adm.runs(s, d.Files, now)
 	c.Tx.Create(s).Create(record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited()))
 	adm.checkUnchanged(c.Tx, d.Type)
+	if adm.draft != "" {
+		c.Tx.Save(record.NewSubmittedDraft(adm.latest, adm.draft, s, now), now)
+	}
 	quota, err := adm.charge(ctx, c, s, now)
 	if err != nil {
 		return "", nil, err

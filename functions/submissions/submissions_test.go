@@ -56,8 +56,8 @@ func inState(state record.RegistrationState) func(*record.RegistrationItem) {
 
 type object = map[string]any
 
-// upload returns the body of a submission of files.
-func upload(files ...object) object { return object{"type": "upload", "files": files} }
+// upload returns the body of a submission of files, which makes a new submission each time.
+func upload(files ...object) object { return object{"type": "upload", "files": files, "again": true} }
 
 // inline returns a file for the dataset, with its content.
 func inline(d *record.DatasetItem, name, content string) object {

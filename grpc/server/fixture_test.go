@@ -135,14 +135,15 @@ func (s *fixture) image(user string, datasets ...string) []string {
 	s.t.Helper()
 	return s.submit(user, map[string]any{
 		"type": "image", "image": "ranker@sha256:2", "command": "rank", "datasetIds": datasets, "visibility": "public",
+		"again": true,
 	})
 }
 
 // repository submits a repository for the dataset as ada, and returns the id of the run.
 func (s *fixture) repository(dataset string) string {
 	s.t.Helper()
-	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{
-		dataset}})[0]
+	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "again": true,
+		"datasetIds": []string{dataset}})[0]
 }
 
 // as returns the context of calls by the user.

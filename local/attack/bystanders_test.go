@@ -93,7 +93,8 @@ func (j *journal) write() {
 	}
 	file := inline("run.txt", []byte("1 Q0 d1 1 2.5 journal\n"))
 	file["datasetId"] = path.Base(s.dataset)
-	status, header, _, err := s.call(s.participant, http.MethodPost, s.task+"/submissions", object{"type": "upload", "files": []any{file}})
+	status, header, _, err := s.call(s.participant, http.MethodPost, s.task+"/submissions", object{"type": "upload", "files": []any{file},
+		"again": true})
 	if err == nil && status == http.StatusCreated {
 		j.acknowledged(s.participant, header.Get("Location"), `"type":"upload"`)
 	}

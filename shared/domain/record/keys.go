@@ -20,6 +20,7 @@ import (
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is not anonymous
 //	TASK#<id>                 / ALLOWANCE#<id>      usage of the task's quota by a team, by registration; usage of a user in a
 //	                                                former team, and of baselines, by user
+//	TASK#<id>                 / SUBMITTED#<registrationId>#<digest>   the team's latest submission of a draft, by the SHA-256 of the draft
 //	TASK#<id>                 / ANNOUNCEMENT#<id>   an announcement
 //	TASK#<id>                 / EMBARGO             the datasets whose scores are withheld, and the extensions of teams
 //	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks

@@ -34,7 +34,7 @@ var stored = []record.Record{
 	&record.Organizer{}, &record.Registered{},
 	&record.RegistrationItem{}, &record.Reservation{}, &record.ReviewItem{}, &record.RunItem{}, &record.ServerUsage{}, &record.Serving{},
 	&record.SubmissionItem{}, &record.TableIdentity{}, &record.TaskCount{}, &record.TaskItem{}, &record.Topics{},
-	&record.TruthVersion{}, &record.TruthSecret{},
+	&record.SubmittedDraft{}, &record.TruthVersion{}, &record.TruthSecret{},
 	&record.Usage{}, &record.User{}, &record.WebhookItem{},
 }
 

@@ -212,7 +212,12 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationSt
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		left := of.used.left(of.limits, now).atMost(q.QuotaLeft)
 		left.bind(now, ofTask, of)
-		q.Datasets = append(q.Datasets, DatasetQuota{d.ID, left, a.submissionWindow(t, d, state, now), d.StartsBlinded()})
+		q.Datasets = append(q.Datasets, DatasetQuota{
+			DatasetID:        d.ID,
+			QuotaLeft:        left,
+			SubmissionWindow: a.submissionWindow(t, d, state, now),
+			StartsBlinded:    d.StartsBlinded(),
+		})
 	}
 	return q
 }

@@ -87,6 +87,7 @@ type Call struct {
 	after    []func(context.Context) // run after the change is committed
 	effects  []Effect                // of the change in Tx
 	preview  *preview                // nil unless the call is a preview
+	repeats  bool                    // the answer is a resource that existed before
 
 	server *Server
 	slots  []*compute.Slot // held in the server's pools until the answer begins

@@ -83,6 +83,10 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 	}
 }
 
+// Repeats makes the status of the answer 200, not 201, because a Creator found that the resource exists already. The operation's Repeated
+// describes this answer.
+func (c *Call) Repeats() { c.repeats = true }
+
 // create creates a resource. Requests with the same Idempotency-Key create it once.
 func (c *Call) create(ctx context.Context, find targetLoader, produce func(Target) (location string, made any, err error)) error {
 	var shown any
@@ -98,6 +102,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 	}
 	var a answer
 	err = c.retryOnConflict(ctx, find, func(t Target) error {
+		c.repeats = false
 		location, made, err := produce(t)
 		if err == nil {
 			err = c.resolvePeople(ctx, made)
@@ -106,7 +111,11 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		if err != nil {
 			return err
 		}
-		if a, err = newAnswer(http.StatusCreated, made, nil); err != nil {
+		status := http.StatusCreated
+		if c.repeats {
+			status = http.StatusOK
+		}
+		if a, err = newAnswer(status, made, nil); err != nil {
 			return err
 		}
 		a.location = location

@@ -17,6 +17,9 @@ import (
 // describeAnswers adds the answers of the operation: success, answers without a body, previews and problems.
 func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	d.Responses[strconv.Itoa(op.Status)] = op.describeSuccess(set)
+	if op.Repeated != "" {
+		d.Responses["200"] = op.describeRepeated(set)
+	}
 	if op.returnsList() {
 		d.Responses["204"] = describeAnswer(
 			"The page is empty, so there is no body. Nothing passes the filters, or the offset is past the end of a sorted list.")
@@ -61,6 +64,13 @@ func (op *Operation) describeSuccess(set *schemaSet) *huma.Response {
 		success.Content[m] = &huma.MediaType{Schema: op.mediaSchema(set, m)}
 	}
 	return success
+}
+
+// describeRepeated describes the answer of a creation whose resource exists already.
+func (op *Operation) describeRepeated(set *schemaSet) *huma.Response {
+	repeated := describeAnswer(op.Repeated, op.successHeaders()...)
+	repeated.Content = map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Result)}}
+	return repeated
 }
 
 // successHeaders returns the headers of the answer with the operation's own status, besides the headers of every answer.

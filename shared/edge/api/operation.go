@@ -30,6 +30,7 @@ type Spec struct {
 	Large       bool            // the result can be too long for an answer; then the answer redirects to it
 	CacheFor    int             // seconds for which any cache may keep the answer to a GET; 0: caches must revalidate
 	Problems    []*problem.Kind // that it can answer with, beyond the kinds that the declaration implies
+	Repeated    string          // when a creation answers 200 with a resource that exists already; empty: never
 	Example     any             // of the body; needed if the server would refuse an example generated from the schema
 }
 

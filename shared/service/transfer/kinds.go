@@ -45,6 +45,7 @@ var kinds = []recordKind{
 	{"TASK", "REGISTRATION#", kept, empty[record.RegistrationItem]},
 	{"TASK", "TEAM#", kept, reservation},
 	{"TASK", "ALLOWANCE#", kept, empty[record.Allowance]},
+	{"TASK", "SUBMITTED#", kept, empty[record.SubmittedDraft]},
 	{"TASK", "ANNOUNCEMENT#", kept, empty[record.Announcement]},
 	{"TASK", "WEBHOOK#", personal, empty[record.WebhookItem]},
 	{"TASK", "EMBARGO", kept, empty[record.Embargo]},

@@ -31,7 +31,7 @@ def file(name, text):
 
 def left():
     """Return how many runs the team may still submit to the dataset."""
-    return call("GET", team)["quota"]["datasets"][0]["remaining"]
+    return call("GET", team)["quota"]["datasets"][0]["left"]
 
 
 organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]

@@ -276,17 +276,17 @@ func Digest(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Upload returns the body of a submission of files to a dataset.
+// Upload returns the body of a submission of files to a dataset. Tests submit the same files several times, so it sets again.
 func Upload(datasetID string, submitted ...File) map[string]any {
 	for _, f := range submitted {
 		f["datasetId"] = datasetID
 	}
-	return map[string]any{"type": "upload", "files": submitted}
+	return map[string]any{"type": "upload", "files": submitted, "again": true}
 }
 
-// Image returns the body of a submission of a container image to datasets.
+// Image returns the body of a submission of a container image to datasets. Like Upload, it sets again.
 func Image(datasetIDs ...string) map[string]any {
-	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasetIDs}
+	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasetIDs, "again": true}
 }
 
 // FileCount returns the number of stored files.

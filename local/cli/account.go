@@ -82,7 +82,9 @@ func (c *call) noteEnvironment(who me) {
 }
 
 // onServer reports whether a URL is on a server.
-func onServer(text, server string) bool { return strings.HasPrefix(strings.TrimSuffix(text, "/")+"/", server+"/") }
+func onServer(text, server string) bool {
+	return strings.HasPrefix(strings.TrimSuffix(text, "/")+"/", server+"/")
+}
 
 // keep changes the file of credentials.
 func (c *call) keep(change func(*signin.File)) {
@@ -136,7 +138,7 @@ func (c *call) newCredentials(about serverInfo, accepted func(token string) erro
 		if c.yes("admin") {
 			k.Groups = []string{"admins"}
 		}
-		if err := k.Develop(c.ctx, c.Base); err != nil {
+		if err := k.Develop(c.ctx, c.Base, c.noteWait); err != nil {
 			return nil, err
 		}
 		return k, accepted(k.Token)
@@ -144,7 +146,7 @@ func (c *call) newCredentials(about serverInfo, accepted func(token string) erro
 		return nil, &refusal{notSignedIn, "This server has no client at its issuer for programs to sign in with.",
 			"make an access token where you sign in, and: assay login " + c.server + " --with-token < token.txt"}
 	}
-	issuer, err := signin.Discover(c.ctx, about.Issuer, about.ClientID)
+	issuer, err := signin.Discover(c.ctx, about.Issuer, about.ClientID, c.noteWait)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +208,9 @@ func (c *call) pools() []string {
 			continue // It is the pool of the platform, or the server refuses it.
 		}
 		all := c.me().Memberships
-		at := slices.IndexFunc(all, func(m membership) bool { return m.OrganizerID == organizer || strings.EqualFold(m.OrganizerName, organizer) })
+		at := slices.IndexFunc(all, func(m membership) bool {
+			return m.OrganizerID == organizer || strings.EqualFold(m.OrganizerName, organizer)
+		})
 		if at < 0 && c.err == nil {
 			known := lists.Map(all, func(m membership) string { return m.OrganizerName })
 			c.fail(&refusal{notFound, fmt.Sprintf("You are no member of an organizer %q.%s", organizer, closest(organizer, known)),

@@ -71,7 +71,10 @@ func (c *call) failAmbiguous(kind string, matches []object) {
 	for _, o := range matches[:min(len(matches), mostListed)] {
 		text := line(o.id()) + "  " + o.text("name")
 		if kind == "task" {
-			text += ", by " + c.get(client.Path("organizers", o.text("organizerId"))).text("name")
+			by, err := client.Get[object](c.ctx, c.Client, client.Path("organizers", o.text("organizerId")))
+			if err == nil { // Not everyone sees every organizer.
+				text += ", by " + by.text("name")
+			}
 		}
 		lines = append(lines, text)
 	}

@@ -40,7 +40,7 @@ func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) stri
 		return ""
 	}
 	path := filepath.Join(folder, fileName(f.Name, strconv.Itoa(i)))
-	err := client.Fetch(c.ctx, in, path, f.File, func(ctx context.Context) (string, error) {
+	err := c.Fetch(c.ctx, in, path, f.File, func(ctx context.Context) (string, error) {
 		now, err := client.Get[object](ctx, c.Client, of)
 		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 {
 			return files[i].URL, nil

@@ -91,7 +91,7 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 5 || !strings.Contains(got, "Lake forged line�[2J  -") {
 		t.Errorf("tasks are\n%s", got)
 	}
-	p.says(notFound, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "same", "--server", url)
+	p.says(notFound, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "", "--server", url)
 	if got := p.want(done, "logs", "1", "--server", url); got != "�]0;owned�one \ntwo é�\n" {
 		t.Errorf("the log is %q", got)
 	}
@@ -161,12 +161,13 @@ func TestAnswers_WithoutAnEndAreRefused(t *testing.T) {
 	if got := p.want(done, "logs", "1", "--server", url); len(got) != 64<<20 {
 		t.Errorf("the log has %d bytes", len(got))
 	}
-	p.says(failed, []string{"issuer does not answer", "more than 64 MiB"}, "login", url)
+	p.says(failed, []string{"sign-in issuer", "more than 64 MiB"}, "login", url)
 }
 
 // TestLinks_AreSecrets checks that errors do not print links to files, because every reader of the output could use them. The only requests
 // to a link of an upload are PUTs.
 func TestLinks_AreSecrets(t *testing.T) {
+	somewhere := client.New(nil, "", func(string, time.Duration) {})
 	var methods []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		methods = append(methods, r.Method)
@@ -182,7 +183,7 @@ func TestLinks_AreSecrets(t *testing.T) {
 			return &up, json.Unmarshal([]byte(`{"method":"DELETE","url":"`+to+`/file?signature=secret"}`), &up)
 		}
 		first := true
-		err := client.Send(ctx, path, func(ctx context.Context) (*record.Upload, error) {
+		err := somewhere.Send(ctx, path, func(ctx context.Context) (*record.Upload, error) {
 			if !first {
 				stop()
 				return nil, errors.New("over")

@@ -205,9 +205,8 @@ func (c *call) connect(named string) {
 	c.about, c.user = nil, nil
 	c.words.server = c.server
 	mine := own == text || onServer(own, c.server) // A link from somebody else gets no token.
-	c.Client = client.New(u, "assay/"+buildinfo.Version, func(why string, wait time.Duration) {
-		c.note("%s; trying again in %s", why, wait.Round(time.Second))
-	})
+	file.Notify = c.noteWait
+	c.Client = client.New(u, "assay/"+buildinfo.Version, c.noteWait)
 	c.Words = c.words.problem
 	c.Token = func(ctx context.Context, refused bool) (string, error) {
 		if token := strings.TrimSpace(c.getenv("ASSAY_TOKEN")); token != "" && mine {
@@ -215,6 +214,11 @@ func (c *call) connect(named string) {
 		}
 		return file.Fresh(ctx, c.server, refused)
 	}
+}
+
+// noteWait says why a request is repeated, and when.
+func (c *call) noteWait(why string, wait time.Duration) {
+	c.note("%s; trying again in %s", why, wait.Round(100*time.Millisecond))
 }
 
 // online returns a command that connects to a server first.

@@ -35,7 +35,8 @@ func submit(c *call, task object) {
 	if !c.yes("baseline") {
 		by = c.requireAccepted(task)
 	} else if ignored := c.teamChanges(nil); len(ignored) > 0 {
-		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".", "the same command without these flags"})
+		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".",
+			"the same command without these flags"})
 	}
 	c.me()
 	if c.err != nil {
@@ -254,7 +255,7 @@ func (c *call) send(path, member string, f sent) {
 		return
 	}
 	link := func(ctx context.Context) (*record.Upload, error) { return c.uploadLink(ctx, path, member, f) }
-	c.err = client.Send(c.ctx, f.path, link, c.progress())
+	c.err = c.Send(c.ctx, f.path, link, c.progress())
 }
 
 // uploadLink returns a new link to upload the file, or nil if the file is stored already or the resource no longer names it.

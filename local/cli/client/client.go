@@ -3,6 +3,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,9 +29,10 @@ type Client struct {
 	// Token returns the bearer token of requests, or an empty string for anonymous requests. After a 401, Do calls it once with refused.
 	Token func(ctx context.Context, refused bool) (string, error)
 	// Words returns the text of a problem for the user. Without it, the text is in the words of the API.
-	Words func(*Problem) string
-	http  *retryablehttp.Client
-	agent string
+	Words  func(*Problem) string
+	http   *http.Client
+	agent  string
+	notify Notify
 }
 
 // Bounds of attempts and of the waits between them. Proxies and authorities come from the environment (HTTPS_PROXY, SSL_CERT_FILE).
@@ -43,55 +44,14 @@ const (
 	silence    = 5 * time.Minute  // longest time until an answer begins
 )
 
-// patient returns a copy of a transport that waits at most silence for an answer.
-func patient(t http.RoundTripper) *http.Transport {
-	own := t.(*http.Transport).Clone()
-	own.ResponseHeaderTimeout = silence
-	return own
-}
-
 // New returns a client of the server at base. notify is called before each wait.
-func New(base *url.URL, agent string, notify func(why string, wait time.Duration)) *Client {
-	c := &Client{Base: base, http: retryablehttp.NewClient(), agent: agent}
-	c.Token = func(context.Context, bool) (string, error) { return "", nil }
-	c.http.Logger = nil
-	c.http.RetryMax = attempts - 1
-	c.http.RetryWaitMin = shortest
-	c.http.RetryWaitMax = longest
-	c.http.CheckRetry = mayPass
-	c.http.ErrorHandler = retryablehttp.PassthroughErrorHandler
-	c.http.HTTPClient.CheckRedirect = withoutToken
-	c.http.HTTPClient.Transport = patient(c.http.HTTPClient.Transport)
-	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
-		wait := min(retryablehttp.DefaultBackoff(least, most, attempt, res), longestAsk) // A Retry-After with a date is not bounded.
-		why := "the server does not answer"
-		if res != nil {
-			why = "the server is busy"
-		}
-		notify(why, wait)
-		return wait
+func New(base *url.URL, agent string, notify Notify) *Client {
+	usual := retryablehttp.NewClient().HTTPClient.Transport
+	return &Client{
+		Base: base, agent: agent, notify: notify,
+		Token: func(context.Context, bool) (string, error) { return "", nil },
+		http:  &http.Client{Transport: patient(usual), CheckRedirect: withoutToken},
 	}
-	return c
-}
-
-// withoutToken follows a redirect, for example to a result in the object store, without the token. net/http would send the token to another
-// port of the same host.
-func withoutToken(to *http.Request, via []*http.Request) error {
-	to.Header.Del("Authorization")
-	if len(via) > attempts {
-		return fmt.Errorf("stopped after %d redirects", len(via)) // retryablehttp does not repeat requests with this error.
-	}
-	return nil
-}
-
-// mayPass reports whether the same request may succeed soon.
-func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
-	again, stop := retryablehttp.DefaultRetryPolicy(ctx, res, err)
-	if res != nil && again { // The Retry-After of a daily quota is too long to wait.
-		after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-		again = time.Duration(after)*time.Second <= longestAsk && res.StatusCode != http.StatusInternalServerError
-	}
-	return again, stop
 }
 
 // Problem is the error of an answer with a problem document (RFC 9457).
@@ -153,8 +113,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	key := ulid.Make().String()
 	for refused := false; ; refused = true {
 		res, err := c.send(ctx, r, body, key, refused)
+		if _, ok := errors.AsType[*fault](err); ok {
+			return nil, fmt.Errorf("%s cannot be reached: %w", c.Base, err)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s does not answer: %w", c.Base, err)
+			return nil, err
 		}
 		if res.StatusCode == http.StatusUnauthorized && !refused {
 			_ = res.Body.Close()
@@ -194,7 +157,7 @@ func (c *Client) send(ctx context.Context, r Request, body []byte, key string, r
 	case http.MethodPatch:
 		q.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	return c.http.Do(q)
+	return c.do(q)
 }
 
 // mostBytes bounds an answer in JSON. Pages have at most some MB.
@@ -215,6 +178,9 @@ func (c *Client) read(res *http.Response) (*Answer, error) {
 	p := &Problem{words: c.Words}
 	if json.Unmarshal(body, p) != nil || p.Detail == "" {
 		p.Detail = fmt.Sprintf("%s answered %s: is it a server of Assay?", res.Request.URL.Host, res.Status)
+		if res.StatusCode == http.StatusBadRequest && res.Request.URL.Scheme == "http" && bytes.Contains(body, []byte("HTTPS")) {
+			p.Detail = "It answers only to https. Use https://" + res.Request.URL.Host + "."
+		}
 	}
 	return nil, p
 }

@@ -9,9 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"assay/shared/domain/record"
 	"assay/shared/language/wait"
@@ -39,8 +39,8 @@ var ErrRefused = errors.New("it cannot be sent")
 
 // Send sends a file to the object store. It calls link for an upload link before each attempt, because links expire. link returns nil if
 // the file is stored already.
-func Send(ctx context.Context, path string, link func(context.Context) (*record.Upload, error), progress Progress) error {
-	return again(ctx, path, func() (final bool, err error) {
+func (c *Client) Send(ctx context.Context, path string, link func(context.Context) (*record.Upload, error), progress Progress) error {
+	return c.again(ctx, path, func() (final bool, err error) {
 		to, err := link(ctx)
 		if err != nil || to == nil {
 			return true, err
@@ -48,27 +48,45 @@ func Send(ctx context.Context, path string, link func(context.Context) (*record.
 		status, err := put(ctx, path, to, progress)
 		switch {
 		case err != nil:
-			return errors.Is(err, fs.ErrNotExist), err
+			_, here := errors.AsType[*fs.PathError](err) // an error of this machine, for example a missing file
+			return here, err
 		case status < 300, status == http.StatusPreconditionFailed: // 412: an earlier attempt whose answer got lost has stored the file
 			return true, nil
 		case status == http.StatusBadRequest:
 			return true, fmt.Errorf("%w: %s has changed since it was announced, or arrived damaged. Submit it again", ErrRefused, path)
 		}
-		return false, fmt.Errorf("the store answered %d", status)
+		return refuses(status), fmt.Errorf("the store answered %d %s", status, http.StatusText(status))
 	})
 }
 
+// refuses reports whether another attempt with a new link does not help. Links expire, which stores answer with 403.
+func refuses(status int) bool {
+	passing := []int{http.StatusForbidden, http.StatusRequestTimeout, http.StatusTooManyRequests}
+	return status < 500 && !slices.Contains(passing, status) || status == http.StatusInsufficientStorage
+}
+
 // again calls do until it succeeds or its error is final, with growing waits between the attempts.
-func again(ctx context.Context, path string, do func() (final bool, err error)) error {
+func (c *Client) again(ctx context.Context, path string, do func() (final bool, err error)) error {
 	var err error
 	for attempt := range attempts {
 		var final bool
 		if final, err = do(); final || err == nil {
 			return err
 		}
-		if attempt < attempts-1 && !wait.Sleep(ctx, min(shortest<<attempt, longest)) {
-			return ctx.Err()
+		if f, ok := errors.AsType[*fault](err); ok && f.final || ctx.Err() != nil {
+			break
 		}
+		if attempt == attempts-1 {
+			break
+		}
+		pause := min(shortest<<attempt, longest)
+		c.notify(fmt.Sprintf("%s did not pass: %s", path, err), pause)
+		if !wait.Sleep(ctx, pause) {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)
 }
@@ -90,8 +108,14 @@ func request(ctx context.Context, method, to string, headers map[string]string, 
 		r.Header.Set(name, value)
 	}
 	res, err := objects.Do(r)
-	if failure, ok := errors.AsType[*url.Error](err); ok {
-		err = fmt.Errorf("%s: %w", r.URL.Host, failure.Err) // The error hides the link, because everyone with the link can use it.
+	switch {
+	case err != nil && ctx.Err() == nil:
+		err = fmt.Errorf("%s cannot be reached: %w", r.URL.Host, faultOf(err, r, proxyOf(objects, r)))
+	case err != nil:
+		err = ctx.Err()
+	case res.StatusCode == http.StatusProxyAuthRequired:
+		_ = res.Body.Close()
+		return nil, fmt.Errorf("%s cannot be reached: %w", r.URL.Host, refusedBy(proxyOf(objects, r), r.URL, res))
 	}
 	return res, err
 }
@@ -136,12 +160,12 @@ var ErrNoLink = errors.New("there is no link to it")
 // Fetch downloads a file to the path in a folder, and checks its digest. Neither the path nor a symbolic link can leave the folder. It
 // continues a partial download in path.part, and renames it to path when the file is complete. It calls link for a download link before
 // each attempt, because links expire.
-func Fetch(ctx context.Context, in *os.Root, path string, file record.File, link func(context.Context) (string, error),
+func (c *Client) Fetch(ctx context.Context, in *os.Root, path string, file record.File, link func(context.Context) (string, error),
 	progress Progress) error {
 	if has, err := Digest(in.Open(path)); err == nil && has.Size == file.Size && has.SHA256 == file.SHA256 {
 		return nil
 	}
-	return again(ctx, path, func() (final bool, err error) {
+	return c.again(ctx, path, func() (final bool, err error) {
 		from, err := link(ctx)
 		if err == nil && from == "" {
 			err = ErrNoLink
@@ -188,7 +212,7 @@ func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, 
 			return err
 		}
 	default:
-		return fmt.Errorf("the store answered %s", res.Status)
+		return &fault{text: "the store answered " + res.Status, final: refuses(res.StatusCode)}
 	}
 	body := &counted{Reader: res.Body, name: filepath.Base(path), done: have, total: size, progress: progress}
 	_, err = io.Copy(f, io.LimitReader(body, size-have+1))

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"assay/local/cli/client"
 	"assay/shared/storage/durable"
 
 	"golang.org/x/oauth2"
@@ -35,13 +36,14 @@ type Credentials struct {
 // File holds credentials by server. The current server is the server of the latest sign-in.
 type File struct {
 	path    string
+	Notify  client.Notify           `json:"-"` // called before each wait for an issuer
 	Current string                  `json:"current,omitempty"`
 	Servers map[string]*Credentials `json:"servers"`
 }
 
 // Open reads the file in the folder. A missing file has no credentials.
 func Open(folder string) (*File, error) {
-	f := &File{path: filepath.Join(folder, "credentials.json"), Servers: map[string]*Credentials{}}
+	f := &File{Notify: func(string, time.Duration) {}, path: filepath.Join(folder, "credentials.json"), Servers: map[string]*Credentials{}}
 	content, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -78,6 +80,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 	if err != nil {
 		return "", err
 	}
+	now.Notify = f.Notify
 	*f, c = *now, cmp.Or(now.Servers[server], &Credentials{})
 	if c.Token != used && !expired() {
 		return c.Token, nil
@@ -85,7 +88,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 	if c.Developer != "" {
 		base, err := url.Parse(server)
 		if err == nil {
-			err = c.Develop(ctx, base)
+			err = c.Develop(ctx, base, f.Notify)
 		}
 		if err != nil {
 			return "", err

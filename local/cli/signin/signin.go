@@ -22,7 +22,7 @@ import (
 type Issuer struct{ config oauth2.Config }
 
 // Discover reads the configuration of the issuer (OpenID Connect Discovery 1.0).
-func Discover(ctx context.Context, issuer, clientID string) (*Issuer, error) {
+func Discover(ctx context.Context, issuer, clientID string, notify client.Notify) (*Issuer, error) {
 	base, err := url.Parse(issuer)
 	if err != nil {
 		return nil, err
@@ -33,9 +33,9 @@ func Discover(ctx context.Context, issuer, clientID string) (*Issuer, error) {
 		Token  string   `json:"token_endpoint"`
 		Device string   `json:"device_authorization_endpoint"`
 		Scopes []string `json:"scopes_supported"`
-	}](ctx, client.New(base, "", func(string, time.Duration) {}), strings.TrimSuffix(base.Path, "/")+"/.well-known/openid-configuration")
+	}](ctx, client.New(base, "", notify), strings.TrimSuffix(base.Path, "/")+"/.well-known/openid-configuration")
 	if err != nil {
-		return nil, fmt.Errorf("the sign-in issuer does not answer: %w", err)
+		return nil, fmt.Errorf("the sign-in issuer of the server: %w", err)
 	}
 	if has.Issuer != issuer {
 		return nil, fmt.Errorf("the sign-in issuer %s calls itself %s", issuer, has.Issuer)
@@ -130,11 +130,11 @@ func (i *Issuer) Keep(t *oauth2.Token, accepted func(token string) error) (*Cred
 }
 
 // Develop gets a token from the development issuer of a server. This issuer gives tokens for any user.
-func (c *Credentials) Develop(ctx context.Context, server *url.URL) error {
+func (c *Credentials) Develop(ctx context.Context, server *url.URL, notify client.Notify) error {
 	t, err := client.Call[struct {
 		AccessToken string `json:"access_token"`
 		ExpiresIn   int64  `json:"expires_in"`
-	}](ctx, client.New(server, "", func(string, time.Duration) {}), http.MethodPost, "/dev/token",
+	}](ctx, client.New(server, "", notify), http.MethodPost, "/dev/token",
 		map[string]any{"user": c.Developer, "groups": c.Groups})
 	c.Token = t.AccessToken
 	c.ExpiresAt = time.Now().Add(time.Duration(t.ExpiresIn) * time.Second)

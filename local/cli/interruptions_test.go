@@ -183,7 +183,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
 	newcomer.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
 	newcomer.says(failed, []string{"assay submit needs TASK\nTry: assay submit --help"}, "submit")
-	newcomer.says(failed, []string{`takes TASK, and "search" is too much: put a name with spaces into quotes`}, "leaderboard", "Lake", "search")
+	newcomer.says(failed, []string{`takes TASK, and "search" is too much: put a name with spaces into quotes`},
+		"leaderboard", "Lake", "search")
 	newcomer.says(failed, []string{`unknown flag: --tem. Did you mean "--team"?`}, "join", "Lake search", "--tem", "Otters")
 	newcomer.says(failed, []string{`Did you mean "create"?`}, "tokens", "creat", "one")
 	newcomer.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")

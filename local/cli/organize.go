@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"assay/local/cli/client"
 	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 )
 
 func listRegistrations(c *call, task object) {
@@ -32,8 +34,12 @@ func review(c *call, task object) {
 			Cursor string
 		}](c, http.MethodPatch, path, body)
 		for _, r := range page.Data {
-			if r["problem"] != nil {
-				refused++
+			if r["problem"] == nil {
+				continue
+			}
+			refused++
+			if !c.json {
+				r["problem"] = map[string]any{"detail": c.words.text(memberAs[problem.Text](r, "problem"))}
 			}
 		}
 		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
@@ -44,6 +50,9 @@ func review(c *call, task object) {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}
 }
+
+// selectedBy are the names of --filter.
+var selectedBy = []string{"label", "registrationIds", "states", "userIds"}
 
 // reviews returns the body that changes reviews according to the flags.
 func (c *call) reviews() map[string]any {
@@ -68,6 +77,10 @@ func (c *call) reviews() map[string]any {
 	default:
 		selection := map[string]any{}
 		for name, value := range filter {
+			if !slices.Contains(selectedBy, name) {
+				c.fail(&refusal{failed, fmt.Sprintf("--filter does not know %q.%s", name, closest(name, selectedBy)),
+					"--filter with one of " + strings.Join(selectedBy, ", ")})
+			}
 			selection[name] = value
 			if name != "label" {
 				selection[name] = strings.Split(value, ";")

@@ -14,9 +14,10 @@ func TestJoin_ChangesATeam(t *testing.T) {
 	s, tom, _ := prepared(t)
 	run := tom.write("run.txt", goodRun)
 	tom.says(done, []string{"Otters takes part in Lake search: accepted.\n"}, "join", "Lake search", "--team", "Otters")
-	tom.says(done, []string{"tom submits to Lake search, dataset Rivers, for the team Otters.\n"}, "submit", "Lake search", "Rivers="+run, "--team",
-		"Otters")
-	tom.says(failed, []string{"You are in the team Otters of Lake search already, and submit does not change it: leave --affiliation and --team out.",
+	tom.says(done, []string{"tom submits to Lake search, dataset Rivers, for the team Otters.\n"},
+		"submit", "Lake search", "Rivers="+run, "--team", "Otters")
+	tom.says(failed, []string{
+		"You are in the team Otters of Lake search already, and submit does not change it: leave --affiliation and --team out.",
 		`Try: assay join "Lake search" --affiliation="Lake Lab" --team="Seals" changes it`},
 		"submit", "Lake search", "Rivers="+run, "--team", "Seals", "--affiliation", "Lake Lab")
 	tom.says(failed, []string{"leave --anonymous out"}, "submit", "Lake search", "Rivers="+run, "--anonymous")
@@ -79,7 +80,8 @@ func TestTokens_WorkForPools(t *testing.T) {
 	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes}\n"))
 	create := []string{"tokens", "create", "worker", "--scopes", "work"}
 	olga.says(failed, []string{"assay: --pools: must name pools of your organizers"}, create...)
-	olga.says(notFound, []string{`no member of an organizer "Lake Lap". Did you mean "Lake Lab"?`}, append(create, "--pools", "Lake Lap/gpu")...)
+	olga.says(notFound, []string{`no member of an organizer "Lake Lap". Did you mean "Lake Lab"?`},
+		append(create, "--pools", "Lake Lap/gpu")...)
 	olga.says(failed, []string{"assay: --pools: "}, append(create, "--pools", "gpu")...)
 	olga.want(done, append(create, "--pools", "lake lab/gpu")...)
 	if pool := decode[[]object](t, olga.want(done, "tokens", "--json"))[0].text("pools"); !strings.HasSuffix(pool, "/gpu") {
@@ -115,6 +117,6 @@ func TestTasks_WithEqualNamesHaveOrganizers(t *testing.T) {
 		p := s.person(user)
 		p.want(done, "apply", p.write("task.yaml", "organizer: "+organizer+"\ntask: {name: Lakes}\n"))
 	}
-	s.person("tom").says(notFound, []string{"Which task is meant?", "Lakes, by Lake Lab", "Lakes, by Sea Lab", "Try: the same command with its ID"},
-		"join", "Lakes")
+	s.person("tom").says(notFound, []string{"Which task is meant?", "Lakes, by Lake Lab", "Lakes, by Sea Lab",
+		"Try: the same command with its ID"}, "join", "Lakes")
 }

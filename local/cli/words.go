@@ -59,7 +59,7 @@ const inConsole = " in the console ({server}/console)"
 
 // commandOf maps operations that texts name to a command, or to the place where people do it. {taskId} is the task as the user names it,
 // {server} is the server's URL, and names of other parameters stand for their values.
-var commandOf = map[string]string{
+var commandOf = map[string]string{ //nolint:gosec // names of operations, not secrets
 	"createOrganizerInvitation":             "the organizer's members" + inConsole,
 	"createRegistration":                    "assay join {taskId}",
 	"createTaskInvitation":                  "assay invite {taskId} --to-task",

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/local/cli/client"
+	"assay/shared/language/problem"
+	"assay/shared/testing/programtest"
+)
+
+// apiOnly are patterns that no sentence for a terminal has, unless the user wrote them: requests, paths, pointers, instants and names of
+// the API.
+var apiOnly = regexp.MustCompile("\\b(GET|HEAD|POST|PUT|PATCH|DELETE)\\b|(^|[\\s(\"=])/[A-Za-z]|/v1\\b|\\d{4}-\\d\\d-\\d\\dT\\d\\d|" +
+	"\\b[a-z]+[A-Z][a-z]|filter\\[|`|\\{|\\}|" + idPattern.String())
+
+// said fails if a sentence has words that are foreign in a terminal.
+func said(t *testing.T, of, text string) {
+	t.Helper()
+	if found := apiOnly.FindString(text); found != "" {
+		t.Errorf("%s says %q in %q", of, found, text)
+	}
+}
+
+// wordsOf returns the words of an invocation of a command with two files.
+func wordsOf(command string) *words {
+	return &words{command: command, args: []string{"Lake search", "Lakes=a.txt", "b.txt"}, server: "https://lab.example",
+		taskID: someTask, task: "Lake search"}
+}
+
+// requests are the schemas of the bodies that commands send.
+var requests = map[string][]string{
+	"submit": {"SubmissionDraft", "RegistrationDraft", "RegistrationPatch"},
+	"join":   {"MembershipDraft", "RegistrationDraft", "RegistrationPatch"},
+	"invite": {"InvitationDraft"}, "tokens create": {"AccessTokenDraft"}, "announce": {"AnnouncementDraft"}, "review": {"ReviewsPatch"},
+	"leaderboard": {"LeaderboardInput"}, "compare": {"SignificanceInput"}, "registrations accept": {"RegistrationPatch"},
+	"final": {"RunPatch"}, "cancel": {"RunPatch"},
+}
+
+// TestWords_NameEveryMember says each member of the requests of each command.
+func TestWords_NameEveryMember(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(programtest.Root(t), "functions", "service", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	for command, schemas := range requests {
+		w := wordsOf(command)
+		pointers := map[string]bool{}
+		var walk func(pointer string, of any)
+		walk = func(pointer string, of any) {
+			schema, _ := of.(map[string]any)
+			if name, ok := schema["$ref"].(string); ok {
+				schema = document.Components.Schemas[filepath.Base(name)]
+			}
+			if pointers[pointer] || schema == nil {
+				return
+			}
+			pointers[pointer] = true
+			walk(pointer+"/1", schema["items"])
+			properties, _ := schema["properties"].(map[string]any)
+			for name, member := range properties {
+				walk(pointer+"/"+name, member)
+			}
+		}
+		for _, name := range schemas {
+			pointers[""] = false
+			if document.Components.Schemas[name] == nil {
+				t.Fatalf("there is no schema %s", name)
+			}
+			walk("", document.Components.Schemas[name])
+		}
+		for pointer := range pointers {
+			said(t, command+" of "+pointer, w.place(pointer))
+		}
+		for pointer := range inputs[command] {
+			if pointer[0] == '/' && !pointers[strings.ReplaceAll(pointer, "*", "1")] && pointer != "/datasetId" {
+				t.Errorf("%s sends no %s", command, pointer)
+			}
+		}
+	}
+	for pointer, want := range map[string]string{
+		"/title": "--title", "/files/1/size": "b.txt", "/files": "the files", "/paperUrl": "--paper", "/country": "country",
+		"/registration/team": "--team", "/acceptedTerms": "--accept-terms", "": "",
+	} {
+		if got := wordsOf("submit").place(pointer); got != want {
+			t.Errorf("%s is %q, want %q", pointer, got, want)
+		}
+	}
+}
+
+// TestWords_NameEveryOperation says each operation that texts name, and finds its command and flags.
+func TestWords_NameEveryOperation(t *testing.T) {
+	root := new(program).root()
+	known := map[string]bool{}
+	check := func(name string, p problem.Part) {
+		known[name] = true
+		text := wordsOf("submit").operation(p)
+		said(t, name, text)
+		if text == "" {
+			t.Errorf("%s has no words", name)
+		}
+		given, isCommand := strings.CutPrefix(text, "assay ")
+		if !isCommand {
+			return
+		}
+		args := strings.Fields(strings.ReplaceAll(given, `"Lake search"`, "TASK"))
+		command, rest, err := root.Find(args)
+		if err != nil || command == root || command.ParseFlags(rest) != nil || command.ValidateArgs(command.Flags().Args()) != nil {
+			t.Errorf("%s: there is no command %q", name, text)
+		}
+	}
+	for _, o := range problem.Operations {
+		check(o.ID, o.With(someTask, someTask, someTask))
+	}
+	check("updateRegistration with acceptedTerms", problem.UpdateRegistration.With(someTask, someTask).Setting("acceptedTerms", 2))
+	for name := range commandOf {
+		if !known[name] {
+			t.Errorf("no text names the operation %s", name)
+		}
+	}
+}
+
+// TestWords_SayEveryText says the sentences of all problems of the module in each command.
+func TestWords_SayEveryText(t *testing.T) {
+	texts := 0
+	for _, format := range formats(t) {
+		texts++
+		if strings.Contains(format, "The development issuer has nothing here") || strings.HasPrefix(format, "A file can be read with GET") {
+			continue // They answer requests that no command sends.
+		}
+		for _, command := range []string{"submit", "review", "tokens create", "tasks"} {
+			said(t, command, wordsOf(command).text(problem.Sentence(format, []any{}...)))
+		}
+	}
+	if texts < 300 {
+		t.Errorf("found only %d texts", texts)
+	}
+	at := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for _, kind := range problem.Kinds {
+		e := kind.New("{/files/0/size} of {?filter[taskId]} is %s at %s for %s: %s.", problem.Size(3<<20), at,
+			problem.Resource("task", someTask).Named("Lake search"), problem.UpdateRegistration.With(someTask)).With(
+			problem.NewField("/perDay", "must be above {submissions.total}"), problem.NewField("", "is no text"))
+		said(t, kind.Slug, wordsOf("submit").problem(&client.Problem{Document: e.Document("/v1", "")}))
+	}
+	want := `Lakes=a.txt of task id is 3 MiB at ` + at.Local().Format("2006-01-02 15:04") + ` for "Lake search": assay join "Lake search" --accept-terms.`
+	got := wordsOf("submit").text(problem.Sentence("{/files/0/size} of {?filter[taskId]} is %s at %s for %s: %s.", problem.Size(3<<20), at,
+		problem.Resource("task", someTask).Named("Lake search"), problem.UpdateRegistration.With(someTask).Setting("acceptedTerms", 2)))
+	if got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// makers are the functions that make texts of problems from formats.
+var makers = regexp.MustCompile(`^(New|Wrap|Sentence|NewField|InvalidMember|Add|AddIf)$`)
+
+var verbs = regexp.MustCompile(`%(\[\d+\])?[-+# 0-9.]*[a-z]`)
+
+// formats returns the formats of all texts of problems, without the places of their arguments.
+func formats(t *testing.T) (found []string) {
+	t.Helper()
+	root := programtest.Root(t)
+	for _, folder := range []string{"functions", "grpc", "shared"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil || entry.IsDir() && entry.Name() == "node_modules":
+				return cmpSkip(err)
+			case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			content, err := os.ReadFile(path)
+			if err != nil || !strings.Contains(string(content), "assay/shared/language/problem") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					found = append(found, formatsOf(call)...)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// cmpSkip returns the error of a walk or, without one, the order to skip the folder.
+func cmpSkip(err error) error {
+	if err != nil {
+		return err
+	}
+	return filepath.SkipDir
+}
+
+// formatsOf returns the constant texts with blanks among the arguments of a call that makes a text of a problem.
+func formatsOf(call *ast.CallExpr) (found []string) {
+	function, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || !makers.MatchString(function.Sel.Name) {
+		return nil
+	}
+	for _, arg := range call.Args {
+		text, constant := literal(arg)
+		if constant && strings.Contains(text, " ") {
+			found = append(found, verbs.ReplaceAllString(text, "x"))
+		}
+	}
+	return found
+}
+
+// literal returns the text of literals that are joined by +.
+func literal(e ast.Expr) (text string, ok bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		left, ok := literal(e.X)
+		right, too := literal(e.Y)
+		return left + right, ok && too
+	}
+	return "", false
+}

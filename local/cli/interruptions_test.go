@@ -203,8 +203,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(notFound, []string{`no task "Ponds" here, or you may not see it.` + "\nTry: assay tasks"}, "submit", "Ponds", run)
 	tom.says(notFound, []string{`Did you mean "Lake search"?`}, "submit", "Lkae search", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
-	for range 5 {
-		tom.want(done, "submit", "Lake search", "Rivers="+run)
+	for i := range 5 {
+		tom.want(done, "submit", "Lake search", "Rivers="+tom.write("other.txt", strings.ReplaceAll(goodRun, "tom", strings.Repeat("x", i+1))))
 	}
 	tom.says(outside, []string{"0 of the 5"}, "submit", "Lake search", "Rivers="+run)
 	image := []string{"submit", "Lake search", "--dataset", "Lakes", "--image", "example.org/x:1", "--command", "/run"}

@@ -181,7 +181,7 @@ func printAll(t *testing.T, s *server) {
 	p.in = "Text.\n"
 	p.write("qrels.txt", qrelsFile)
 	p.write("topics.tsv", "1\tlakes\n")
-	run, task := p.write("run.txt", goodRun), "Lake search"
+	run, better, task := p.write("run.txt", goodRun), p.write("better.txt", betterRun), "Lake search"
 	file := p.write("task.yaml", strings.NewReplacer("[AP]}", "[AP]}\n    finalRuns: 1", "perDay: 5", "perDay: 50").Replace(taskFile))
 	tested := map[string]bool{}
 	both := func(args ...string) (text string) {
@@ -215,7 +215,7 @@ func printAll(t *testing.T, s *server) {
 		{"version"}, {"login", s.url, "--user", "olga"}, {"apply", file, "--dry-run"}, {"apply", file}, {"tasks"}, {"datasets", task},
 		{"join", task, "--team", "Otters"}, {"download", task, "-o", p.folder}, {"registrations", task}, {"invite", task},
 		{"announce", task, "--title", "News"}, {"eval", filepath.Join(p.folder, "qrels.txt"), run, "AP", "-q"}, {"validate", run},
-		{"submit", task, "Rivers=" + run}, {"submit", task, "Rivers=" + run, "--wait"}, {"runs"}, {"tokens", "create", "one"}, {"tokens"},
+		{"submit", task, "Rivers=" + run}, {"submit", task, "Rivers=" + better, "--wait"}, {"runs"}, {"tokens", "create", "one"}, {"tokens"},
 		{"leaderboard", task, "--dataset", "Rivers"}, {"export", task, "-o", filepath.Join(p.folder, "export")},
 	} {
 		both(args...)

@@ -53,6 +53,11 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	c := settings{now: time.Now, lease: server.DefaultLease, firstLease: server.DefaultFirstLease}
 	f := flag.NewFlagSet("assay-server", flag.ContinueOnError)
 	f.SetOutput(out)
+	f.Usage = func() {
+		printCommands(out)
+		_, _ = fmt.Fprint(out, "\nFlags of serve:\n")
+		f.PrintDefaults()
+	}
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
 	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
 	f.StringVar(&c.ops, "ops-addr", "",

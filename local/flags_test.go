@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -27,6 +29,33 @@ func TestFlags_AreDocumented(t *testing.T) {
 	documented := matches("`-([a-z0-9-]+)`", settings)
 	if len(declared) == 0 || !slices.Equal(declared, documented) {
 		t.Errorf("the server has the flags %v, and the table of operate.md has %v", declared, documented)
+	}
+}
+
+// TestHelp_ListsTheCommands asks for help by each of its names.
+func TestHelp_ListsTheCommands(t *testing.T) {
+	asked := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := execute(t.Context(), args, noEnv, &out, &out); err != nil && !errors.Is(err, flag.ErrHelp) {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	want := append(slices.Sorted(maps.Keys(commands)), "help")
+	slices.Sort(want)
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"help"}, {"help", "help"}, {"help", "serve"}} {
+		_, listed, _ := strings.Cut(asked(args...), "Commands:\n")
+		if got := matches(`(?m)^  ([a-z]+) +[a-z]`, listed); !slices.Equal(got, want) {
+			t.Errorf("%q lists the commands %q, want %q", args, got, want)
+		}
+	}
+	if got := asked("help", "backup"); !strings.Contains(got, "Usage of assay-server backup") {
+		t.Errorf("the help of backup is\n%s", got)
+	}
+	if err := execute(t.Context(), []string{"bakup"}, noEnv, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "assay-server help") {
+		t.Errorf("an unknown command: %v", err)
 	}
 }
 

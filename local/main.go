@@ -32,6 +32,35 @@ var commands = map[string]command{
 	"version": parseAndPrintVersion,
 }
 
+// purposes describes the commands for people. A test compares it with commands.
+var purposes = []struct{ name, purpose string }{
+	{"serve", "serve the API, the console and the files; without a command, too"},
+	{"backup", "copy the data of a running server into a folder"},
+	{"check", "check that this build can use a table or a folder"},
+	{"export", "write all of a store into a folder"},
+	{"import", "fill an empty store from such a folder"},
+	{"version", "print the version, the commit and the form of the records"},
+	{"help", "list the commands, or with the name of one its flags"},
+}
+
+// printCommands prints what the commands do.
+func printCommands(out io.Writer) {
+	_, _ = fmt.Fprint(out, "assay-server serves Assay on one machine.\n\nUsage: assay-server [COMMAND] [FLAG]...\n\nCommands:\n")
+	for _, c := range purposes {
+		_, _ = fmt.Fprintf(out, "  %-8s %s\n", c.name, c.purpose)
+	}
+	_, _ = fmt.Fprintln(out, "\nassay-server help COMMAND lists the flags of a command.")
+}
+
+// help prints what the commands do, or the flags of the command that the arguments name.
+func help(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error {
+	if len(args) > 0 && args[0] != "help" {
+		return execute(ctx, []string{args[0], "-h"}, getenv, out, logs)
+	}
+	printCommands(out)
+	return nil
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := execute(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
@@ -48,9 +77,12 @@ func execute(ctx context.Context, args []string, getenv func(string) string, out
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
 	}
+	if name == "help" {
+		return help(ctx, args, getenv, out, logs)
+	}
 	run := commands[name]
 	if run == nil {
-		return fmt.Errorf("there is no command %q; the commands are %s, and -h after one lists its flags", name,
+		return fmt.Errorf("there is no command %q; the commands are %s, and assay-server help explains them", name,
 			strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
 	}
 	return run(ctx, args, getenv, out, logs)

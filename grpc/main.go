@@ -110,8 +110,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		exporter.Record(m, value, labels...)
 		cloudWatch.Record(m, value, labels...)
 	}
-	s = server.New(server.Env{Metrics: recordMetric, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
-		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(c.rates(), "")).Caller}, o)
+	s = server.New(server.Env{Metrics: recordMetric, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas,
+		Files: files.Observed{Store: bucket, Metrics: recordMetric},
+		Now:   time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(c.rates(), "")).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	if cloudWatch != nil {
 		go wait.Every(ctx, time.Minute, func() {

@@ -209,8 +209,8 @@ func (st *stack) addDashboard() {
 			table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}
-	for i, m := range []*metrics.Metric{metrics.RunsWaiting, metrics.RunsEnded, metrics.QuotaRefusals} {
-		widgets = append(widgets, st.graph(8*i, 18, m.CloudWatch, st.search(m)))
+	for i, m := range []*metrics.Metric{metrics.RunsWaiting, metrics.RunsEnded, metrics.QuotaRefusals, metrics.FilesFailures} {
+		widgets = append(widgets, st.graph(8*(i%3), 18+6*(i/3), m.CloudWatch, st.search(m)))
 	}
 	if st.server != nil {
 		service := func(metric, statistic, label string) graphMetric {

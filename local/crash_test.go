@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +118,8 @@ type serverProcess struct {
 	clock     string // file with the skew of its clock
 	log       logTail
 	process   *exec.Cmd
+
+	attributes *syscall.SysProcAttr // of the process; nil: the usual ones
 }
 
 // logTail stores the end of a process's log, and counts errors and reports of the race detector.
@@ -171,6 +174,7 @@ func (v *serverProcess) setClock(t testing.TB, ahead time.Duration) {
 func (v *serverProcess) start(t testing.TB) {
 	t.Helper()
 	v.process = exec.Command(os.Args[0])
+	v.process.SysProcAttr = v.attributes
 	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.clock)
 	out, err := v.process.StdoutPipe()
 	if err != nil {

@@ -2,5 +2,7 @@
 
 package main
 
-// diskSize returns 0, because the size of the file system is unknown on this system.
-func diskSize(string) int64 { return 0 }
+import "errors"
+
+// diskSpace returns an error, because the space of the file system is unknown on this system.
+func diskSpace(string) (free, size int64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -26,7 +26,7 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 			return err
 		}
 		p.directory.Now = p.now
-		p.files = p.directory
+		p.files = files.Observed{Store: p.directory, Metrics: p.metrics}
 		return nil
 	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
@@ -45,7 +45,7 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 	if p.filesOrigin, err = bucket.Origin(ctx); err != nil {
 		return fmt.Errorf("links to files cannot be signed; the AWS SDK's environment says with which credentials: %w", err)
 	}
-	p.poller = &files.Poller{Store: bucket, Uploads: p.uploads(), Log: p.log}
+	p.poller = &files.Poller{Store: files.Observed{Store: bucket, Metrics: p.metrics}, Uploads: p.uploads(), Log: p.log}
 	p.files = p.poller
 	return nil
 }

@@ -85,3 +85,33 @@ func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 		}
 	}
 }
+
+// TestServer_WhenS3GoesAway cuts the connection to S3. The server stays in rotation, answers what the table has, and warns at once.
+func TestServer_WhenS3GoesAway(t *testing.T) {
+	flags := startS3(t)
+	between := newNetwork(t, strings.TrimPrefix(os.Getenv("AWS_ENDPOINT_URL_S3"), "http://"))
+	t.Setenv("AWS_ENDPOINT_URL_S3", "http://"+between.addr)
+	s := startIn(t, t.TempDir(), append(flags, "-demo=false", "-ops-addr", "127.0.0.1:0")...)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 a 1\n", nil)
+	between.set(true)
+	var health struct {
+		Status string
+		Checks map[string]struct{ Status, Output string }
+	}
+	s.get(t, "", "/health", &health)
+	if health.Status != "warn" || health.Checks["files"].Status != "warn" || health.Checks["disk"].Status != "pass" ||
+		!strings.Contains(health.Checks["files"].Output, "object store does not answer") {
+		t.Errorf("health is %+v", health)
+	}
+	s.get(t, "", task, nil)
+	if got := readOps(t, s.program.opsAddr.String(), "/ready"); got != "ready\n" {
+		t.Errorf("the server leaves the rotation: %s", got)
+	}
+	if m := s.scrape(t); m[`assay_check_passes{check="files"}`] != 0 || m[`assay_files_failures_total{operation="stat"}`] < 1 {
+		t.Errorf("the metrics are %v", m)
+	}
+	between.set(false)
+	s.dataset(t, owner, task, "1 0 b 1\n", nil)
+}

@@ -32,6 +32,7 @@ import (
 	"assay/shared/language/buildinfo"
 	"assay/shared/language/metrics"
 	"assay/shared/service/files"
+	"assay/shared/service/health"
 	"assay/shared/service/quota"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/blob/directory"
@@ -103,8 +104,10 @@ type program struct {
 	poller      *files.Poller    // looks for uploads, and
 	filesOrigin string           // is the origin of signed links
 
-	exporter *ops.Exporter // exports metrics, or nil
-	opsAddr  net.Addr      // address of the exporter
+	health   *health.Monitor
+	metrics  metrics.Recorder // records in exporter, or nil
+	exporter *ops.Exporter    // exports metrics, or nil
+	opsAddr  net.Addr         // address of the exporter
 
 	grpc                   *server.Server // serves on grpcListener, unless this is nil
 	listener, grpcListener net.Listener
@@ -134,9 +137,14 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	ledger := quota.New(quotas, p.table.Store, c.now)
 	p.table.Store = ledger.Store()
+	if c.ops != "" {
+		p.exporter = ops.New(p.recordGauges)
+		p.metrics = p.exporter.Record
+	}
 	if err := p.openFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
+	p.health = &health.Monitor{Objects: p.files, Folders: c.folders(), Log: p.log}
 	rates, err := ratelimit.Parse(c.rates)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("-rates: %w", err), p.table.close())
@@ -145,15 +153,11 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if p.id, err = newIdentity(ctx, c, p.table, limiter); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	var recorder metrics.Recorder
-	if c.ops != "" {
-		p.exporter = ops.New(func(ctx context.Context, r metrics.Recorder) error { return p.grpc.RecordMetrics(ctx, r) })
-		recorder = p.exporter.Record
-	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
-		Rates: limiter, RenderHTML: resource.Render, Metrics: recorder, Alone: p.table.embedded != nil,
+		Rates: limiter, RenderHTML: resource.Render, Metrics: p.metrics, Health: p.health,
+		Alone: p.table.embedded != nil,
 	}
 	p.env.Info.URL = c.url
 	p.env.Info.ClientID = c.clientID
@@ -164,22 +168,17 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	p.evaluator.Store = p.table
 	p.evaluator.Files = p.files
-	p.evaluator.Metrics = recorder
+	p.evaluator.Metrics = p.metrics
 	p.background.Store = p.table
 	p.background.Files = p.files
-	p.background.Metrics = recorder
+	p.background.Metrics = p.metrics
 	p.news.Store = p.table
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
-		Metrics: recorder}, c.grpcOptions())
+		Metrics: p.metrics}, c.grpcOptions())
 	if err := p.claimFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	return p, nil
-}
-
-// ready returns a function that returns nil while the server takes requests until ctx ends and its table answers.
-func (p *program) ready(ctx context.Context) func(context.Context) error {
-	return func(asked context.Context) error { return errors.Join(ctx.Err(), p.table.Ping(asked)) }
 }
 
 // holder returns the name of the server in leases. No other server that runs at the same time has this name. After a restart the server has
@@ -373,7 +372,7 @@ func (c *settings) defaultQuotas() record.Quotas {
 	if c.filesIn != filesDirectory {
 		return q
 	}
-	if disk := diskSize(c.data); disk > 0 {
+	if _, disk, err := diskSpace(c.data); err == nil && disk > 0 {
 		q.Server.StoredBytes = min(q.Server.StoredBytes, disk/4*3)
 		q.User.StoredBytes = min(q.User.StoredBytes, q.Server.StoredBytes/4)
 	}

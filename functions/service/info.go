@@ -128,21 +128,28 @@ var (
 
 // Health is the answer of a service that is up.
 type Health struct {
-	Status string           `json:"status" enum:"pass" doc:"pass; a service that is not up answers 503"`
-	Checks map[string]Check `json:"checks" doc:"outcomes by part of the service"`
+	Status string           `json:"status" enum:"pass,warn" doc:"warn if a check warns; a service that is not up answers 503"`
+	Checks map[string]Check `json:"checks" doc:"results by part of the service: store has the records, files the files, and disk the free space of the server's disks"`
 }
 
-// Check is the outcome of a check of one part of the service.
+// Check is the result of a check of one part of the service.
 type Check struct {
-	Status string `json:"status" enum:"pass"`
+	Status string `json:"status" enum:"pass,warn"`
+	Output string `json:"output,omitempty" doc:"what does not work, if the check warns"`
 }
 
 func liveness(context.Context, *api.Call, api.PublicTarget) (Check, error) {
-	return Check{Status: "pass"}, nil
+	return Check{Status: statusPass}, nil
 }
 
 // storeTime bounds the time for an answer of the store.
 const storeTime = 2 * time.Second
+
+// Statuses of checks.
+const (
+	statusPass = "pass"
+	statusWarn = "warn"
+)
 
 func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
@@ -151,5 +158,16 @@ func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error
 		return Health{}, problem.Unavailable.Wrap(err,
 			"The store does not answer, so nothing can be read or written now. Try again in a few seconds.").After(5 * time.Second)
 	}
-	return Health{Status: "pass", Checks: map[string]Check{"store": {Status: "pass"}}}, nil
+	h := Health{Status: statusPass, Checks: map[string]Check{"store": {Status: statusPass}}}
+	if c.Health == nil {
+		return h, nil
+	}
+	for _, check := range c.Health.Checks(ctx) {
+		h.Checks[check.Name] = Check{Status: statusPass}
+		if check.Warning != "" {
+			h.Checks[check.Name] = Check{Status: statusWarn, Output: check.Warning}
+			h.Status = statusWarn
+		}
+	}
+	return h, nil
 }

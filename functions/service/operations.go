@@ -29,8 +29,10 @@ var Operations = []api.Operation{
 	}, api.NoTarget, platform),
 	api.Get(api.Spec{
 		ID: "getHealth", Path: "/health", May: access.Anyone,
-		Summary:     "Check that the service is up",
-		Description: "If the store does not answer, the status is 503: the service is not ready for requests.",
+		Summary: "Check that the service is up",
+		Description: "If the store does not answer, the status is 503: the service is not ready for requests. If the object store does not " +
+			"answer, or a disk is almost full, the status is 200 with `warn`, because records can still be read. Warnings are at most ten " +
+			"seconds old. A service on AWS checks only its store.",
 	}, api.NoTarget, health),
 	api.Get(api.Spec{
 		ID: "getLiveness", Path: "/health/live", May: access.Anyone,

@@ -3,6 +3,7 @@ package service_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"assay/functions"
 	"assay/shared/edge/api/apitest"
 	"assay/shared/edge/api/servertest"
+	"assay/shared/service/health"
+	"assay/shared/storage/blob"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -97,4 +100,27 @@ func TestHealth_FollowsTheStore(t *testing.T) {
 	}
 	s.Want(http.StatusServiceUnavailable, nil, "", http.MethodGet, "/health", nil)
 	s.Want(http.StatusOK, nil, "", http.MethodGet, "/health/live", nil)
+}
+
+// deadObjects is an object store that does not answer.
+type deadObjects struct{ blob.Store }
+
+func (deadObjects) Stat(context.Context, string) (blob.Object, error) {
+	return blob.Object{}, errors.New("connection refused")
+}
+
+// A part whose failure does not stop the service makes it warn. The answer keeps the words of the object store to itself.
+func TestHealth_Warns(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	for want, monitor := range map[string]*health.Monitor{
+		`{"status":"pass","checks":{"store":{"status":"pass"}}}`:                           nil,
+		`{"status":"pass","checks":{"files":{"status":"pass"},"store":{"status":"pass"}}}`: {Objects: s.Files, Log: s.Log},
+		`{"status":"warn","checks":{"files":{"status":"warn","output":"The object store does not answer, so nobody can upload or download ` +
+			`files, and no run is evaluated. The server's log has the error."},"store":{"status":"pass"}}}`: {Objects: deadObjects{}, Log: s.Log},
+	} {
+		s.Health = monitor
+		if got := s.Want(http.StatusOK, nil, "", http.MethodGet, "/health", nil).Body; string(bytes.TrimSpace(got)) != want {
+			t.Errorf("health is %s, want %s", got, want)
+		}
+	}
 }

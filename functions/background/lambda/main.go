@@ -16,6 +16,7 @@ import (
 	"assay/shared/language/metrics"
 	"assay/shared/service/config"
 	"assay/shared/service/due"
+	"assay/shared/service/files"
 	"assay/shared/service/quota"
 	"assay/shared/storage/blob/s3"
 	"assay/shared/storage/store"
@@ -28,10 +29,11 @@ func open(log *slog.Logger) (handler any, err error) {
 	var env config.Environment
 	quotas, err := quota.FromEnvironment()
 	table := quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store()
+	recorder := metrics.CloudWatch(log, env.Require(config.TableVariable), time.Now)
 	e := &evaluator.Worker{
-		Store: table, Files: s3.New(awsconfig.Bucket(&env)), Now: time.Now, Log: log,
+		Store: table, Files: files.Observed{Store: s3.New(awsconfig.Bucket(&env)), Metrics: recorder}, Now: time.Now, Log: log,
 		Holder:  env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
-		Metrics: metrics.CloudWatch(log, env.Require(config.TableVariable), time.Now),
+		Metrics: recorder,
 		Places:  evaluator.DeployedPlaces(),
 	}
 	b := background.New(table, e.Files, time.Now, log)

@@ -17,6 +17,7 @@ import (
 	"assay/shared/language/buildinfo"
 	"assay/shared/language/metrics"
 	"assay/shared/language/problem"
+	"assay/shared/service/health"
 	"assay/shared/service/quota"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
@@ -40,6 +41,7 @@ type Env struct {
 	// RenderHTML renders JSON as a page for callers who prefer text/html, such as browsers; nil: they get JSON.
 	RenderHTML func(ctx context.Context, s JSONDocument) (body []byte, policy string, err error)
 	Metrics    metrics.Recorder // of requests and of refusals for quotas
+	Health     *health.Monitor  // checks parts whose failure does not stop the service; nil: none
 	// Alone says that no other process serves the table. Then a request that this process does not handle has ended.
 	Alone bool
 	// Origins of web pages that may call the service from a browser; "*" allows all.

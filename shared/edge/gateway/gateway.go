@@ -27,6 +27,7 @@ import (
 	"assay/shared/language/panics"
 	"assay/shared/language/problem"
 	"assay/shared/service/config"
+	"assay/shared/service/files"
 	"assay/shared/service/quota"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
@@ -52,10 +53,10 @@ func ServeWithFiles[B blob.Store](operations []api.Operation, bucket awsconfig.D
 	return serve(&env, operations, bucket(awsconfig.Bucket(&env)))
 }
 
-func serve(env *config.Environment, operations []api.Operation, files blob.Store) (status int) {
+func serve(env *config.Environment, operations []api.Operation, objects blob.Store) (status int) {
 	log := slog.New(requestIDs{slog.NewJSONHandler(os.Stdout, nil)})
 	slog.SetDefault(log)
-	a, err := open(env, operations, dynamo.New(awsconfig.Table(env)), files, log)
+	a, err := open(env, operations, dynamo.New(awsconfig.Table(env)), objects, log)
 	if err != nil {
 		log.Error("the function cannot start", "error", err)
 		return 1
@@ -66,7 +67,7 @@ func serve(env *config.Environment, operations []api.Operation, files blob.Store
 
 // open prepares the function before its first event. It sends no request itself, and fetches the keys of the issuer in the background.
 // Only requests with a token wait for the keys.
-func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store,
+func open(settings *config.Environment, operations []api.Operation, table store.Store, objects blob.Store,
 	log *slog.Logger) (*Adapter, error) {
 	issuer := settings.Require(config.IssuerVariable)
 	audience := settings.Require(config.AudienceVariable)
@@ -83,12 +84,13 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	ledger := quota.New(quotas, table, time.Now)
 	ledger.ResultTime = record.AbandonedAfter // the bucket's lifecycle rule deletes results then
 	rates := ratelimit.New(ratelimit.Distributed(), "")
+	recorder := metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now)
 	env := &api.Env{
-		Store: ledger.Store(), Quotas: ledger, Files: files, Now: time.Now, Log: log,
+		Store: ledger.Store(), Quotas: ledger, Files: files.Observed{Store: objects, Metrics: recorder}, Now: time.Now, Log: log,
 		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now, rates).Caller, Origins: config.Origins(),
 		Info: api.BuildInfo(issuer), Endpoints: verifier.Endpoints, Rates: rates,
 		RenderHTML: resource.Render,
-		Metrics:    metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now),
+		Metrics:    recorder,
 	}
 	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
 	env.Info.Mail = os.Getenv(config.MailFromVariable) != ""

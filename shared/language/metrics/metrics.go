@@ -73,6 +73,32 @@ var (
 		Kind:       Counter,
 		Labels:     []string{"kind"},
 	}
+	FilesFailures = &Metric{
+		Name:       "files_failures_total",
+		CloudWatch: "FilesFailures",
+		Unit:       "Count",
+		Help:       "Calls of the object store that failed, by operation; a missing file is no failure.",
+		Kind:       Counter,
+		Labels:     []string{"operation"},
+	}
+	CheckPasses = &Metric{
+		Name:   "check_passes",
+		Help:   "1 if the check of GET /health passes, 0 if it warns.",
+		Kind:   Gauge,
+		Labels: []string{"check"},
+	}
+	DiskFree = &Metric{
+		Name:   "disk_free_bytes",
+		Help:   "Free space of the disk of a folder: of the data, or for temporary files.",
+		Kind:   Gauge,
+		Labels: []string{"folder"},
+	}
+	DiskSize = &Metric{
+		Name:   "disk_size_bytes",
+		Help:   "Size of the disk of a folder.",
+		Kind:   Gauge,
+		Labels: []string{"folder"},
+	}
 	RequestSeconds = &Metric{
 		Name:   "http_request_duration_seconds",
 		Unit:   "Seconds",
@@ -83,7 +109,8 @@ var (
 )
 
 // All lists the metrics.
-var All = []*Metric{RunsWaiting, OldestWaiting, WorkersAlive, RunsEnded, LeasesExpired, QuotaRefusals, RequestSeconds}
+var All = []*Metric{RunsWaiting, OldestWaiting, WorkersAlive, RunsEnded, LeasesExpired, QuotaRefusals, FilesFailures, CheckPasses, DiskFree, DiskSize,
+	RequestSeconds}
 
 // MaxPools is the maximum number of pairs of pool and kind of work with their own series. The other pairs share the series of the pool
 // OtherPools.

@@ -46,16 +46,26 @@ export default function Admin(_: Screen) {
 function Health() {
   const health = useGet("/health", {}, { refreshInterval: 10_000 });
   const info = useGet("/info", {}).data;
+  const warnings = health.error ? [] : Object.values(health.data?.checks ?? {}).flatMap(c => c.output ?? []);
   return (
-    <p>
-      {health.error && <Tag kind="bad">down</Tag>}
-      {!health.error && health.data && <Tag kind="good">up</Tag>}
-      {!health.error && !health.data && <Tag>…</Tag>} {health.error?.document.detail}{" "}
-      <span class="quiet">
-        Version {info?.version ?? "…"}
-        {info?.commit && `, ${info.commit.slice(0, 8)}`}
-      </span>
-    </p>
+    <>
+      <p>
+        {health.error && <Tag kind="bad">down</Tag>}
+        {!health.error &&
+          health.data &&
+          (warnings.length > 0 ? <Tag kind="warm">up, with warnings</Tag> : <Tag kind="good">up</Tag>)}
+        {!health.error && !health.data && <Tag>…</Tag>} {health.error?.document.detail}{" "}
+        <span class="quiet">
+          Version {info?.version ?? "…"}
+          {info?.commit && `, ${info.commit.slice(0, 8)}`}
+        </span>
+      </p>
+      {warnings.map(text => (
+        <p key={text} class="notice">
+          {text}
+        </p>
+      ))}
+    </>
   );
 }
 

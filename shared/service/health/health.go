@@ -1,0 +1,175 @@
+// Package health checks the parts of a server whose failure does not stop it: the object store and the free space of its disks. The
+// server still answers most requests without them, so their checks warn.
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"assay/shared/language/metrics"
+	"assay/shared/service/files"
+	"assay/shared/storage/blob"
+)
+
+const (
+	// maxAge is the age up to which a result serves all callers. So callers cannot load the object store.
+	maxAge = 10 * time.Second
+	// askTime bounds the time of a check. A part that takes longer does not answer.
+	askTime = 2 * time.Second
+)
+
+// lowFraction and lowBytes say when the free space of a disk is low: below a twentieth of the disk, or on large disks below lowBytes, which
+// are five of the largest files.
+const (
+	lowFraction = 20
+	lowBytes    = 10 << 30
+)
+
+// Names of checks.
+const (
+	Files = "files"
+	Disk  = "disk"
+)
+
+// Check is the result of a check.
+type Check struct {
+	Name    string
+	Warning string // what does not work, and what to do; empty if the check passes
+}
+
+// Folder is a folder that the server writes to.
+type Folder struct {
+	Name, Path string
+	// Space returns the free and the whole space of the folder's disk in bytes, or an error if it is unknown.
+	Space func(path string) (free, size int64, err error)
+}
+
+// Monitor checks a server. Callers share its checks. The zero fields check nothing.
+type Monitor struct {
+	Objects blob.Store
+	Folders []Folder
+	Log     *slog.Logger
+
+	mu       sync.Mutex
+	checks   []Check
+	at       time.Time     // of the checks
+	underWay chan struct{} // closed when the checks under way end; nil without them
+}
+
+// Checks returns results that are at most ten seconds old. It takes at most two seconds.
+func (m *Monitor) Checks(ctx context.Context) []Check {
+	m.mu.Lock()
+	if m.checks != nil && time.Since(m.at) < maxAge {
+		defer m.mu.Unlock()
+		return m.checks
+	}
+	if m.underWay == nil {
+		m.underWay = make(chan struct{})
+		go m.look(context.WithoutCancel(ctx), m.underWay)
+	}
+	underWay := m.underWay
+	m.mu.Unlock()
+	late := time.NewTimer(askTime)
+	defer late.Stop()
+	select {
+	case <-underWay:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.checks
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return m.unanswered()
+}
+
+// look makes all checks. Parts that do not end in time delay the next checks, so that these do not pile up.
+func (m *Monitor) look(ctx context.Context, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	checks := []Check{}
+	if m.Objects != nil {
+		checks = append(checks, m.checkFiles(ctx))
+	}
+	if len(m.Folders) > 0 {
+		checks = append(checks, m.checkDisks())
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.logChanges(ctx, checks)
+	m.checks = checks
+	m.at = time.Now()
+	m.underWay = nil
+	close(done)
+}
+
+// unanswered returns the checks of parts that have not answered in time.
+func (m *Monitor) unanswered() (checks []Check) {
+	if m.Objects != nil {
+		checks = append(checks, Check{Files, filesWarning})
+	}
+	if len(m.Folders) > 0 {
+		checks = append(checks, Check{Disk, "The disk does not answer. Look at the machine's disks."})
+	}
+	return checks
+}
+
+const filesWarning = "The object store does not answer, so nobody can upload or download files, and no run is evaluated. " +
+	"The server's log has the error."
+
+// checkFiles asks the object store for the claim of the table. A missing claim is an answer, too.
+func (m *Monitor) checkFiles(ctx context.Context) Check {
+	_, err := m.Objects.Stat(ctx, files.ClaimKey)
+	if err == nil || errors.Is(err, blob.ErrNotFound) {
+		return Check{Name: Files}
+	}
+	m.Log.WarnContext(ctx, "the object store does not answer", "error", err)
+	return Check{Files, filesWarning}
+}
+
+// checkDisks warns of the first disk with little free space.
+func (m *Monitor) checkDisks() Check {
+	for _, f := range m.Folders {
+		free, size, err := f.Space(f.Path)
+		if err == nil && free < min(size/lowFraction, lowBytes) {
+			return Check{Disk, fmt.Sprintf("The disk of the folder for %s is almost full. Make room: on a full disk, the server stores nothing, "+
+				"and answers only what is stored.", f.Name)}
+		}
+	}
+	return Check{Name: Disk}
+}
+
+// logChanges logs the checks that begin or end to warn.
+func (m *Monitor) logChanges(ctx context.Context, now []Check) {
+	for i, c := range now {
+		warned := len(m.checks) > i && m.checks[i].Warning != ""
+		switch {
+		case c.Warning != "" && !warned:
+			m.Log.WarnContext(ctx, "a check warns", "check", c.Name, "warning", c.Warning)
+		case c.Warning == "" && warned:
+			m.Log.InfoContext(ctx, "a check passes again", "check", c.Name)
+		}
+	}
+}
+
+// Record records the results of the checks and the free space of the folders.
+func (m *Monitor) Record(ctx context.Context, r metrics.Recorder) {
+	for _, c := range m.Checks(ctx) {
+		passes := 1.0
+		if c.Warning != "" {
+			passes = 0
+		}
+		r.Record(metrics.CheckPasses, passes, c.Name)
+	}
+	for _, f := range m.Folders {
+		free, size, err := f.Space(f.Path)
+		if err != nil {
+			continue
+		}
+		r.Record(metrics.DiskFree, float64(free), f.Name)
+		r.Record(metrics.DiskSize, float64(size), f.Name)
+	}
+}

@@ -1,0 +1,133 @@
+package health_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assay/shared/language/metrics"
+	"assay/shared/service/health"
+	"assay/shared/storage/blob"
+)
+
+// objects is an object store whose Stat takes some time and returns an error.
+type objects struct {
+	blob.Store
+	asked atomic.Int64
+	takes time.Duration
+	err   error
+	deaf  bool // ignores the context
+}
+
+func (o *objects) Stat(ctx context.Context, _ string) (blob.Object, error) {
+	o.asked.Add(1)
+	if o.deaf {
+		ctx = context.WithoutCancel(ctx)
+	}
+	select {
+	case <-time.After(o.takes):
+		return blob.Object{}, o.err
+	case <-ctx.Done():
+		return blob.Object{}, ctx.Err()
+	}
+}
+
+// warnings returns the names of the checks that warn, separated by commas.
+func warnings(m *health.Monitor) string {
+	var names []string
+	for _, c := range m.Checks(context.Background()) {
+		if c.Warning != "" {
+			names = append(names, c.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// Callers share a check of the object store for ten seconds, however many they are. Each gets an answer within two seconds.
+func TestMonitor_SharesBoundedChecks(t *testing.T) {
+	for name, c := range map[string]struct {
+		store *objects
+		takes time.Duration // of the callers
+		want  string
+	}{
+		"answers":                 {&objects{takes: time.Second}, time.Second, ""},
+		"has no claim":            {&objects{err: blob.ErrNotFound}, 0, ""},
+		"refuses":                 {&objects{err: errors.New("no such bucket")}, 0, "files"},
+		"is silent":               {&objects{takes: time.Hour}, 2 * time.Second, "files"},
+		"hangs, whatever is said": {&objects{takes: time.Minute, deaf: true}, 2 * time.Second, "files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &health.Monitor{Objects: c.store, Log: slog.New(slog.DiscardHandler)}
+				began := time.Now()
+				var callers sync.WaitGroup
+				for range 100 {
+					callers.Go(func() {
+						if got := warnings(m); got != c.want {
+							t.Errorf("%q warn, want %q", got, c.want)
+						}
+					})
+				}
+				callers.Wait()
+				if took := time.Since(began); took != c.takes {
+					t.Errorf("the callers waited for %s, want %s", took, c.takes)
+				}
+				if asked := c.store.asked.Load(); asked != 1 {
+					t.Errorf("the store was asked %d times", asked)
+				}
+				time.Sleep(2 * time.Minute) // the check that hangs ends
+				warnings(m)
+				time.Sleep(9 * time.Second)
+				warnings(m)
+				if asked := c.store.asked.Load(); asked != 2 {
+					t.Errorf("within ten seconds after the second check, the store was asked %d times", asked)
+				}
+				time.Sleep(2 * time.Minute)
+			})
+		})
+	}
+}
+
+// A disk warns when it is almost full, and passes again.
+func TestMonitor_WarnsOfAnAlmostFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var free, size int64
+		var unknown error
+		m := &health.Monitor{Log: slog.New(slog.DiscardHandler), Folders: []health.Folder{{Name: "the data", Path: "/data",
+			Space: func(string) (int64, int64, error) { return free, size, unknown }}}}
+		for _, c := range []struct {
+			free, size int64
+			unknown    error
+			want       string
+		}{
+			{free: 100 << 20, size: 1 << 30},
+			{free: 50 << 20, size: 1 << 30, want: "disk"},
+			{free: 11 << 30, size: 10 << 40},
+			{free: 9 << 30, size: 10 << 40, want: "disk"},
+			{want: "", unknown: errors.ErrUnsupported},
+			{free: 0, size: 1 << 30, want: "disk"},
+			{free: 1 << 30, size: 1 << 30},
+		} {
+			free = c.free
+			size = c.size
+			unknown = c.unknown
+			time.Sleep(11 * time.Second)
+			if got := warnings(m); got != c.want {
+				t.Errorf("%d of %d bytes are free: %q warns, want %q", free, size, got, c.want)
+			}
+		}
+		got := map[string]float64{}
+		m.Record(t.Context(), func(m *metrics.Metric, value float64, labels ...string) { got[m.Name+" "+labels[0]] = value })
+		want := map[string]float64{"check_passes disk": 1, "disk_free_bytes the data": 1 << 30, "disk_size_bytes the data": 1 << 30}
+		if !maps.Equal(got, want) {
+			t.Errorf("the metrics are %v, want %v", got, want)
+		}
+	})
+}

@@ -41,7 +41,8 @@ func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	var choices struct{ Email []string }
 	s.get(t, ann, "/v1/user/notifications", &choices)
 	var info struct{ Mail bool }
-	if s.get(t, "", "/info", &info); !info.Mail {
+	s.get(t, "", "/info", &info)
+	if !info.Mail {
 		t.Error("/info does not say that the server sends e-mails")
 	}
 	if response.StatusCode != http.StatusOK || len(choices.Email) > 0 {

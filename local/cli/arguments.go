@@ -30,10 +30,23 @@ func (c command) checkArgs(cmd *cobra.Command, args []string) error {
 	case len(args) < len(required):
 		return fmt.Errorf("%s needs %s", cmd.CommandPath(), strings.Join(required[len(args):], " and "))
 	case len(names) == 0:
-		return fmt.Errorf("%s takes no argument such as %q", cmd.CommandPath(), args[0])
+		return fmt.Errorf("%s takes no arguments, and %q is one", cmd.CommandPath(), args[0])
 	}
 	return fmt.Errorf("%s takes %s, and %q is too much: put a name with spaces into quotes", cmd.CommandPath(), strings.Join(names, " and "),
 		args[len(names)])
+}
+
+// without lists flags that do nothing without another flag.
+var without = map[string]string{"timeout": "wait", "complete": "trec", "level": "trec", "judged": "trec", "no-summary": "trec"}
+
+// checkFlags refuses flags that would do nothing.
+func checkFlags(flags *pflag.FlagSet) error {
+	for name, needed := range without {
+		if flags.Changed(name) && flags.Lookup(needed) != nil && !flags.Changed(needed) {
+			return &refusal{failed, fmt.Sprintf("--%s does nothing without --%s.", name, needed), "the same command with both, or with neither"}
+		}
+	}
+	return nil
 }
 
 // suggestion returns a sentence that names the flag or the command that the user may have meant. It is empty if none is like it.

@@ -72,7 +72,8 @@ func parsed(content []byte) (text []byte, _ *yaml.Node, _ error) {
 // member is that of the object that lacks it.
 func (d *declared) place(pointer string) string {
 	tokens, _ := problem.PointerTokens(pointer)
-	at, line, known := d.document, 1, 0
+	at := d.document
+	line, known := 1, 0
 	if len(at.Content) > 0 {
 		at = at.Content[0]
 	}

@@ -181,7 +181,9 @@ func printAll(t *testing.T, s *server) {
 	p.in = "Text.\n"
 	p.write("qrels.txt", qrelsFile)
 	p.write("topics.tsv", "1\tlakes\n")
-	run, better, task := p.write("run.txt", goodRun), p.write("better.txt", betterRun), "Lake search"
+	const task = "Lake search"
+	run := p.write("run.txt", goodRun)
+	better := p.write("better.txt", betterRun)
 	file := p.write("task.yaml", strings.NewReplacer("[AP]}", "[AP]}\n    finalRuns: 1", "perDay: 5", "perDay: 50").Replace(taskFile))
 	tested := map[string]bool{}
 	both := func(args ...string) (text string) {

@@ -186,6 +186,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer.says(failed, []string{`takes TASK, and "search" is too much: put a name with spaces into quotes`},
 		"leaderboard", "Lake", "search")
 	newcomer.says(failed, []string{`unknown flag: --tem. Did you mean "--team"?`}, "join", "Lake search", "--tem", "Otters")
+	newcomer.says(failed, []string{"--timeout does nothing without --wait"}, "runs", someTask, "--timeout", "1s")
+	newcomer.says(failed, []string{`takes no arguments, and "x" is one`}, "version", "x")
 	newcomer.says(failed, []string{`Did you mean "create"?`}, "tokens", "creat", "one")
 	newcomer.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")
 	newcomer.says(fileRefused, []string{"is no file"}, "submit", s.url+"/tasks/"+tom.ids("tasks")[0], tom.folder, "--dataset", "Rivers")
@@ -218,7 +220,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	}
 	tom.in = "There is news."
 	tom.says(notFound, []string{"Try: assay login " + s.url}, "announce", "Lake search", "--title", "News")
-	other.says(notFound, []string{waitingRun + "  cancelled", "nothing here"}, "cancel", waitingRun, someTask)
+	other.says(notFound, []string{waitingRun + "  cancelled", "There is nothing with this id, or nothing that you may see.\n"}, "cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
 	other.says(done, []string{"Signed out"}, "logout")
 	other.says(notSignedIn, []string{"No server is known"}, "runs")

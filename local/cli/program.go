@@ -148,7 +148,9 @@ func (p *program) cobra(c command) *cobra.Command {
 		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags(), opened: map[string]scoring.File{}}
 		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 		invoked.words = words{command: name, args: args}
-		c.run(invoked)
+		if !invoked.fail(checkFlags(cmd.Flags())) {
+			c.run(invoked)
+		}
 		if invoked.temporary != "" {
 			invoked.fail(os.RemoveAll(invoked.temporary))
 		}

@@ -31,7 +31,8 @@ func TestJoin_ChangesATeam(t *testing.T) {
 		t.Errorf("an equal name is a change: %s", got)
 	}
 	tom.says(done, []string{"Changed: anonymous."}, "join", "Lake search", "--anonymous=false")
-	ben, link := s.person("ben"), strings.TrimSpace(tom.want(done, "invite", "Lake search"))
+	ben := s.person("ben")
+	link := strings.TrimSpace(tom.want(done, "invite", "Lake search"))
 	ben.says(failed, []string{"This invitation makes no new team, so it does not go with --team."}, "join", link, "--team", "Bens")
 	ben.says(done, []string{"Joined Lake search"}, "join", link)
 	ben.says(failed, []string{"--team: can only be changed by the owner of the team"}, "join", "Lake search", "--team", "Bens")

@@ -127,6 +127,9 @@ func (w *words) problem(p *client.Problem) string {
 
 // text returns a text of the API in words.
 func (w *words) text(t problem.Text) string {
+	if strings.HasPrefix(t.Detail, "There is nothing here, or nothing that you may see.") {
+		return "There is nothing with this id, or nothing that you may see."
+	}
 	if t.Parts == nil {
 		return plain(t.Detail)
 	}

@@ -62,6 +62,9 @@ func TestCreate_NamesEachFault(t *testing.T) {
 	evaluator := func(kind string, measures ...string) map[string]any {
 		return with("evaluator", map[string]any{"kind": kind, "measures": measures})
 	}
+	large := func(name string, size int) map[string]any {
+		return map[string]any{"name": name, "size": size, "sha256": servertest.Digest(name)}
+	}
 	damaged := servertest.Inline("truth.csv", goodTruth)
 	damaged["sha256"], damaged["size"] = servertest.Digest("else"), 1
 	for name, tt := range map[string]struct {
@@ -71,6 +74,8 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		"truth": {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{
 			"/truths/1 lines 2 and 3: ", "/truths/1 line 4: "}},
 		"no truth": {with("truths", []any{}), []string{"/truths must have"}},
+		"two large truths": {with("truths", []any{large("a", 1<<30), large("b", 1)}), []string{
+			"/truths has 1073741825 bytes, and built-in evaluators read at most 1073741824 bytes"}},
 		"measure":  {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures": {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{
 			"/evaluator/measures/1 ", "/evaluator/measures/2 "}},

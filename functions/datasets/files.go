@@ -39,6 +39,7 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	if d.Evaluator.Kind != record.EvaluatorWorker {
 		fields = scoring.Check(truth.Settings(d.RunFormat, d.Evaluator))
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
+		fields = append(fields, record.CheckEvaluated("/truths", d.Truths, "items that no run has")...)
 	}
 	return fields
 }

@@ -45,6 +45,7 @@ type Limits struct {
 	BodyFaults         int   `json:"bodyFaults" doc:"largest number of faults of a body that an answer names"`
 	InlineFiles        int64 `json:"inlineFiles" doc:"bytes of all inline files of a request"`
 	File               int64 `json:"file" doc:"bytes of an uploaded file"`
+	EvaluatedFiles     int64 `json:"evaluatedFiles" doc:"bytes of all files of a run, or of a truth, that a built-in evaluator reads, after unpacking; evaluators of the kind worker take files up to the limit file"`
 	PageDefault        int   `json:"pageDefault" doc:"resources on a page without the parameter limit"`
 	PageMost           int   `json:"pageMost" doc:"largest number of resources on a page"`
 	PageBytes          int   `json:"pageBytes" doc:"bytes of resources after which a page ends, with a link to the next"`
@@ -69,7 +70,7 @@ type Limits struct {
 var limits = Limits{
 	Body: api.MaxBodyBytes, Headers: api.MaxHeaderBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues,
 	BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
-	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
+	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes, EvaluatedFiles: record.MaxEvaluatedBytes,
 	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, PageBytes: page.MaxBytes, Diagnostics: measure.MaxDiagnostics,
 	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,
 	Memberships: record.MembershipGrants.Max, Registrations: record.RegistrationGrants.Max,

@@ -247,6 +247,21 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	}
 }
 
+// A file that no built-in evaluator reads is refused before its upload. Evaluators on workers take files up to the limit of all files.
+func TestCreate_RefusesFilesThatNoEvaluatorReads(t *testing.T) {
+	s := serve(t)
+	large := func(d *record.DatasetItem, size int64) object {
+		return upload(object{"datasetId": d.ID, "name": "run", "size": size, "sha256": servertest.Digest("large")})
+	}
+	builtin := s.dataset()
+	if p := s.refused(http.StatusUnprocessableEntity, "ada", large(builtin, record.MaxEvaluatedBytes+1)); len(p.Errors) != 1 ||
+		p.Errors[0].Pointer != "/files/0" || !strings.Contains(p.Errors[0].Detail, "read at most 1073741824 bytes") {
+		t.Errorf("%+v", p.Errors)
+	}
+	s.submit(large(builtin, record.MaxEvaluatedBytes))
+	s.submit(large(s.dataset(byWorker), record.MaxFileBytes))
+}
+
 func TestCreate_QueuesImagesForWorkers(t *testing.T) {
 	s := serve(t)
 	d := s.dataset(func(d *record.DatasetItem) { d.Builds = true })

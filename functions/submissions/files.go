@@ -72,6 +72,7 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 				continue
 			}
 			if inline[i] == nil {
+				fields = append(fields, record.CheckEvaluated(pointer, []record.File{d.Files[i].File}, "low ranks")...)
 				continue
 			}
 			found, err := validateFile(ctx, c, inUse, d.Files[i].Name, inline[i])

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/storage/blob"
@@ -23,6 +24,10 @@ const (
 	MaxInlineBytes = 3 << 20 // all inline files of one request together
 	MaxFileBytes   = 2 << 30
 	MaxFiles       = 20 // in one list
+
+	// MaxEvaluatedBytes is the limit of all files of a run, or of a truth, for the built-in evaluators, which count the bytes after
+	// unpacking. Packed files of more bytes have more text too.
+	MaxEvaluatedBytes = bounds.Files
 )
 
 // AbandonedAfter is the age from which a file can count as abandoned. No request or upload takes that long from storing a file to
@@ -189,6 +194,15 @@ func CheckInline(contents ...[][]byte) error {
 			"{content}, and upload the bytes to the address in the answer.", problem.Size(n), problem.Size(MaxInlineBytes))
 	}
 	return nil
+}
+
+// CheckEvaluated reports files that are together larger than the built-in evaluators read, at the pointer. what describes what can be left
+// out of them.
+func CheckEvaluated(pointer string, files []File, what string) (fields problem.Fields) {
+	n := SizeOf(files)
+	fields.AddIf(n > MaxEvaluatedBytes, pointer, "has %s, and built-in evaluators read at most %s, after unpacking: leave out what is not "+
+		"needed, such as "+what, problem.Size(n), problem.Size(MaxEvaluatedBytes))
+	return fields
 }
 
 // Faults converts the diagnostics of inline files to errors of the body. pointer returns the JSON pointer to the file with the name.

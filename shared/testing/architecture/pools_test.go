@@ -47,7 +47,7 @@ var notShared = map[string]string{
 	"shared/storage/blob/directory/backup.go":             "backups, for who runs the server",
 	"shared/storage/blob/directory/directory.go":          "the time of the last cleaning",
 	"shared/edge/compute/frugal.go":                       "the count of works under way, which end by themselves",
-	"shared/service/health/health.go":                     "one check at a time, whoever asks",
+	"shared/service/health/health.go":                     "one check at a time, however many ask",
 	"shared/edge/compute/pool.go":                         "the type of the pools that other files make",
 	"shared/edge/gateway/gateway.go":                      "makes the limits of shared/edge/ratelimit",
 	"shared/edge/gateway/schedule/function.go":            "the work of one schedule",

@@ -69,10 +69,12 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	if t.kind != "retrieval" {
 		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
 	}
-	d.Truths = []record.File{modelFile("truth", t.contents[0])}
+	content := t.contents[0]
 	if withhold {
-		d.Truths = []record.File{modelFile("truth", t.contents[1])}
+		content = t.contents[1]
 	}
+	d.Truths = []record.File{modelFile("truth", content)}
+	d.TruthReport = &record.TruthReport{Contents: content, Warnings: []string{content}}
 }
 
 // TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same runs, blinded or under embargo, against pairs of truths. For

@@ -234,12 +234,12 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 		reads.Add(1) // to count the text, and to read it
 		panic("a bug")
 	}}
-	f.acceptTruth()
+	stored := f.storeTruth("olga", "q1 0 a 1\n")
 	if err := f.RunDue(f.Ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
 		t.Errorf("the fault is %v", err)
 	}
 	f.Must(f.RunDue(f.Ctx))
-	d := get[record.DatasetItem](f, f.Dataset.Key())
+	d := get[record.DatasetItem](f, stored.Key())
 	if reads.Load() != 2 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
 		!strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)

@@ -210,6 +210,9 @@ const maxAtOnce = 64 << 20
 func replaceTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	stored := record.AllStored(changed.Truths)
 	if sameEvaluation(old, changed) && stored == record.AllStored(old.Truths) {
+		if !reflect.DeepEqual(old.Inputs, changed.Inputs) {
+			changed.DescribeTruth(c.Now())
+		}
 		return changePool(ctx, c, old, changed)
 	}
 	changed.Diagnostics = nil

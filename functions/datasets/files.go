@@ -47,11 +47,11 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 // checkTruth reads the truth files, inline or stored, in a compute slot of the caller, and refuses a truth that the evaluator cannot use.
 // All files must be inline or stored. The problem is TooLarge for a truth that takes more memory than a request may use.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (checked truth.Checked, err error) {
-	open := func(f record.File) (io.ReadCloser, error) {
-		if content := inline.truth(d, f.SHA256); content != nil {
+	open := func(h record.Holder, f record.File) (io.ReadCloser, error) {
+		if content := inline.of(h, d, f.SHA256); content != nil {
 			return io.NopCloser(bytes.NewReader(content)), nil
 		}
-		return c.Files.Open(ctx, record.ObjectKey(record.HolderTruths, id, f.SHA256))
+		return c.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
 	}
 	err = compute.Process.Run(ctx, compute.Work{
 		Caller: c.PoolCaller(),
@@ -68,11 +68,15 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	return checked, problem.Check(record.Faults(checked.Diagnostics, pointer))
 }
 
-// truth returns the bytes of an inline truth file of the draft, or nil.
-func (c contents) truth(d *record.DatasetDraft, digest string) []byte {
-	for i, f := range d.Truths {
-		if f.SHA256 == digest && c.truths[i] != nil {
-			return c.truths[i]
+// of returns the bytes of an inline file of the draft, or nil.
+func (c contents) of(h record.Holder, d *record.DatasetDraft, digest string) []byte {
+	files, list := d.Inputs, c.inputs
+	if h == record.HolderTruths {
+		files, list = d.Truths, c.truths
+	}
+	for i, f := range files {
+		if f.SHA256 == digest && list[i] != nil {
+			return list[i]
 		}
 	}
 	return nil

@@ -28,6 +28,7 @@ type step struct {
 	Effects  []string `json:"effects,omitempty"` // effects in the server's words; only in a dry run
 	ID       string   `json:"id,omitempty"`
 	Advice   string   `json:"advice,omitempty"` // advice of a dataset for its organizers
+	Truth    []string `json:"truth,omitempty"`  // what a dataset's truth has, and what is probably wrong with it
 }
 
 // actions maps the action of a step to its words, after the change and in a dry run.
@@ -43,6 +44,7 @@ type applying struct {
 	steps  []step
 	rules  record.SubmissionRules // rules of the task after the change
 	advice map[int]string         // advice for datasets with new truths, by index, because the server has not read these yet
+	truths map[int][]string       // the same for what the truths have
 }
 
 func applyFile(c *call) {
@@ -58,7 +60,7 @@ func applyFile(c *call) {
 	}
 	c.words.file = d
 	c.connect("")
-	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}}
+	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}, truths: map[int][]string{}}
 	a.apply()
 	if a.err == nil && !c.yes("dry-run") { // The dry run has found no fault, so the changes begin.
 		a.dry, a.steps = false, nil
@@ -76,6 +78,9 @@ func applyFile(c *call) {
 		}
 		if s.Advice != "" {
 			lines = append(lines, []string{"  " + s.Advice})
+		}
+		for _, text := range s.Truth {
+			lines = append(lines, []string{"  " + text})
 		}
 	}
 	failure := c.err
@@ -165,6 +170,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	}
 	if !a.dry {
 		s.Advice, _ = has.member("advice.detail").(string)
+		s.Truth = said(memberAs[record.TruthReport](has, "truthReport"))
 	}
 	if a.err == nil {
 		a.steps = append(a.steps, s)
@@ -240,7 +246,10 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
 	if a.err == nil && a.dry && wanted["truths"] != nil {
-		a.readTruth(i, wanted, has, named["truths"])
+		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
+	}
+	if truth := a.truths[i]; a.err == nil && truth != nil {
+		a.steps[len(a.steps)-1].Truth = truth
 	}
 	if advice := a.advice[i]; a.err == nil && advice != "" {
 		a.steps[len(a.steps)-1].Advice = advice
@@ -258,17 +267,40 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 }
 
-// readTruth refuses a truth that a built-in evaluator would refuse. It stores the advice for the dataset after the change.
-func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
+// said returns what organizers are told about a truth, in lines.
+func said(r record.TruthReport) (lines []string) {
+	if r.Contents != "" {
+		lines = append(lines, "truth: "+r.Contents)
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, "warning: "+warning)
+	}
+	return lines
+}
+
+// readTruth refuses a truth that a built-in evaluator would refuse. It stores what the truth has, and the advice for the dataset after the
+// change.
+func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	s := settingsOf(wanted)
 	if measure.EvaluatorOf(s.Kind) == nil {
 		return
 	}
-	paths := lists.Map(truths, func(f sent) string { return f.path })
-	read, found, err := scoring.ReadTruth(a.ctx, s, offline.Files(paths...))
+	opened := func(list []sent) []scoring.File {
+		return offline.Files(lists.Map(list, func(f sent) string { return f.path })...)
+	}
+	read, found, err := scoring.ReadTruth(a.ctx, s, opened(truths))
 	if a.fail(a.diagnosed(found, err)) {
 		return
 	}
+	known, err := scoring.ReadInputs(a.ctx, s.Format, opened(inputs))
+	if a.fail(err) {
+		return
+	}
+	portrait, err := read.Portray(a.ctx, opened(truths), known)
+	if a.fail(err) {
+		return
+	}
+	a.truths[i] = said(record.TruthReport{Contents: portrait.Contents, Warnings: portrait.Warnings})
 	d := memberAs[record.DatasetDraft](object{"dataset": merged(wanted, has)}, "dataset")
 	if advice := record.Advise(&d, &a.rules, read.Shape(), time.Now()); advice != nil {
 		a.advice[i] = advice.Detail

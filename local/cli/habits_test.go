@@ -326,11 +326,13 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	olga.write("labels.csv", labels.String())
 	file := olga.write("birds.yaml", labelsFile)
 	const advice = "40 examples with exact live scores: about 14 runs reveal the truth"
-	olga.says(done, []string{"would create dataset Songs", advice}, "apply", "--dry-run", file)
-	olga.says(done, []string{"created dataset Songs", advice}, "apply", file)
+	const contents = `truth: 40 items, 2 labels ("a" 20, "b" 20)`
+	olga.says(done, []string{"would create dataset Songs", advice, contents}, "apply", "--dry-run", file)
+	olga.says(done, []string{"created dataset Songs", advice, contents}, "apply", file)
 	waittest.Until(t, "the ground truth is read", func() bool {
 		return strings.Contains(olga.want(done, "apply", file), "unchanged dataset Songs\n  "+advice)
 	})
+	olga.says(done, []string{"unchanged dataset Songs", contents}, "apply", file)
 	less := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 13", 1))
 	if got := olga.says(done, []string{"changed task Birds"}, "apply", less); strings.Contains(got, "reveal") {
 		t.Errorf("with fewer runs it says\n%s", got)

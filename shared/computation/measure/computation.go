@@ -24,10 +24,12 @@ type Reference struct {
 	// Known returns the ids of the truth and the set of its labels, each only if asked for. It returns nil if the truth has neither.
 	Known func(ids, labels bool) *Known
 	// Steps estimates the steps of evaluating one run by the measures, if the run is as large as the truth.
-	Steps  func([]Measure) int
-	Extent string // the size of the truth in words, such as: 3 examples with 2 labels
-	Bytes  int64  // the memory of the truth, estimated
-	Shape  Shape  // set if examples have labels or numbers
+	Steps func([]Measure) int
+	// Contents describes the truth to its organizers. It is incomplete if the counter has an error.
+	Contents func(*steps.Counter) Contents
+	Extent   string // the size of the truth in words, such as: 3 examples with 2 labels
+	Bytes    int64  // the memory of the truth, estimated
+	Shape    Shape  // set if examples have labels or numbers
 	// Topics is the number of topics or documents that a Result holds values of. It is 0 if there are too many. Values by example do not
 	// count, because MaxExamples keeps them few.
 	Topics int
@@ -78,5 +80,7 @@ type Known struct {
 	Compare func(context.Context, ...File) ([]Diagnostic, error)
 	// CompareKept compares a run that the same kind of evaluator kept. It is nil for kinds that keep no runs.
 	CompareKept func(context.Context, Kept) ([]Diagnostic, error)
-	Bytes       int64 // memory in addition to the truth's
+	// IDs are the ids of the inputs. It is nil for parts of a truth, and for inputs without ids.
+	IDs   *IDs
+	Bytes int64 // memory in addition to the truth's
 }

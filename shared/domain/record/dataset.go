@@ -88,6 +88,7 @@ type Dataset struct {
 	TruthVersion int64                `json:"truthVersion" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
 	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
 	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one or runs wait"`
+	TruthReport  *TruthReport         `json:"truthReport,omitempty" doc:"what the ground truth has, and which measures it cannot bring to their best value; only for organizers"`
 	Advice       *Advice              `json:"advice,omitempty" doc:"that teams may submit enough runs to find out the ground truth by their scores; only when a single dataset is asked for, and only for its organizers"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; only organizers and workers see it. In a single dataset, organizers also find a warning when runs wait for workers and none has been seen for a minute, and a team that has not accepted the present terms finds why it gets no inputs"`
 }
@@ -149,13 +150,19 @@ func (d *DatasetItem) Reevaluate(now time.Time) {
 //	none             otherwise
 func (d *DatasetItem) Resume(inUse *TruthVersion, now time.Time) {
 	switch {
-	case AllStored(d.Truths) && d.AwaitsTruth() && (inUse == nil || !reflect.DeepEqual(inUse.evaluatedWith(), d.Audited().EvaluatedWith)):
+	case AllStored(d.Truths) && d.AwaitsTruth() && !d.Uses(inUse):
 		d.PendingWork = NewPendingWork(AcceptTruth, now)
 	case d.TruthVersion > 0:
 		d.PendingWork = NewPendingWork(Reevaluate, now)
 	default:
 		d.PendingWork = nil
 	}
+}
+
+// Uses reports whether runs are evaluated with the files, evaluator and run format that the dataset names. inUse is the ground truth in
+// use, or nil.
+func (d *DatasetItem) Uses(inUse *TruthVersion) bool {
+	return inUse != nil && reflect.DeepEqual(inUse.evaluatedWith(), d.Audited().EvaluatedWith)
 }
 
 // AwaitsTruth reports whether ground truth files were announced and not refused. They may still have to arrive or be read.

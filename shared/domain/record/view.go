@@ -140,6 +140,9 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	if !d.ManagesTruth(roles) {
 		v.Diagnostics = nil
 	}
+	if roles&(access.Organizer|access.Admin) == 0 {
+		v.TruthReport = nil
+	}
 	if len(v.Diagnostics) > 0 {
 		v.Diagnostics = Disclosed(v.Diagnostics)
 	}

@@ -150,7 +150,11 @@ func (u Uploads) completeDatasetFile(ctx context.Context, h record.Holder, id, d
 	if !changed {
 		return nil
 	}
-	if h == record.HolderTruths && record.AllStored(d.Truths) && !d.Deleting() {
+	switch {
+	case d.Deleting():
+	case h == record.HolderInputs:
+		d.DescribeTruth(u.Now())
+	case record.AllStored(d.Truths):
 		d.PendingWork = record.NewPendingWork(record.AcceptTruth, u.Now())
 	}
 	return new(records.Tx).Save(d, u.Now()).Commit(ctx, u.Store)

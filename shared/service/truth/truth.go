@@ -52,37 +52,60 @@ func Canonical(e *record.Evaluator) error {
 // Checked is the result of Check.
 type Checked struct {
 	Shape       measure.Shape
+	Report      *record.TruthReport
 	Diagnostics []measure.Diagnostic // if one is an error, the ground truth cannot be used
 }
 
-// Check reads the ground truth of a dataset. open opens its files. For an organizer's own evaluator the result is empty, because only
-// the evaluator knows which files it accepts.
-func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (checked Checked, err error) {
+// Open opens a stored file of a dataset, or one that a request carries.
+type Open func(record.Holder, record.File) (io.ReadCloser, error)
+
+// Check reads the ground truth of a dataset, and describes it for the organizers. open opens its files and inputs. For an organizer's own
+// evaluator the result is empty, because only the evaluator knows which files it accepts.
+func Check(ctx context.Context, d *record.DatasetDraft, open Open) (checked Checked, err error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return checked, nil
 	}
-	read, diagnostics, err := scoring.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(d, open))
+	files := filesOf(record.HolderTruths, d.Truths, open)
+	read, diagnostics, err := scoring.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
 	checked.Diagnostics = diagnostics
-	if read != nil {
-		checked.Shape = read.Shape()
-		checked.Diagnostics = append(checked.Diagnostics, read.Cost()...)
+	if err != nil || read == nil {
+		return checked, err
+	}
+	checked.Shape = read.Shape()
+	checked.Diagnostics = append(checked.Diagnostics, read.Cost()...)
+	if !measure.HasErrors(checked.Diagnostics) {
+		checked.Report, err = describe(ctx, d, read, files, open)
 	}
 	return checked, err
 }
 
+// describe compares the ground truth with the inputs, and scores it against itself.
+func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluator, files []scoring.File, open Open) (*record.TruthReport, error) {
+	var inputs *scoring.KnownIDs
+	if list := d.DescribedInputs(); len(list) > 0 {
+		var err error
+		if inputs, err = scoring.ReadInputs(ctx, measure.Format(d.RunFormat), filesOf(record.HolderInputs, list, open)); err != nil {
+			return nil, err
+		}
+	}
+	p, err := read.Portray(ctx, files, inputs)
+	return &record.TruthReport{Contents: p.Contents, Warnings: p.Warnings}, err
+}
+
 // Memory returns about how much memory Check takes. It counts the text of the files up to most bytes. If there is more text, it returns
 // more than most.
-func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error), most int64) (int64, error) {
+func Memory(ctx context.Context, d *record.DatasetDraft, open Open, most int64) (int64, error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return 0, nil
 	}
-	text, err := scoring.CountText(ctx, filesOf(d, open), most)
-	return Settings(d.RunFormat, d.Evaluator).MemoryOfTruth(text), err
+	text, err := scoring.CountText(ctx, filesOf(record.HolderTruths, d.Truths, open), most)
+	settings := Settings(d.RunFormat, d.Evaluator)
+	return settings.MemoryOfTruth(text) + settings.Memory(text), err // Check also reads the truth as a run.
 }
 
-func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []scoring.File {
-	return lists.Map(d.Truths, func(f record.File) scoring.File {
-		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+func filesOf(h record.Holder, files []record.File, open Open) []scoring.File {
+	return lists.Map(files, func(f record.File) scoring.File {
+		return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(h, f) }}
 	})
 }
 
@@ -95,6 +118,7 @@ func Activate(tx *records.Tx, d *record.DatasetItem, old *record.TruthVersion, c
 	}
 	d.TruthVersion++
 	d.TruthShape = checked.Shape
+	d.TruthReport = checked.Report
 	d.Diagnostics = checked.Diagnostics
 	truth := &record.TruthVersion{
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
@@ -128,7 +152,8 @@ const (
 	littleMemory = 8 << 20
 )
 
-// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they have errors, the dataset
+// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they are in use already, it only
+// describes them again, since the inputs changed. If they have errors, the dataset
 // keeps its ground truth and gets the diagnostics. A panic of the evaluator becomes a diagnostic and the returned error, because the
 // acceptance would otherwise be tried forever. Files that take much memory get the same diagnostic, without an error, if the process
 // has died in each of several attempts.
@@ -159,10 +184,10 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	return nil
 }
 
-// filesOf returns a function that opens the stored ground truth files of the dataset.
-func (a Acceptor) filesOf(ctx context.Context, d *record.DatasetItem) func(record.File) (io.ReadCloser, error) {
-	return func(f record.File) (io.ReadCloser, error) {
-		return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+// filesOf returns a function that opens the stored files of the dataset.
+func (a Acceptor) filesOf(ctx context.Context, d *record.DatasetItem) Open {
+	return func(h record.Holder, f record.File) (io.ReadCloser, error) {
+		return a.Objects.Open(ctx, record.ObjectKey(h, d.ID, f.SHA256))
 	}
 }
 
@@ -180,7 +205,9 @@ func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, er
 			if err != nil {
 				return err
 			}
-			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			if !d.Uses(old) {
+				d.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			}
 			d.Resume(old, a.Now())
 		}
 		tx.Save(d, a.Now())
@@ -241,10 +268,17 @@ func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Chec
 		if err != nil {
 			return err
 		}
-		if measure.HasErrors(checked.Diagnostics) {
+		switch {
+		case d.Uses(old): // Only the inputs changed.
+			if checked.Report != nil {
+				d.TruthReport = checked.Report
+				record.Touch(d, a.Now())
+			}
+			d.Resume(old, a.Now())
+		case measure.HasErrors(checked.Diagnostics):
 			d.Diagnostics = checked.Diagnostics
 			d.Resume(old, a.Now())
-		} else {
+		default:
 			Activate(tx, d, old, checked, a.Now())
 		}
 		tx.Save(d, a.Now())
@@ -253,9 +287,10 @@ func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Chec
 	return ended, err
 }
 
-// sameTruth reports whether the datasets have the same ground truth files, and the same settings for reading them.
+// sameTruth reports whether the datasets have the same ground truth files and inputs, and the same settings for reading them.
 func sameTruth(d, other *record.DatasetItem) bool {
-	return reflect.DeepEqual(d.Truths, other.Truths) && d.RunFormat == other.RunFormat && reflect.DeepEqual(d.Evaluator, other.Evaluator)
+	return reflect.DeepEqual(d.Truths, other.Truths) && reflect.DeepEqual(d.Inputs, other.Inputs) && d.RunFormat == other.RunFormat &&
+		reflect.DeepEqual(d.Evaluator, other.Evaluator)
 }
 
 const unreadable = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +

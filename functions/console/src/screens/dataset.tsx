@@ -122,6 +122,22 @@ function TruthSaid({ of: d }: { of: Dataset }) {
   }
 }
 
+/** Described tells organizers what the ground truth has, and what is probably wrong with it. */
+const Described = ({ of: r }: { of: NonNullable<Dataset["truthReport"]> }) => (
+  <>
+    <p>Ground truth: {r.contents}.</p>
+    {r.warnings && (
+      <ul>
+        {r.warnings.map(text => (
+          <li key={text}>
+            <Tag kind="warm">warning</Tag> {text}.
+          </li>
+        ))}
+      </ul>
+    )}
+  </>
+);
+
 /** Advised tells organizers that teams can derive the ground truth from their scores, and how to prevent it. */
 const Advised = ({ of: a }: { of: NonNullable<Dataset["advice"]> }) => (
   <p>
@@ -145,6 +161,7 @@ function State({ of: d }: { of: Dataset }) {
         <TruthSaid of={d} />
       </p>
       <Diagnostics of={d.diagnostics ?? []} />
+      {d.truthReport && <Described of={d.truthReport} />}
       {d.advice && <Advised of={d.advice} />}
       {again && (
         <>

@@ -121,6 +121,7 @@ func (t *Gold) withMeasures(
 				return evaluate(ctx, asked, t, files, report)
 			})
 		},
+		Contents: t.contents,
 	}
 }
 
@@ -158,5 +159,5 @@ func KnownItems(items *Gold) *measure.Known {
 	if items.Len() == 0 {
 		return nil
 	}
-	return &measure.Known{Compare: items.compare, Bytes: items.Bytes()}
+	return &measure.Known{Compare: items.compare, Bytes: items.Bytes(), IDs: items.Items()}
 }

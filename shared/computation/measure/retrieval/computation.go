@@ -50,6 +50,7 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Reference {
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Scores, error) {
 			return q.Read(ctx, asked, files...)
 		},
+		Contents: q.contents,
 	}
 }
 
@@ -77,7 +78,7 @@ func (q *Qrels) extent() string {
 
 // Measured returns the known ids in the form that evaluators share. bytes is their memory in addition to the truth's.
 func (k *KnownTopics) Measured(bytes int64) *measure.Known {
-	return &measure.Known{Compare: k.Compare, Bytes: bytes,
+	return &measure.Known{Compare: k.Compare, Bytes: bytes, IDs: k.topics.ids(),
 		CompareKept: func(ctx context.Context, run measure.Kept) ([]measure.Diagnostic, error) {
 			return k.compareRead(ctx, run.(*kept))
 		}}

@@ -135,7 +135,8 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 		return nil, nil, err
 	}
 	size := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
-	return newTruth(asked, items.Len(), len(truth.list), size, func(ctx context.Context, ids, types bool, files []measure.File,
+	contents := func(*steps.Counter) measure.Contents { return truth.contents(items.Items()) }
+	return newTruth(asked, items.Len(), len(truth.list), size, contents, func(ctx context.Context, ids, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {
 		run := &texts{types: truth.types.ofRun(ctx, types), report: report, field: format.ValueField}
 		var err error

@@ -90,11 +90,11 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 
 // newTruth returns a truth with count documents and the number of spans or tokens. size is its memory in bytes. read reads a run, and
 // compares it with the ids or tokens of the truth, with its types, or with both.
-func newTruth(asked []measure.Measure, count, spans int, size int64,
+func newTruth(asked []measure.Measure, count, spans int, size int64, contents func(*steps.Counter) measure.Contents,
 	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Reference {
 	return &measure.Reference{
 		Steps:  func(asked []measure.Measure) int { return int(size) + stepsOf(asked, count, spans) },
-		Extent: plural.Count(count, "document"),
+		Extent: plural.Count(count, "document"), Contents: contents,
 		Bytes:  size,
 		Topics: topics(asked, count),
 		Known: func(ids, types bool) *measure.Known {

@@ -1,0 +1,180 @@
+package scoring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/steps"
+)
+
+// Portrait says what a ground truth (qrels, labels) has, compared with the inputs of its dataset, and which measures no run can bring to
+// their best value. It is only for organizers.
+type Portrait struct {
+	Contents string
+	Warnings []string
+}
+
+const (
+	// maxOwnSteps is the limit for scoring a truth against itself, about two seconds.
+	maxOwnSteps = 500_000_000
+	// maxWarnings is the largest number of warnings of a Portrait.
+	maxWarnings = 20
+	// maxWarning is the largest size of a warning in bytes.
+	maxWarning = 500
+)
+
+// errOwnSteps ends scoring a truth against itself.
+var errOwnSteps = errors.New("scoring the truth against itself takes too many steps")
+
+// Portray describes the truth. files are the files of the truth, and inputs the ids of the inputs, or nil if they are unknown. The error
+// is about reading a file or about the context.
+func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs) (Portrait, error) {
+	counter := steps.Of(ctx)
+	c := e.truth.Contents(counter)
+	if err := counter.Err(); err != nil {
+		return Portrait{}, err
+	}
+	p := Portrait{Contents: c.Text, Warnings: c.Faults}
+	if inputs != nil {
+		if err := p.compare(ctx, &c, inputs.of, files); err != nil {
+			return p, err
+		}
+	}
+	if err := p.scoreItself(ctx, e, &c, files); err != nil {
+		return p, err
+	}
+	if more := len(p.Warnings) - maxWarnings; more > 0 {
+		p.Warnings = append(p.Warnings[:maxWarnings-1], fmt.Sprintf("and %d more", more+1))
+	}
+	for i, text := range p.Warnings {
+		if len(text) > maxWarning {
+			p.Warnings[i] = strings.ToValidUTF8(text[:maxWarning], "") + " …"
+		}
+	}
+	return p, nil
+}
+
+// compare compares the ids of the truth with those of the inputs.
+func (p *Portrait) compare(ctx context.Context, c *measure.Contents, inputs *measure.Known, files []File) error {
+	if inputs.IDs == nil || c.IDs == nil {
+		return p.compareTokens(ctx, inputs, files)
+	}
+	counter := steps.Of(ctx)
+	known := 0
+	var unknown []string
+	for id := range c.IDs.All {
+		if counter.Add(1) != nil {
+			return counter.Err()
+		}
+		if inputs.IDs.Has(id) {
+			known++
+		} else if unknown = append(unknown, id); len(unknown) > fields.Few {
+			unknown = unknown[:fields.Few]
+		}
+	}
+	noun, verb := c.IDs.Noun, "are in the truth"
+	if noun == "topic" {
+		verb = "are judged"
+	}
+	p.Contents += fmt.Sprintf("; %d of the %d %ss of the inputs %s", known, inputs.IDs.Len, noun, verb)
+	more := c.IDs.Len - known
+	switch {
+	case known == 0 && swapped(counter, c, inputs.IDs):
+		p.warn("no %s of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped", noun)
+	case known == 0:
+		p.warn("no %s of the truth is in the inputs: the truth has %s; check that truth and inputs belong together and write ids alike", noun,
+			fields.JoinFirst(unknown, more))
+	case more > 0:
+		p.warn("%d of the %d %ss of the truth are not in the inputs: %s", more, c.IDs.Len, noun, fields.JoinFirst(unknown, more))
+	}
+	return counter.Err()
+}
+
+// swapped reports whether the other column of the truth has ids of the inputs.
+func swapped(counter *steps.Counter, c *measure.Contents, inputs *measure.IDs) bool {
+	if c.Values == nil {
+		return false
+	}
+	for value := range c.Values {
+		if counter.Add(1) != nil {
+			return false
+		}
+		if inputs.Has(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// compareTokens compares tokens, which have no ids.
+func (p *Portrait) compareTokens(ctx context.Context, inputs *measure.Known, files []File) error {
+	contents, done := Contents(files)
+	defer done()
+	found, err := inputs.Compare(ctx, contents...)
+	for _, d := range found {
+		if d.Severity == measure.Warning {
+			place := ""
+			if d.Line > 0 {
+				place = fmt.Sprintf(" from line %d on", d.Line)
+			}
+			p.warn("the tokens of the truth differ from those of the inputs%s", place)
+			break
+		}
+	}
+	return err
+}
+
+func (p *Portrait) warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
+}
+
+// scoreItself evaluates the truth as a run, and warns of the measures that do not reach their best value.
+func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Contents, files []File) error {
+	if c.Unscored != "" {
+		return nil
+	}
+	budget := steps.New(maxOwnSteps, func(context.Context) error { return errOwnSteps })
+	var contents []measure.File
+	done := func() {}
+	if c.Perfect != nil {
+		contents = c.Perfect()
+	} else {
+		contents, done = Contents(files)
+	}
+	defer done()
+	scores, err := e.truth.Evaluate(steps.With(ctx, budget), contents)
+	switch {
+	case errors.Is(err, errOwnSteps):
+		return nil
+	case err != nil:
+		return err
+	case measure.HasErrors(scores.Diagnostics):
+		i := slices.IndexFunc(scores.Diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
+		p.warn("the truth cannot be scored against itself: %s", scores.Diagnostics[i].Message)
+		return nil
+	}
+	for _, m := range e.measures {
+		p.compareBest(m, scores.Result)
+	}
+	return nil
+}
+
+// tolerance is the relative difference from the best value that rounding explains.
+const tolerance = 1e-6
+
+func (p *Portrait) compareBest(m measure.Measure, own measure.Result) {
+	best, ok := m.Best()
+	value := own.Measures[m.String()]
+	switch {
+	case value == nil:
+		p.warn("%s has no value where the truth is scored against itself: %s", m, own.Reasons[m.String()])
+	case ok && math.Abs(*value-best) > tolerance*max(1, math.Abs(best)):
+		p.warn("%s cannot reach its best value %g: the truth scored against itself gets %s", m, best, fmt.Sprintf("%.4g", *value))
+	}
+}

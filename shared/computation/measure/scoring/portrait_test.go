@@ -1,0 +1,106 @@
+package scoring_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+)
+
+func settingsOf(kind measure.Kind, format string, measures ...string) scoring.Settings {
+	s := scoring.Settings{Kind: kind, Measures: measures, Format: measure.Format{Kind: format}}
+	if measure.HasFields(format) {
+		s.Format.IDField, s.Format.ValueField = "id", "label"
+	}
+	return s
+}
+
+const topicsFile = `{"qid":"t1","query":"deep lakes"}` + "\n" + `{"qid":"t2","query":"long rivers"}` + "\n"
+
+// TestPortray_TellsWhatATruthHas has truths of all kinds. A want that ends with … is the beginning of a warning.
+func TestPortray_TellsWhatATruthHas(t *testing.T) {
+	retrieval := settingsOf(measure.Retrieval, measure.TRECRun, "AP", "nDCG@10", "Compat", "SetP", "GMAP", "NumRel")
+	for name, test := range map[string]struct {
+		settings      scoring.Settings
+		truth, inputs string
+		contents      string
+		warnings      []string
+	}{
+		"qrels": {retrieval, "t1 0 a 1\nt1 0 b 0\nt2 0 c 2\n", topicsFile,
+			"2 topics, 3 judgments, 2 relevant; 2 of the 2 topics of the inputs are judged", nil},
+		"a depth that is too great": {settingsOf(measure.Retrieval, measure.TRECRun, "P@10"), "t1 0 a 1\nt2 0 c 2\n", "",
+			"2 topics, 2 judgments, 2 relevant", []string{"P@10 cannot reach its best value 1: the truth scored against itself gets 0.1"}},
+		"topics of another collection": {retrieval, "301 0 a 1\n302 0 c 2\n", topicsFile,
+			"2 topics, 2 judgments, 2 relevant; 0 of the 2 topics of the inputs are judged", []string{
+				`no topic of the truth is in the inputs: the truth has "301", "302"; check that truth and inputs…`}},
+		"some other topics": {retrieval, "t1 0 a 1\n302 0 c 2\n", topicsFile,
+			"2 topics, 2 judgments, 2 relevant; 1 of the 2 topics of the inputs are judged", []string{
+				`1 of the 2 topics of the truth are not in the inputs: "302"`}},
+		"swapped columns": {retrieval, "a 0 t1 1\nb 0 t2 1\n", topicsFile,
+			"2 topics, 2 judgments, 2 relevant; 0 of the 2 topics of the inputs are judged", []string{
+				"no topic of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
+		"nothing relevant": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 1 a 0\nt2 2 c 0\n", "", "2 topics, 2 judgments, 0 relevant",
+			[]string{"no document is relevant, since no grade is above 0…", "the truth cannot be scored against itself: the file is empty…"}},
+		"a topic without relevant documents": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 0 a 1\nt2 0 c 0\n", "",
+			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics have no relevant document, and every run gets 0 for them: "t2"`,
+				"AP cannot reach its best value 1: the truth scored against itself gets 0.5"}},
+		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "", "1 topic, 2 judgments, 2 relevant",
+			nil},
+		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
+			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
+			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},
+		"one label": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "Kappa"), "id,label\n1,cat\n2,cat\n", "",
+			`2 items, 1 label ("cat" 2)`, []string{`every item has the label "cat"`, "Kappa has no value where the truth is scored against itself: …"},
+		},
+		"swapped fields": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "label,id\n1,cat\n2,dog\n", "id,text\n1,a\n2,b\n",
+			`2 items, 2 labels ("1" 1, "2" 1); 0 of the 2 items of the inputs are in the truth`, []string{
+				"no item of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
+		"empty sets on both sides": {settingsOf(measure.Multilabel, measure.CSV, "F1(average=samples)", "ExactMatch"), "id,label\n1,a|b\n2,\n", "",
+			`2 items, 1 of them without a label, 2 labels ("a" 1, "b" 1)`, []string{
+				"F1(average=samples) cannot reach its best value 1: the truth scored against itself gets 0.5"}},
+		"numbers": {settingsOf(measure.Regression, measure.JSONL, "RMSE", "Pearson"), `{"id":1,"label":2.5}` + "\n" + `{"id":2,"label":2.5}` + "\n", "",
+			"2 items, numbers from 2.5 to 2.5", []string{"every item has the number 2.5",
+				"Pearson has no value where the truth is scored against itself: …"}},
+		"clusters": {settingsOf(measure.Clustering, measure.CSV, "ARI", "VMeasure"), "id,label\n1,a\n2,b\n3,a\n", "", "3 items, 2 clusters", nil},
+		"probabilities of csv": {settingsOf(measure.Probabilities, measure.CSV, "AUC(average=macro)", "Brier", "LogLoss"),
+			"id,label\n1,\"a \"\"b\"\"\"\n2,dog\n3,x\n", "", `3 items, 3 labels ("a \"b\"" 1, "dog" 1, "x" 1)`, nil},
+		"probabilities of jsonl": {settingsOf(measure.Probabilities, measure.JSONL, "AUC", "PAN"),
+			`{"id":"1","label":"yes"}` + "\n" + `{"id":"2","label":"no"}` + "\n", "", `2 items, 2 labels ("yes" 1, "no" 1)`, nil},
+		"single words": {settingsOf(measure.Text, measure.JSONL, "BLEU", "EM"), `{"id":"1","label":["lake","pond"]}` + "\n" +
+			`{"id":"2","label":"river"}` + "\n", "", "2 items, 3 references", []string{
+			"BLEU cannot reach its best value 100: the truth scored against itself gets 0"}},
+		"another script": {settingsOf(measure.Text, measure.JSONL, "ROUGE1", "chrF"), `{"id":"1","label":"湖は深い"}` + "\n", "", "1 item, 1 reference",
+			[]string{"ROUGE1 cannot reach its best value 1: the truth scored against itself gets 0"}},
+		"tags outside the scheme": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro,scheme=IOB2)"), "Ann B-PER\nhas O\nLee I-PER\n\n", "",
+			"1 sentence, 3 tokens, 2 spans of 1 type", []string{"with scheme=IOB2, 1 of 2 spans count; …"}},
+		"other tokens": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro)"), "Ann B-PER\nhas O\n\n", "Ann\nhad\n\n",
+			"1 sentence, 2 tokens, 1 span of 1 type", []string{"the tokens of the truth differ from those of the inputs from line 2 on"}},
+		"spans": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,"end":2,"type":"PER"}]}` + "\n" +
+			`{"id":"2","label":[]}` + "\n", "", "2 items, 1 of them without spans, 1 span of 1 type", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := []scoring.File{file("truth", test.truth)}
+			truth, diagnostics, err := scoring.ReadTruth(t.Context(), test.settings, files)
+			if err != nil || truth == nil {
+				t.Fatal(err, diagnostics)
+			}
+			var known *scoring.KnownIDs
+			if test.inputs != "" {
+				if known, err = scoring.ReadInputs(t.Context(), test.settings.Format, []scoring.File{file("inputs", test.inputs)}); err != nil || known == nil {
+					t.Fatal(err, known)
+				}
+			}
+			got, err := truth.Portray(t.Context(), files, known)
+			same := func(warning, want string) bool {
+				start, cut := strings.CutSuffix(want, "…")
+				return warning == want || cut && strings.HasPrefix(warning, start)
+			}
+			if err != nil || got.Contents != test.contents || !slices.EqualFunc(got.Warnings, test.warnings, same) {
+				t.Errorf("got %v, %q\n%s\nwant %q\n%s", err, got.Contents, strings.Join(got.Warnings, "\n"), test.contents,
+					strings.Join(test.warnings, "\n"))
+			}
+		})
+	}
+}

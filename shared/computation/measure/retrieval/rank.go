@@ -165,13 +165,15 @@ func (k *ranker) gather(topic int, segments []segment) (found repeatList) {
 			doc := b.doc(r)
 			hash := hashtable.Hash(doc)
 			it := rankedRecord{score: r.score, block: s.block, record: i, judgment: -1, grade: unjudged}
-			if first, slot := k.find(doc, hash); first < 0 {
+			first, slot := k.find(doc, hash)
+			switch {
+			case first < 0:
 				k.slots.Put(hash, slot, len(k.items))
-			} else if at := k.sourceLineOf(it); len(found.list) == measure.MaxDiagnostics {
-				found.drop(at, 1)
-			} else {
+			case len(found.list) == measure.MaxDiagnostics:
+				found.drop(k.sourceLineOf(it), 1)
+			default:
 				found.list = append(found.list, repeat{
-					second: at,
+					second: k.sourceLineOf(it),
 					first:  k.sourceLineOf(k.items[first]),
 					topic:  k.run.topics.name(topic),
 					doc:    string(doc),

@@ -72,10 +72,11 @@ func (p *Portrait) compare(ctx context.Context, c *measure.Contents, inputs *mea
 		if counter.Add(1) != nil {
 			return counter.Err()
 		}
-		if inputs.IDs.Has(id) {
+		switch {
+		case inputs.IDs.Has(id):
 			known++
-		} else if unknown = append(unknown, id); len(unknown) > fields.Few {
-			unknown = unknown[:fields.Few]
+		case len(unknown) < fields.Few:
+			unknown = append(unknown, id)
 		}
 	}
 	noun, verb := c.IDs.Noun, "are in the truth"

@@ -15,6 +15,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
@@ -22,11 +23,18 @@ import (
 
 // settings returns how to read a run and possibly its truth. The flags decide; the content of the files decides what no flag names.
 func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settings, error) {
-	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
+	f := measure.Format{Kind: c.choice("format", measure.Formats()), Separator: c.text("separator")}
 	if f.Kind == "" || measure.HasFields(f.Kind) {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
-	r, err := offline.Read(measure.Kind(c.text("kind")), f, run, truth...)
+	kind := c.choice("kind", measure.Kinds())
+	if c.err != nil {
+		return scoring.Settings{}, c.err
+	}
+	r, err := offline.Read(measure.Kind(kind), f, run, truth...)
+	if invalid, ok := errors.AsType[*problem.Error](err); ok {
+		err = &refusal{failed, strings.Join(c.words.faults(invalid.Fields), "\n"), ""}
+	}
 	if err != nil {
 		return r.Settings, err
 	}
@@ -167,12 +175,13 @@ func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) 
 }
 
 func fuse(c *call) {
-	s := fusion.Options{Method: fusion.Method(c.text("method")), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
+	method := c.choice("method", []string{"rrf", "combsum", "combmnz"})
+	s := fusion.Options{Method: fusion.Method(method), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
 	if s.Method != fusion.ReciprocalRank {
 		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
 	}
 	if fields := s.Check(); len(fields) > 0 {
-		c.fail(&refusal{failed, strings.TrimPrefix(fields[0].Pointer, "/") + " " + fields[0].Detail, ""})
+		c.fail(&refusal{failed, strings.Join(c.words.faults(fields), "\n"), ""})
 		return
 	}
 	if c.fail(c.requireTREC(nil, c.files(c.args...)...)) {

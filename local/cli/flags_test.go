@@ -40,8 +40,8 @@ func TestFlags_AreRead(t *testing.T) {
 }
 
 // readers are the methods that take the name of a flag.
-var readers = []string{"text", "yes", "number", "GetString", "GetBool", "GetInt", "GetStringArray", "GetStringSlice", "GetStringToString",
-	"GetDuration", "Changed"}
+var readers = []string{"text", "choice", "yes", "number", "GetString", "GetBool", "GetInt", "GetStringArray", "GetStringSlice",
+	"GetStringToString", "GetDuration", "Changed"}
 
 // literals returns the strings of the program outside of declarations of flags, and those that are passed to readers.
 func literals(t *testing.T) (named, read map[string]bool) {

@@ -220,7 +220,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	}
 	tom.in = "There is news."
 	tom.says(notFound, []string{"Try: assay login " + s.url}, "announce", "Lake search", "--title", "News")
-	other.says(notFound, []string{waitingRun + "  cancelled", "There is nothing with this id, or nothing that you may see.\n"}, "cancel", waitingRun, someTask)
+	other.says(notFound, []string{waitingRun + "  cancelled", "There is nothing with this id, or nothing that you may see.\n"},
+		"cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
 	other.says(done, []string{"Signed out"}, "logout")
 	other.says(notSignedIn, []string{"No server is known"}, "runs")

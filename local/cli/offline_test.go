@@ -139,7 +139,7 @@ func TestEval_Flags(t *testing.T) {
 		!strings.Contains(r.errs, "GMAP is no mean") {
 		t.Errorf("GMAP is compared: %s%s", r.out, r.errs)
 	}
-	p.says(failed, []string{`"ranking" is not built in`}, "eval", qrels, run, "--kind", "ranking")
+	p.says(failed, []string{`There is no kind "ranking"`}, "eval", qrels, run, "--kind", "ranking")
 	p.says(failed, []string{`no file and no measure "missing.txt"`}, "eval", qrels, run, "missing.txt")
 	p.says(failed, []string{"files stand before measures"}, "eval", qrels, run, "AP", run)
 	p.says(fileRefused, []string{"is a directory"}, "eval", p.folder, run)
@@ -181,7 +181,7 @@ func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
 	p.says(done, []string{"1 Q0 a 1 4 fused", "1 Q0 b 2 0 fused"}, "fuse", run, run, "--method", "combmnz")
 	p.says(failed, []string{"no method"}, "fuse", run, run, "--method", "vote")
 	p.says(failed, []string{"no normalization"}, "fuse", run, run, "--method", "combsum", "--normalization", "vote")
-	p.says(failed, []string{"k must be"}, "fuse", run, run, "--k", "-60")
+	p.says(failed, []string{"--k: must be"}, "fuse", run, run, "--k", "-60")
 }
 
 // TestNames_OfOthersStayInTheFolder checks names that would leave the folder, hide a file, or control a terminal.

@@ -12,7 +12,8 @@ import (
 )
 
 func listRegistrations(c *call, task object) {
-	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", c.text("state")), "Nobody takes part yet.",
+	state := c.choice("state", []string{"pending", "accepted", "rejected"})
+	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", state), "Nobody takes part yet.",
 		"ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS members")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 
@@ -39,8 +40,14 @@ var inputs = map[string]map[string]string{
 	"tasks":    {"?filter[name]": "NAME"},
 	"tokens create": {"/name": "NAME", "/scopes": "--scopes", "/scopes/*": "--scopes", "/expiresAt": "--days", "/pools": "--pools",
 		"/pools/*": "--pools"},
+	"eval": settingFlags, "validate": settingFlags,
+	"fuse":  {"/method": "--method", "/k": "--k", "/depth": "--depth", "/normalization": "--normalization", "/tag": "--tag"},
 	"login": {"/user": "--user", "/groups": "--admin"},
 }
+
+// settingFlags are the flags for members of a dataset that say how files are read.
+var settingFlags = map[string]string{"/runFormat/kind": "--format", "/runFormat/idField": "--id", "/idField": "--id",
+	"/runFormat/valueField": "--value", "/valueField": "--value", "/runFormat/separator": "--separator", "/evaluator/kind": "--kind"}
 
 // flagsFor returns the pointers of the members that flags set, with more entries of a table.
 func flagsFor(members, more map[string]string) map[string]string {
@@ -115,14 +122,18 @@ func (w *words) problem(p *client.Problem) string {
 	case len(p.Errors) > 1:
 		lines = append(lines, fmt.Sprintf("There are %d faults:", len(p.Errors)))
 	}
-	for _, f := range p.Errors {
+	return strings.Join(append(lines, w.faults(p.Errors)...), "\n")
+}
+
+// faults returns a line for each fault of the input.
+func (w *words) faults(of []problem.Field) []string {
+	return lists.Map(of, func(f problem.Field) string {
 		text := w.text(f.Text)
 		if place := w.place(f.Pointer); place != "" {
 			text = place + ": " + text
 		}
-		lines = append(lines, client.OneLine(text))
-	}
-	return strings.Join(lines, "\n")
+		return client.OneLine(text)
+	})
 }
 
 // text returns a text of the API in words.
@@ -140,8 +151,10 @@ func (w *words) text(t problem.Text) string {
 	return client.OneLine(b.String())
 }
 
-// plain returns a text without the marks around code.
-func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
+// plain returns a text without the marks around code, and without advice for merge patches.
+func plain(text string) string {
+	return strings.NewReplacer("`", "", problem.Unset, "leave it out").Replace(text)
+}
 
 func (w *words) part(p problem.Part) string {
 	switch p.Type {
@@ -290,6 +303,16 @@ func sizeInWords(n int64) string {
 		}
 	}
 	return plural.Count(n, "byte")
+}
+
+// choice returns the text of a flag, which must be empty or one of the known names.
+func (c *call) choice(flag string, known []string) string {
+	given := c.text(flag)
+	if given != "" && !slices.Contains(known, given) {
+		c.fail(&refusal{failed, fmt.Sprintf("There is no %s %q.%s", flag, given, closest(given, known)),
+			"--" + flag + " with one of " + strings.Join(known, ", ")})
+	}
+	return given
 }
 
 // closest returns a sentence that suggests the known name that is most like the given one. It is empty if no name is like it.

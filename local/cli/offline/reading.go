@@ -10,6 +10,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 // Reading says how files are read.
@@ -43,7 +44,7 @@ func Read(kind measure.Kind, format measure.Format, run scoring.File, truth ...s
 		r.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
 	}
 	if fields := scoring.CheckFormat(r.Kind, r.Format); len(fields) > 0 {
-		return r, fmt.Errorf("--kind %s does not go with the other flags: %s", r.Kind, fields[0].Detail)
+		return r, problem.Check(fields)
 	}
 	return r, nil
 }

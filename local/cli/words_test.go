@@ -25,8 +25,8 @@ import (
 var apiOnly = regexp.MustCompile("\\b(GET|HEAD|POST|PUT|PATCH|DELETE)\\b|(^|[\\s(\"=])/[A-Za-z]|/v1\\b|\\d{4}-\\d\\d-\\d\\dT\\d\\d|" +
 	"\\b[a-z]+[A-Z][a-z]|filter\\[|merge patch|`|\\{|\\}|" + idPattern.String())
 
-// said fails if a sentence has words that are foreign in a terminal.
-func said(t *testing.T, of, text string) {
+// wantWords fails if a sentence has words that are foreign in a terminal.
+func wantWords(t *testing.T, of, text string) {
 	t.Helper()
 	if found := apiOnly.FindString(text); found != "" {
 		t.Errorf("%s says %q in %q", of, found, text)
@@ -87,7 +87,7 @@ func TestWords_NameEveryMember(t *testing.T) {
 			walk("", document.Components.Schemas[name])
 		}
 		for pointer := range pointers {
-			said(t, command+" of "+pointer, w.place(pointer))
+			wantWords(t, command+" of "+pointer, w.place(pointer))
 		}
 		for pointer := range inputs[command] {
 			if pointer[0] == '/' && !pointers[strings.ReplaceAll(pointer, "*", "1")] && pointer != "/datasetId" {
@@ -112,7 +112,7 @@ func TestWords_NameEveryOperation(t *testing.T) {
 	check := func(name string, p problem.Part) {
 		known[name] = true
 		text := wordsOf("submit").operation(p)
-		said(t, name, text)
+		wantWords(t, name, text)
 		if text == "" {
 			t.Errorf("%s has no words", name)
 		}
@@ -149,7 +149,7 @@ func TestWords_SayEveryText(t *testing.T) {
 			continue
 		}
 		for _, command := range []string{"submit", "review", "tokens create", "tasks"} {
-			said(t, command, wordsOf(command).text(problem.Sentence(format, []any{}...)))
+			wantWords(t, command, wordsOf(command).text(problem.Sentence(format, []any{}...)))
 		}
 	}
 	if texts < 300 {
@@ -160,7 +160,7 @@ func TestWords_SayEveryText(t *testing.T) {
 		e := kind.New("{/files/0/size} of {?filter[taskId]} is %s at %s for %s: %s.", problem.Size(3<<20), at,
 			problem.Resource("task", someTask).Named("Lake search"), problem.UpdateRegistration.With(someTask)).With(
 			problem.NewField("/perDay", "must be above {submissions.total}"), problem.NewField("", "is no text"))
-		said(t, kind.Slug, wordsOf("submit").problem(&client.Problem{Document: e.Document("/v1", "")}))
+		wantWords(t, kind.Slug, wordsOf("submit").problem(&client.Problem{Document: e.Document("/v1", "")}))
 	}
 	want := `Lakes=a.txt of task id is 3 MiB at ` + at.Local().Format("2006-01-02 15:04") + ` for "Lake search": assay join "Lake search" --accept-terms.`
 	got := wordsOf("submit").text(problem.Sentence("{/files/0/size} of {?filter[taskId]} is %s at %s for %s: %s.", problem.Size(3<<20), at,

@@ -135,9 +135,9 @@ func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 	return nil
 }
 
-// loadRecords reads the allowance, each dataset with its truth, an earlier submission of the draft, and the task again, after the grant. A request that changes the visibility
-// of the task or deletes it changes the task first and all grants later. So a submission that has read the old task also has the old
-// grant, and fails its condition on the grant.
+// loadRecords reads the allowance, each dataset with its truth, the team's latest submission of the draft, and the task again, after the
+// grant. A request that changes the visibility of the task or deletes it changes the task first and all grants later. So a submission that
+// has read the old task also has the old grant, and fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets = make([]*record.DatasetItem, len(d.DatasetIDs))
 	adm.truths = make([]*record.TruthVersion, len(d.DatasetIDs))

@@ -25,7 +25,8 @@ const taskHelp = "The task is named by its URL, its id, its name, or a part of i
 const submitHelp = taskHelp + ` Registers for it
 first, where that is open. Files are checked with the server's code before a byte is sent. A task
 with several datasets needs to know which a file is for: DATASET=FILE. After an interruption the
-same command goes on. ` + stdinHelp
+same command goes on: what your team has submitted before is not submitted and counted again, unless
+--again is given. ` + stdinHelp
 
 const evalHelp = `What is no file is a measure: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
 with the first one by the measure that is named first: by the randomization test over topics, with
@@ -237,6 +238,7 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("command", "", "command to run in the image or the repository")
 	f.Bool("public", false, "let all who see the task see the submission")
 	f.Bool("baseline", false, "as an organizer: a baseline, which needs no registration")
+	f.Bool("again", false, "submit even if your team has submitted the same before; it counts again")
 }
 
 func formatFlags(f *pflag.FlagSet) {

@@ -138,8 +138,3 @@ func (m me) registration(task object) string {
 	}
 	return ""
 }
-
-func listDatasets(c *call, task object) {
-	c.list(datasetsOf(task), "The task has no dataset yet.",
-		"ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs")
-}

@@ -205,13 +205,13 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(notFound, []string{`no task "Ponds" here, or you may not see it.` + "\nTry: assay tasks"}, "submit", "Ponds", run)
 	tom.says(notFound, []string{`Did you mean "Lake search"?`}, "submit", "Lkae search", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
-	for i := range 5 {
-		tom.want(done, "submit", "Lake search", "Rivers="+tom.write("other.txt", strings.ReplaceAll(goodRun, "tom", strings.Repeat("x", i+1))))
+	for range 5 {
+		tom.want(done, "submit", "Lake search", "Rivers="+run, "--again")
 	}
-	tom.says(outside, []string{"0 of the 5"}, "submit", "Lake search", "Rivers="+run)
+	tom.says(outside, []string{"0 of the 5"}, "submit", "Lake search", "Rivers="+run, "--again")
 	image := []string{"submit", "Lake search", "--dataset", "Lakes", "--image", "example.org/x:1", "--command", "/run"}
 	other := s.person("ann")
-	other.says(waiting, []string{"still queued", "Try: assay runs --wait"}, append(image, "--wait", "--timeout", "1s")...)
+	other.says(waiting, []string{"still queued", "Try: assay runs "}, append(image, "--wait", "--timeout", "1s")...)
 	waitingRun := other.ids("runs")[0]
 	other.says(waiting, []string{"still queued"}, "runs", waitingRun)
 	r := other.run(t.Context(), "runs", waitingRun, "--wait", "--timeout", "1ms", "--json")

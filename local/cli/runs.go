@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,13 +51,6 @@ func (c *call) watch(ctx context.Context, id string, once bool, each func(run ob
 	}
 }
 
-// outcome is a run with its evaluation and its place on the leaderboard.
-type outcome struct {
-	Run        object `json:"run"`
-	Evaluation object `json:"evaluation,omitempty"`
-	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
-}
-
 func showRuns(c *call) {
 	task := c.text("task")
 	if task == "" {
@@ -69,7 +62,7 @@ func showRuns(c *call) {
 		return
 	}
 	if len(c.args) > 0 {
-		c.await(c.args, nil)
+		c.await(c.args, func() [][]string { return nil })
 		return
 	}
 	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task),
@@ -77,8 +70,8 @@ func showRuns(c *call) {
 		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
 }
 
-// await prints the outcomes of runs. With --wait, it waits until they have ended.
-func (c *call) await(ids []string, quota object) {
+// await prints the outcomes of runs, and more lines that it asks for at the end. With --wait, it waits until the runs have ended.
+func (c *call) await(ids []string, more func() [][]string) {
 	ctx, stop := c.ctx, func() {}
 	if limit, err := c.flags.GetDuration("timeout"); err == nil && limit > 0 {
 		ctx, stop = context.WithTimeout(ctx, limit)
@@ -95,32 +88,20 @@ func (c *call) await(ids []string, quota object) {
 		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil { // After the time-out, print the current state.
 			r, err = c.watch(c.ctx, id, true, func(object) error { return nil })
 		}
+		if c.ctx.Err() != nil {
+			text := "Interrupted. What was submitted goes on without this command."
+			err = &refusal{interrupted, text, "assay runs " + strings.Join(ids, " ") + " --wait"}
+		}
 		if c.fail(err) {
 			return
 		}
 		outcomes = append(outcomes, c.outcome(r))
 	}
-	c.report(outcomes, quota)
+	c.report(outcomes, more())
 }
 
-// outcome returns a run with its evaluation and its place on the leaderboard, if they exist.
-func (c *call) outcome(r object) outcome {
-	o := outcome{Run: r}
-	id := memberAs[string](r, "evaluationId")
-	if id == "" {
-		return o
-	}
-	o.Evaluation = c.get(client.Path("evaluations", id))
-	board := ask[struct{ Entries []object }](c, http.MethodPost, client.Path("tools", "leaderboard"),
-		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false}).Entries
-	if i := slices.IndexFunc(board, func(e object) bool { return e["runId"] == r["id"] }); i >= 0 {
-		o.Entry, board[i]["of"] = board[i], float64(len(board))
-	}
-	return o
-}
-
-// report prints outcomes, and fails if a run is not completed.
-func (c *call) report(outcomes []outcome, quota object) {
+// report prints outcomes and more lines, and fails if a run is not completed.
+func (c *call) report(outcomes []outcome, more [][]string) {
 	var lines [][]string
 	var ill error
 	for _, o := range outcomes {
@@ -128,22 +109,17 @@ func (c *call) report(outcomes []outcome, quota object) {
 		lines = append(lines, []string{"Run " + id, state})
 		switch {
 		case !ended(o.Run):
-			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", line(id), state), "assay runs --wait " + id}
+			ill = &refusal{waiting, o.why(fmt.Sprintf("The run %s is still %s.", line(id), state)), "assay runs " + id + " --wait"}
 		case state != "completed":
-			why := []string{fmt.Sprintf("The run %s is %s.", line(id), state)}
-			for _, diagnostic := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
-				why = append(why, indented(diagnostic)) // A diagnostic can have several lines, from the output of a program.
-			}
-			if inAll := measure.InAll(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")); inAll != "" {
-				why = append(why, indented(inAll))
-			}
-			why = append(why, line(memberAs[string](o.Run, "notice")))
-			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(why, "\n")), "assay logs " + id}
+			ill = &refusal{runFailed, o.why(fmt.Sprintf("The run %s is %s.", line(id), state)), o.logs()}
 		case o.Evaluation == nil:
-			lines = append(lines, []string{"", "It is valid. Its scores are shown once the organizers show them."})
+			lines = append(lines, []string{"", cmp.Or(memberAs[string](o.Run, "notice"), "It is completed. Its scores are not shown yet.")})
 		default:
 			lines = append(lines, o.scores()...)
 			c.explain("", "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
+		}
+		if comment := memberAs[string](o.Review, "comment"); comment != "" && !c.json {
+			c.note("The organizers say of the run %s: %s", id, comment)
 		}
 		if state == "completed" && !c.json {
 			for _, warning := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
@@ -151,31 +127,8 @@ func (c *call) report(outcomes []outcome, quota object) {
 			}
 		}
 	}
-	for _, of := range []struct{ remaining, most, said string }{{"remainingToday", "perDay", "today"}, {"remaining", "total", "in all"}} {
-		if quota[of.most] != nil {
-			lines = append(lines, []string{"Left to submit", fmt.Sprintf("%s of %s %s", quota.text(of.remaining), quota.text(of.most), of.said)})
-		}
-	}
-	c.print(outcomes, lines...)
+	c.print(outcomes, append(lines, more...)...)
 	c.fail(ill)
-}
-
-// scores returns the lines of an evaluation, the primary measure first.
-func (o outcome) scores() (lines [][]string) {
-	measures := memberAs[object](o.Evaluation, "measures")
-	primary := o.Evaluation.text("primaryMeasure")
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(measures)), func(n string) bool { return n == primary })
-	for _, name := range append([]string{primary}, names...) {
-		value := score(measures, name)
-		if name == primary && o.Entry["interval"] != nil {
-			value += fmt.Sprintf("  (95 %% interval %.4f to %.4f)", o.Entry.member("interval.low"), o.Entry.member("interval.high"))
-		}
-		lines = append(lines, []string{name, value})
-	}
-	if o.Entry != nil {
-		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
-	}
-	return lines
 }
 
 func showLogs(c *call) {

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -30,26 +33,56 @@ func (s sent) same(as sent) bool {
 
 func submit(c *call, task object) {
 	files, datasets := c.chosen(task)
-	body := c.submission(files, datasets)
-	by := "as a baseline of its organizers"
+	var registered object
 	if !c.yes("baseline") {
-		by = c.requireAccepted(task)
-	} else if ignored := c.teamChanges(nil); len(ignored) > 0 {
-		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".",
-			"the same command without these flags"})
+		registered = c.registration(task)
 	}
-	c.me()
-	if c.err != nil {
-		return
+	open := true
+	switch {
+	case c.yes("baseline"):
+		c.validFor(datasets, files)
+		c.tellBaseline(task, datasets)
+	case registered == nil:
+		c.validFor(datasets, files) // A faulty file registers nobody.
+		open = c.tellTeam(task, nil, datasets)
+	default:
+		open = c.tellTeam(task, registered, datasets)
+		if open {
+			c.validFor(datasets, files)
+		}
 	}
-	c.note("%s submits to %s, dataset %s, %s.", c.me().name(), task.text("name"), strings.Join(names(datasets), " and "), by)
-	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
+	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), c.submission(files, datasets), files, open)
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
-		c.await(runs, memberAs[object](made, "quota"))
+		c.await(runs, func() [][]string { return c.left(task, datasets) })
 		return
 	}
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
+}
+
+// tellBaseline says who submits a baseline. It refuses flags of teams.
+func (c *call) tellBaseline(task object, datasets []object) {
+	if ignored := c.teamChanges(nil); len(ignored) > 0 {
+		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".",
+			"the same command without these flags"})
+	}
+	c.tellSubmitter(task, datasets, "as a baseline of its organizers")
+}
+
+// tellTeam says for which team the caller submits, and what its quota is. registered is nil before the caller has a registration. tellTeam
+// reports whether all datasets take a run of the team.
+func (c *call) tellTeam(task, registered object, datasets []object) (open bool) {
+	r, team := c.requireAccepted(task, registered)
+	q := c.quotaOf(task, r)
+	c.tellSubmitter(task, datasets, team)
+	return c.err == nil && c.tellQuota(datasets, q)
+}
+
+// tellSubmitter says who submits to which datasets.
+func (c *call) tellSubmitter(task object, datasets []object, by string) {
+	if who := c.me(); c.err == nil {
+		c.note("%s submits to %s, dataset %s, %s.", who.name(), task.text("name"), strings.Join(names(datasets), " and "), by)
+	}
 }
 
 // names returns the names of resources.
@@ -69,8 +102,10 @@ func (c *call) submission(files []sent, datasets []object) map[string]any {
 	if c.yes("public") {
 		body["visibility"] = "public"
 	}
-	if c.yes("baseline") {
-		body["baseline"] = true
+	for _, flag := range []string{"baseline", "again"} {
+		if c.yes(flag) {
+			body[flag] = true
+		}
 	}
 	if len(files) == 0 && c.err == nil {
 		body["datasetIds"] = lists.Map(datasets, object.id)
@@ -78,10 +113,9 @@ func (c *call) submission(files []sent, datasets []object) map[string]any {
 	return body
 }
 
-// requireAccepted registers the caller for the task, and refuses to go on before the organizers have accepted the registration. It returns
-// the team in words.
-func (c *call) requireAccepted(task object) string {
-	r := c.registration(task)
+// requireAccepted registers the caller for the task if r is nil, and refuses to go on before the organizers have accepted the registration.
+// It returns the registration, and the team in words.
+func (c *call) requireAccepted(task, r object) (_ object, team string) {
 	changes := c.teamChanges(r)
 	switch {
 	case r == nil:
@@ -96,19 +130,26 @@ func (c *call) requireAccepted(task object) string {
 	default:
 		r = c.changeTeam(task, r, nil)
 	}
-	if c.err == nil && r.text("state") != "accepted" {
-		c.fail(&refusal{notFound, fmt.Sprintf("The registration of %s is %s: the organizers have to accept it first.", r.text("team"),
-			r.text("state")), "the same command once they have"})
+	if state := r.text("state"); c.err == nil && state != "accepted" {
+		c.fail(&refusal{notFound, notAccepted(task, r), map[string]string{"pending": "the same command once they have accepted it"}[state]})
 	}
-	team := "for the team " + r.text("team")
+	team = "for the team " + r.text("team")
 	if memberAs[bool](r, "anonymous") {
 		team += ", which others see as " + r.text("alias")
 	}
-	return team
+	return r, team
 }
 
-// chosen returns the files that the arguments name, and the datasets that they or the submission are for. It refuses files that the server
-// would refuse, before anything is sent or counted.
+// notAccepted says why a team does not take part.
+func notAccepted(task, r object) string {
+	if r.text("state") == "rejected" {
+		return fmt.Sprintf("The organizers of %s rejected the team %s, so it does not take part. Ask them, if that is a mistake.",
+			task.text("name"), r.text("team"))
+	}
+	return fmt.Sprintf("The team %s waits for the organizers of %s, who have to accept it first.", r.text("team"), task.text("name"))
+}
+
+// chosen returns the files that the arguments name, and the datasets that they or the submission are for.
 func (c *call) chosen(task object) (files []sent, datasets []object) {
 	if len(c.args) < 2 {
 		if c.text("image")+c.text("repository") == "" {
@@ -132,7 +173,6 @@ func (c *call) chosen(task object) (files []sent, datasets []object) {
 		path = c.saved(path)
 		file := c.digest(path)
 		d := c.dataset(task, name)
-		c.validFor(d, path)
 		files = append(files, sent{path, d.id(), file})
 		if !slices.ContainsFunc(datasets, func(o object) bool { return o.id() == d.id() }) {
 			datasets = append(datasets, d)
@@ -166,17 +206,19 @@ func (c *call) digest(path string) (file record.File) {
 	return file
 }
 
-// validFor refuses a file that the evaluator of a dataset would refuse.
-func (c *call) validFor(dataset object, path string) {
-	kind := dataset.text("evaluator.kind")
-	if c.err != nil || kind == "worker" { // Only the image of the worker can read its runs.
-		return
+// validFor refuses files that the evaluators of their datasets would refuse, before anything is sent or counted.
+func (c *call) validFor(datasets []object, files []sent) {
+	for _, f := range files {
+		i := slices.IndexFunc(datasets, func(d object) bool { return d.id() == f.DatasetID })
+		if c.err != nil || datasets[i].text("evaluator.kind") == "worker" { // Only the image of the worker can read its runs.
+			continue
+		}
+		s := settingsOf(datasets[i])
+		if s.Kind.Ranks() && c.fail(c.requireTREC(nil, offline.Files(f.path)...)) {
+			return
+		}
+		c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, s, offline.Files(f.path))))
 	}
-	s := settingsOf(dataset)
-	if s.Kind.Ranks() && c.fail(c.requireTREC(nil, offline.Files(path)...)) {
-		return
-	}
-	c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, s, offline.Files(path))))
 }
 
 // settingsOf returns the settings of the evaluator of a dataset.
@@ -184,19 +226,46 @@ func settingsOf(dataset object) scoring.Settings {
 	return truth.Settings(memberAs[record.RunFormat](dataset, "runFormat"), memberAs[record.Evaluator](dataset, "evaluator"))
 }
 
-// makeSubmission makes a submission at the path, and sends its files. If the upload of a submission with the same files was interrupted, it
-// continues this submission.
-func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
-	if sizeOf(files) <= c.info().Limits.InlineFiles {
+// makeSubmission makes a submission at the path, and sends its files. If the team has submitted the same before, it continues with that
+// submission, whose upload may have been interrupted. Unless the datasets are open, the server has to admit the submission first.
+func (c *call) makeSubmission(path string, body map[string]any, files []sent, open bool) object {
+	if open && sizeOf(files) <= c.info().Limits.InlineFiles {
 		return c.postInline(path, body, files)
 	}
-	made := c.unfinished(files)
+	var made object
+	if c.yes("baseline") { // The server does not know baselines again.
+		made = c.unfinished(files)
+	}
 	if made == nil {
-		body["files"] = files
-		made = c.post(path, body)
+		if len(files) > 0 {
+			body["files"] = files
+		}
+		made = c.postSubmission(path, body)
 	}
 	for _, f := range files {
 		c.send(path+"/"+made.id(), "files", f)
+	}
+	if errors.Is(c.err, context.Canceled) && made != nil {
+		c.err = &refusal{interrupted, "Interrupted. The submission " + made.id() + " waits for its files.",
+			"the same command, which goes on with it"}
+	}
+	return made
+}
+
+// postSubmission makes a submission, and says if it is an earlier one of the team.
+func (c *call) postSubmission(path string, body map[string]any) (made object) {
+	if c.err != nil {
+		return nil
+	}
+	a, err := c.Do(c.ctx, client.Request{Method: http.MethodPost, Path: path, Body: body})
+	if c.fail(err) || c.fail(json.Unmarshal(a.Body, &made)) || a.Status != http.StatusOK {
+		return made
+	}
+	if slices.ContainsFunc(filesOf(made, "files"), func(f sent) bool { return f.State == record.FilePending }) {
+		c.note("Going on with the submission %s, whose upload was interrupted.", made.id())
+	} else {
+		c.note("Your team submitted the same at %s. This is that submission, and nothing more is counted. --again makes a new one.",
+			made.text("createdAt"))
 	}
 	return made
 }
@@ -223,10 +292,10 @@ func (c *call) postInline(path string, body map[string]any, files []sent) object
 	interruptible := c.ctx
 	defer func() { c.ctx = interruptible }()
 	c.ctx = context.WithoutCancel(c.ctx)
-	return c.post(path, body)
+	return c.postSubmission(path, body)
 }
 
-// unfinished returns the caller's submission with the same files whose upload was interrupted, or nil.
+// unfinished returns the caller's baseline with the same files whose upload was interrupted, or nil.
 func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
 	for _, r := range all[object](c, pending) {

@@ -54,6 +54,12 @@ func join(c *call) {
 		r = c.changeTeam(task, r, changed)
 	}
 	text := fmt.Sprintf("%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
+	switch r.text("state") {
+	case "pending":
+		text = notAccepted(task, r)
+	case "rejected":
+		c.fail(&refusal{notFound, notAccepted(task, r), ""})
+	}
 	if len(changed) > 0 {
 		text += " Changed: " + strings.Join(slices.Sorted(maps.Keys(changed)), ", ") + "."
 	}
@@ -74,6 +80,7 @@ func (c *call) registration(task object) object {
 // register registers the caller for a task.
 func (c *call) register(task object) object {
 	made := c.post(registrationsOf(task), c.draft(c.me().Name, task["terms"]))
+	c.user = nil // The user has one registration more.
 	if client.IsKind(c.err, problem.Conflict) {
 		c.err = &refusal{failed, c.err.Error(), "the same command with --team NAME"}
 	}

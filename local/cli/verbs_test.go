@@ -120,10 +120,10 @@ func takePart(t *testing.T, s *server, olga *person) {
 	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.says(fileRefused, []string{"bad.txt:1: error", `"high"`}, "submit", task, "Lakes="+bad)
 	tom.says(notFound, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
-	tom.says(done, []string{"completed", "scores are shown once", "Left to submit", "4 of 5 today"},
-		"submit", task, "Lakes="+run, "--wait", "--title", "First")
+	tom.says(done, []string{"completed", "Its values are shown to its team once the organizers unblind it", "Left to submit",
+		"Lakes: 4 runs, and one more at "}, "submit", task, "Lakes="+run, "--wait", "--title", "First")
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
-	ben.says(done, []string{"AP", "Rank", "1 of 1", "95 % interval", "warned.txt:1: warning: "},
+	ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval", "warned.txt:1: warning: "},
 		"submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
 	tom.want(done, "submit", task, "--dataset", "Lakes", better)
 	runs := tom.ids("runs")
@@ -175,5 +175,29 @@ func wantExported(t *testing.T, folder string) {
 	files, err := filepath.Glob(filepath.Join(folder, "files", "*", "*", "*.txt"))
 	if err != nil || len(files) != 3 {
 		t.Errorf("the files of runs are %v, %v", files, err)
+	}
+}
+
+// TestRuns_SayWhatConcernsThem: a waiting run says for what it waits, a run without logs names none, and a comment reaches the team.
+func TestRuns_SayWhatConcernsThem(t *testing.T) {
+	s, tom, _ := prepared(t)
+	tom.want(done, "submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/x:1", "--command", "/run")
+	tom.want(done, "submit", "Lake search", "Rivers="+tom.write("run.txt", goodRun), "--wait")
+	runs := tom.ids("runs")
+	got := tom.says(waiting, []string{"still queued", `No worker of the pool "default" that executes images has been seen`}, "runs", runs[1])
+	if strings.Contains(got, "assay logs") {
+		t.Errorf("a run that has written nothing has logs: %s", got)
+	}
+	olga := s.person("olga")
+	olga.want(done, "review", "Lake search", runs[0], "--dataset", "Rivers", "--publish", "--comment", "Wrong *collection*.")
+	for _, p := range []*person{tom, olga} {
+		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank", "1 of 1"}, "runs", runs[0])
+	}
+	if got := s.person("zoe").run(t.Context(), "runs", runs[0]); strings.Contains(got.out+got.errs, "Wrong") {
+		t.Errorf("others are told the comment: %s%s", got.out, got.errs)
+	}
+	tom.want(done, "cancel", runs[1])
+	if got := tom.want(runFailed, "runs", runs[1]); strings.Contains(got, "assay logs") {
+		t.Errorf("a cancelled run has logs: %s", got)
 	}
 }

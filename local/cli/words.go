@@ -27,8 +27,8 @@ var (
 var inputs = map[string]map[string]string{
 	"join": flagsFor(teamMembers, map[string]string{"/acceptedTerms": "--accept-terms", "/secret": "the invitation"}),
 	"submit": flagsFor(settable, flagsFor(teamMembers, map[string]string{"/acceptedTerms": "--accept-terms", "/visibility": "--public",
-		"/baseline": "--baseline", "/datasetIds": "--dataset", "/files": "the files", "/files/*": "$1+", "/datasetId": "DATASET=",
-		"/type": "--image, --repository or a file"})),
+		"/baseline": "--baseline", "/again": "--again", "/datasetIds": "--dataset", "/files": "the files", "/files/*": "$1+",
+		"/datasetId": "DATASET=", "/type": "--image, --repository or a file"})),
 	"invite":        {"/email": "--email", "/uses": "--uses"},
 	"registrations": {"?filter[state]": "--state"},
 	"leaderboard": {"/measure": "--measure", "/best": "--best", "/final": "--final", "/limit": "--limit", "/view": "--public",

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"assay/local/cli/client"
+	"assay/shared/domain/record"
+	"assay/shared/language/plural"
+)
+
+// quotaOf returns the quota of the registration r now. Answers to requests that register have none.
+func (c *call) quotaOf(task, r object) record.Quota {
+	if r["quota"] == nil && c.err == nil {
+		r = c.get(registrationsOf(task) + "/" + r.id())
+	}
+	return memberAs[record.Quota](r, "quota")
+}
+
+// ofDataset returns what a quota says of the dataset.
+func ofDataset(q record.Quota, d object) (of record.DatasetQuota, known bool) {
+	i := slices.IndexFunc(q.Datasets, func(of record.DatasetQuota) bool { return of.DatasetID == d.id() })
+	if i < 0 {
+		return of, false
+	}
+	return q.Datasets[i], true
+}
+
+// tellQuota says until when the datasets take runs of the team, how many are left, and that runs start blinded. It reports whether all of
+// them take a run now. It says nothing of others, because the server says why it refuses a run, unless it repeats an earlier one.
+func (c *call) tellQuota(datasets []object, q record.Quota) (open bool) {
+	open = true
+	for _, d := range datasets {
+		of, known := ofDataset(q, d)
+		if !known || !of.Open || of.Left != nil && *of.Left == 0 {
+			open = open && !known
+			continue
+		}
+		said := []string{d.text("name") + " takes runs" + until(of.ClosesAt) + "."}
+		if left := leftOf(of.QuotaLeft); left != "" {
+			said = append(said, "Left to submit: "+left+".")
+		}
+		switch {
+		case of.StartsBlinded:
+			said = append(said, "Its runs start blinded: nobody but the organizers sees their scores until they unblind them.")
+		case d.text("scores") == string(record.ScoresAfterClose):
+			said = append(said, "Nobody but the organizers sees scores until the window of every team has closed.")
+		}
+		c.note("%s", strings.Join(said, " "))
+	}
+	return open
+}
+
+func until(closes *record.Instant) string {
+	if closes == nil {
+		return ""
+	}
+	return " until " + localTime(closes)
+}
+
+// localTime returns an instant in the local time zone.
+func localTime(at *record.Instant) string {
+	text, _ := client.LocalTime(at.String())
+	return text
+}
+
+// leftOf returns how many runs are left, and when the next one comes back. It is empty without a limit.
+func leftOf(q record.QuotaLeft) string {
+	if q.Left == nil {
+		return ""
+	}
+	left := plural.Count(*q.Left, "run")
+	if q.NextAt != nil {
+		left += ", and one more at " + localTime(q.NextAt)
+	}
+	return left
+}
+
+// left returns lines with the runs that are left for each of the datasets now.
+func (c *call) left(task object, datasets []object) (lines [][]string) {
+	q := memberAs[record.Quota](c.registration(task), "quota")
+	for _, d := range datasets {
+		of, _ := ofDataset(q, d)
+		if left := leftOf(of.QuotaLeft); left != "" {
+			lines = append(lines, []string{"Left to submit", d.text("name") + ": " + left})
+		}
+	}
+	return lines
+}
+
+// takesRuns says whether a dataset takes runs of the team, and until when.
+func takesRuns(q record.DatasetQuota) string {
+	switch q.ClosedReason {
+	case "":
+		return strings.TrimSpace("yes," + until(q.ClosesAt))
+	case record.ClosedEarly:
+		return "from " + localTime(q.OpensAt)
+	case record.ClosedLate:
+		return "closed " + localTime(q.ClosesAt)
+	case record.ClosedNoTruth:
+		return "no, without a ground truth"
+	case record.ClosedDeleting:
+		return "no, being deleted"
+	default:
+		return "no, your team is not accepted"
+	}
+}
+
+// listDatasets lists the datasets of a task. Members of a team see whether and until when each takes runs of the team, and what is left.
+func listDatasets(c *call, task object) {
+	list := all[object](c, datasetsOf(task))
+	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs"
+	var q record.Quota
+	if len(list) > 0 {
+		q = c.knownQuota(task)
+	}
+	if len(q.Datasets) == 0 {
+		c.table(list, noDataset, columns)
+		return
+	}
+	for _, d := range list {
+		if of, known := ofDataset(q, d); known {
+			d["quota"] = objectOf(of)
+			if !c.json {
+				d["takesRuns"] = takesRuns(of)
+			}
+		}
+	}
+	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")
+}
+
+const noDataset = "The task has no dataset yet."
+
+// knownQuota returns the quota of the caller's team in the task. It is empty for callers who are not signed in or have no team. An error is
+// no reason to list no datasets.
+func (c *call) knownQuota(task object) (q record.Quota) {
+	if c.err != nil {
+		return q
+	}
+	if token, err := c.Token(c.ctx, false); token == "" || err != nil {
+		return q
+	}
+	q = memberAs[record.Quota](c.registration(task), "quota")
+	if c.ctx.Err() == nil {
+		c.err = nil
+	}
+	return q
+}
+
+// objectOf returns a value in the form of the API.
+func objectOf(value any) map[string]any {
+	return memberAs[map[string]any](object{"": value}, "")
+}

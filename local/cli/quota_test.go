@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// limitedFile is a task with a dataset that allows fewer runs than the task, one that is closed, and one without a window.
+const limitedFile = `organizer: Lake Lab
+task:
+  name: Lakes
+  submissions: {perDay: 50}
+datasets:
+  - name: Ponds
+    split: test
+    submissions: {perDay: 2, closesAt: "2099-01-01T00:00:00Z"}
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+  - name: Seas
+    split: validation
+    submissions: {closesAt: "2020-01-01T00:00:00Z"}
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+  - name: Rivers
+    split: validation
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+`
+
+// limited starts a server with the task of limitedFile, and returns its organizer and a participant.
+func limited(t *testing.T) (s *server, olga, tom *person) {
+	t.Helper()
+	s = serve(t, "embedded")
+	olga = s.person("olga")
+	olga.write("qrels.txt", qrelsFile)
+	olga.want(done, "apply", olga.write("task.yaml", limitedFile))
+	tom = s.person("tom")
+	return s, olga, tom
+}
+
+// TestSubmit_SaysFirstWhatADatasetTakes submits to datasets with different windows and quotas. What is said comes before anything is sent.
+func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
+	_, _, tom := limited(t)
+	run, better := tom.write("run.txt", goodRun), tom.write("better.txt", betterRun)
+	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04")
+	got := tom.says(done, []string{
+		"tom submits to Lakes, dataset Ponds and Rivers, for the team tom.\n",
+		"Ponds takes runs until " + end + ". Left to submit: 2 runs. Its runs start blinded: nobody but the organizers sees their scores",
+		"Rivers takes runs. Left to submit: 50 runs.\n", "  Ponds: 1 run, and one more at ", "  Rivers: 48 runs, and"},
+		"submit", "Lakes", "Ponds="+run, "Rivers="+run, "--wait")
+	if strings.Contains(got, " of 1") {
+		t.Errorf("a run that is not published has a rank:\n%s", got)
+	}
+	tom.want(done, "submit", "Lakes", "Ponds="+better)
+	refused := tom.says(outside, []string{`0 of the 2 that the dataset "Ponds" allows`}, "submit", "Lakes", "Ponds="+tom.write("bad.txt", "x\n"), "--again")
+	if strings.Contains(refused, "Ponds takes runs") {
+		t.Errorf("a dataset without a run left takes runs:\n%s", refused)
+	}
+	tom.says(outside, []string{`Submission to the dataset "Seas" closed at `}, "submit", "Lakes", "Seas="+tom.write("bad.txt", "x\n"))
+	tom.says(done, []string{"TAKES RUNS", "yes, until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
+	if list := decode[[]object](t, tom.want(done, "datasets", "Lakes", "--json")); list[2].text("quota.left") != "0" {
+		t.Errorf("the datasets are %v", list)
+	}
+}
+
+// TestSubmit_CountsTheSameOnce repeats a submission. The quota counts the first and --again.
+func TestSubmit_CountsTheSameOnce(t *testing.T) {
+	s, _, tom := limited(t)
+	run := tom.write("run.txt", goodRun)
+	submit := []string{"submit", "Lakes", "Ponds=" + run, "--title", "First"}
+	tom.want(done, submit...)
+	tom.says(done, []string{"Your team submitted the same at ", "--again makes a new one."}, submit...)
+	ben := s.person("ben")
+	ben.want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lakes")))
+	ben.says(done, []string{"Your team submitted the same at ", "  Ponds: 1 run"},
+		"submit", "Lakes", "Ponds="+ben.write("run.txt", goodRun), "--title", "First", "--wait")
+	if runs := tom.ids("runs"); len(runs) != 1 {
+		t.Errorf("there are the runs %v", runs)
+	}
+	tom.want(done, append(submit, "--again")...)
+	tom.says(outside, []string{"0 of the 2"}, append(submit, "--again")...)
+	tom.says(done, []string{"Your team submitted the same at "}, submit...) // although none is left
+	if runs := tom.ids("runs"); len(runs) != 2 {
+		t.Errorf("there are the runs %v", runs)
+	}
+}
+
+// TestSubmit_SaysTheRunsOfAnInterruptedWait interrupts the command while it waits, like Ctrl-C.
+func TestSubmit_SaysTheRunsOfAnInterruptedWait(t *testing.T) {
+	s, tom, _ := prepared(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	looked := proxyOf(t, s.url, func(r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/v1/runs/") {
+			interrupt()
+		}
+		return true
+	}, nil)
+	tom.want(done, "login", s.url, "--user", "tom")
+	tom.env = map[string]string{"ASSAY_TOKEN": strings.TrimSpace(tom.want(done, "tokens", "create", "ci")), "ASSAY_URL": looked}
+	image := []string{"submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/x:1", "--command", "/run", "--wait"}
+	r := tom.run(ctx, image...)
+	tom.env = nil
+	runs := tom.ids("runs")
+	if len(runs) != 1 || r.code != interrupted || !strings.Contains(r.errs, "Try: assay runs "+runs[0]+" --wait\n") {
+		t.Errorf("the interrupted command exits with %d, and there are the runs %v\n%s", r.code, runs, r.errs)
+	}
+	tom.says(waiting, []string{"still queued"}, "runs", runs[0], "--wait", "--timeout", "10ms")
+}

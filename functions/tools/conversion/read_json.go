@@ -29,7 +29,7 @@ func (b *boundedText) Read(p []byte) (int, error) {
 	if b.read-b.decoder.InputOffset() > bounds.ValueLine {
 		return 0, lines.Refusal(fmt.Sprintf("a name or value of the file is longer than %d bytes", bounds.ValueLine))
 	}
-	n, err := b.text.Read(p)
+	n, err := b.text.Read(p[:min(len(p), 64<<10)])
 	b.read += int64(n)
 	return n, err
 }

@@ -1,5 +1,7 @@
 package measure
 
+import "assay/shared/computation/measure/bounds"
+
 var (
 	average = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
 		Definition: "macro: plain mean over the labels; weighted: mean weighted by how often a label is true; micro: all decisions pooled"}
@@ -34,7 +36,7 @@ var classificationEvaluator = EvaluatorKind{
 		"0/0 is 0: the precision of a label that the run never predicts, and F1 of a label without a hit.",
 		"micro equals Accuracy, unless the measure names some of the labels.",
 	}, labelConventions...),
-	Limits: ofLabelledItems(Limit{"labels of a scale", MaxScale}),
+	Limits: ofLabelledItems(bounds.Line, Limit{"labels of a scale", MaxScale}),
 	Families: []Family{
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},
 		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth.",

@@ -26,9 +26,9 @@ func ofItems(line int64, others ...Limit) []Limit {
 	}, others...)...)
 }
 
-// ofLabelledItems returns the limits of files with labels, followed by others.
-func ofLabelledItems(others ...Limit) []Limit {
-	return ofItems(bounds.Line, append([]Limit{
+// ofLabelledItems returns the limits of files with labels, whose lines have at most line bytes, followed by others.
+func ofLabelledItems(line int64, others ...Limit) []Limit {
+	return ofItems(line, append([]Limit{
 		{"different labels of a truth, and of a run", bounds.Labels},
 		{"bytes of a label", bounds.Name},
 	}, others...)...)

@@ -23,7 +23,7 @@ var multilabelEvaluator = EvaluatorKind{
 		"0/0 is 0; F1, F and Jaccard have zero_division for items for which neither truth nor run has a label.",
 		"micro, macro and weighted are over the labels, samples is over the items.",
 	}, labelConventions...),
-	Limits: ofLabelledItems(
+	Limits: ofLabelledItems(bounds.ValueLine,
 		Limit{"labels of an item", bounds.Set},
 		Limit{"labels of all items, plus items, of a truth or a run", bounds.Assigned},
 	),

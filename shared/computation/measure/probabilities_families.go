@@ -37,7 +37,10 @@ var probabilitiesEvaluator = EvaluatorKind{
 		"0/0 is 0 in F1 and F05u.",
 		"PAN's evaluators count an item that a run lacks as unanswered; here a run must have every item.",
 	},
-	Limits: ofLabelledItems(Limit{"scores of a run", bounds.Scores}),
+	Limits: ofLabelledItems(bounds.ValueLine,
+		Limit{"labels with a score of an item", bounds.Set},
+		Limit{"scores of a run", bounds.Scores},
+	),
 	Families: []Family{
 		{Name: "AUC", Aliases: []string{"ROC_AUC", "AUROC"}, Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
 			Definition:  "Area under the ROC curve: share of pairs of a positive and another item in which the positive one has the higher score.",

@@ -50,6 +50,7 @@ var textEvaluator = EvaluatorKind{
 	Limits: ofItems(bounds.ValueLine,
 		Limit{"bytes of a text", bounds.Text},
 		Limit{"references of an item", bounds.References},
+		Limit{"bytes of all references of an item", bounds.ItemText},
 		Limit{"bytes of all texts of a truth, and of a run", bounds.Texts},
 		Limit{"steps of some 4 ns for the common subsequences of a run by ROUGEL and ROUGELsum", bounds.SubsequenceSteps},
 	),

@@ -23,7 +23,7 @@ const MaxMeasures = 50
 
 // RunFormat says how the files of a run are read. For jsonl and csv it applies to the files of the ground truth (qrels, labels) too.
 type RunFormat struct {
-	Kind       string `json:"kind" enum:"$formats" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas, tabs or semicolons; conll: a line for each token, with the token in the first and its tag in the last column, and empty lines between sentences"`
+	Kind       string `json:"kind" enum:"$formats" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas, tabs or semicolons; conll: a line for each token, with the token in the first and its tag in the last column, and empty lines between sentences; a line that begins with # before the first token of a sentence is a comment unless its last column is a tag"`
 	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
 	ValueField string `json:"valueField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column with the label or value"`
 	Separator  string `json:"separator,omitempty" maxLength:"8" doc:"for csv of multilabel: what separates the labels of an item in their column; a vertical bar (|) unless given"`

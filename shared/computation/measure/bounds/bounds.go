@@ -23,11 +23,15 @@ const (
 	Scores     = 1 << 25   // scores of a run
 	Text       = 64 << 10  // bytes of a text
 	References = 100       // references of an item
+	ItemText   = 16 * Text // bytes of all references of an item
 	Texts      = 256 << 20 // bytes of all texts of a truth, and of a run
 	// SubsequenceSteps bounds the work for longest common subsequences of one run to about 16 seconds, which fit a request. Ten thousand texts
 	// of two thousand words, with references of the same length, take a sixth of it.
 	SubsequenceSteps = 4_000_000_000
-	ValueLine        = 1 << 20 // bytes of a line with texts or arrays, in the place of Line
+	// ValueLine is the maximum of bytes of a line with texts, arrays or scores, in the place of Line. Such a line can have all references
+	// of an item, or Set labels, whose characters are written as escapes: an escape of JSON takes up to three times the bytes of a
+	// character that is not ASCII.
+	ValueLine = 3*ItemText + 1<<20
 )
 
 // Limits of rankings.

@@ -105,8 +105,8 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	if r.err != nil || r.ended || r.report.Full() || !r.open() {
 		return Chunk{}, false
 	}
-	if cap(buffer) < r.limits.chunk {
-		buffer = make([]byte, r.limits.chunk)
+	if least := min(r.limits.chunk, standard.chunk); cap(buffer) < least {
+		buffer = make([]byte, least)
 	}
 	buffer = buffer[:cap(buffer)]
 	filled := copy(buffer, r.rest)
@@ -121,6 +121,12 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		}
 		if end := endOfLines(buffer); end > 0 {
 			return r.cut(buffer, end)
+		}
+		if len(buffer) < r.limits.chunk { // Only long lines take more memory.
+			longer := make([]byte, min(2*len(buffer), r.limits.chunk))
+			filled = copy(longer, buffer)
+			buffer = longer
+			continue
 		}
 		// A line that fills a whole chunk is overlong. Nothing of it is kept.
 		filled = r.skipLine(buffer)

@@ -3,12 +3,14 @@
 package mismatch
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
@@ -35,6 +37,30 @@ var differences = []struct {
 	{"the Unicode form of its characters", norm.NFKC.String},
 	{"the way in which a number is written", number},
 	{"upper and lower case", strings.ToLower},
+}
+
+// OtherForm returns the first other Unicode form of a text that is known, such as the composed form of a text with combining characters.
+// It returns nil if no other form is known.
+func OtherForm(text []byte, known func([]byte) bool) []byte {
+	if IsASCII(text) {
+		return nil
+	}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
+		if other := form.Bytes(text); !bytes.Equal(other, text) && known(other) {
+			return other
+		}
+	}
+	return nil
+}
+
+// IsASCII reports whether a text has only characters of ASCII, which have no other Unicode form.
+func IsASCII(text []byte) bool {
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // number returns the shortest decimal of a number that a float64 holds exactly. It returns any other text unchanged.

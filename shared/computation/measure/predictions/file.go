@@ -36,6 +36,7 @@ type example struct {
 	sound  bool   // it has a valid value; otherwise the report says why not
 	label  []byte // the label or, for Arrays, the array
 	number float64
+	text   []byte // for Arrays, the member TextField, or nil
 	texts  [][]byte
 	labels [][]byte  // the labels of Sets, or the classes of Scores
 	scores []float64 // a score for each class, or only one
@@ -51,7 +52,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return f.counter.Add(1) == nil && add(e)
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
-	if f.values >= Arrays || f.format.ValueField == "" {
+	if f.values >= Sets || f.format.ValueField == "" {
 		in.AllowLines(bounds.ValueLine)
 	}
 	if f.format.Kind == measure.CSV {
@@ -193,7 +194,7 @@ func (f *file) column(header []string, field string) int {
 // readJSONL reads one JSON object a line.
 func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 	expected := fmt.Sprintf("like {%q: ..., %q: ...}", f.format.IDField, f.format.ValueField)
-	var id, value []byte
+	var id, value, text []byte
 	member := func(key, raw []byte) (fault string) {
 		var into *[]byte
 		switch {
@@ -201,6 +202,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 			into = &id
 		case fields.Names(key, f.format.ValueField):
 			into = &value
+		case f.values == Arrays && fields.Names(key, TextField):
+			into = &text
 		default:
 			return ""
 		}
@@ -211,7 +214,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		return ""
 	}
 	for in.Scan() {
-		id, value = nil, nil
+		id, value, text = nil, nil, nil
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
 		if fault != "" {
@@ -219,6 +222,9 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		}
 		if !found {
 			continue
+		}
+		if len(text) > 0 && text[0] == '"' {
+			e.text, _ = fields.Text(TextField, text, valueKinds[Texts])
 		}
 		idText, idSound := f.member(in, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {

@@ -37,11 +37,11 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 		{"one id", csvLabels, header, measuretest.Repeat("1,x\n"), "run:3 error: the id \"1\" was given before, on line 2"},
 		{"faulty records", csvLabels, header, measuretest.Repeat("1\n"), "run:2 error: the record has more or fewer fields"},
 		{"a quote that is never closed", csvLabels, header + "1,x\n\"2,x\n", measuretest.Numbered("", ",x\n"),
-			"run:3 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
+			"run:3 error: the record that starts here has a quoted field that is not closed within 4194304 bytes"},
 		{"labels", csvLabels, header, &measuretest.Endless{Append: func(text []byte, n int) []byte { return fmt.Appendf(text, "%d,%d\n", n, n) }},
 			`run:10002 error: "label" has more than 10000 different labels up to here`},
 		{"empty lines of csv", csvLabels, header + "1,x\n", measuretest.Repeat("\n"),
-			"run:1048579 error: before this line are 1048576 bytes of empty lines"},
+			"run:4194307 error: before this line are 4194304 bytes of empty lines"},
 		{"zero bytes", csvLabels, "x", measuretest.Repeat("\x00\n"), "run:1 error: the line has a zero byte"},
 	}
 	var truthText strings.Builder

@@ -59,8 +59,12 @@ const (
 	Texts
 )
 
-// Take reads the valid JSON array of an example, and returns its fault or "". The array is valid until Take returns.
-type Take func(file string, line, index int, array []byte) (fault string)
+// Take reads the valid JSON array of an example, and returns its fault or "". text is the content of the member TextField of the example, or
+// nil. Both are valid until Take returns.
+type Take func(file string, line, index int, array, text []byte) (fault string)
+
+// TextField is the member of an example with Arrays that may have its text.
+const TextField = "text"
 
 // Gold is the ground truth (labels, numbers, texts) that runs are compared with. It does not change, and any number of runs may be read
 // against it at the same time.
@@ -211,7 +215,7 @@ func (f *file) taken(take Take, e example, index int) {
 	if !e.sound {
 		return
 	}
-	if fault := take(f.name, e.line, index, e.label); fault != "" {
+	if fault := take(f.name, e.line, index, e.label, e.text); fault != "" {
 		f.errorf(e.line, "%s", fault)
 	}
 }

@@ -52,6 +52,8 @@ type TextEvaluator interface {
 	Compare(index int, text []byte) (fault string)
 	// Evaluation returns the evaluation after the last text, or the error of the steps counter.
 	Evaluation() (measure.Scores, error)
+	// Warnings returns what the comparison of the texts with the references has found.
+	Warnings() []string
 }
 
 // TextInspector looks at each text of a truth or of a run on its own.
@@ -70,8 +72,8 @@ func (noInspector) Warnings() []string { return nil }
 func uninspected([]measure.Measure) TextInspector { return noInspector{} }
 
 // warn adds the warnings about the texts of files.
-func warn(inspector TextInspector, files []measure.File, report *measure.Report) {
-	for _, warning := range inspector.Warnings() {
+func warn(of interface{ Warnings() []string }, files []measure.File, report *measure.Report) {
+	for _, warning := range of.Warnings() {
 		report.Warnf(files[0].Name, 0, "%s", warning)
 	}
 }
@@ -93,6 +95,7 @@ func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 			return measure.Scores{}, err
 		}
 		warn(inspector, files, report)
+		warn(e, files, report)
 		return e.Evaluation()
 	}
 	return computation(version, References, runValues, evaluate, stepsOf, inspect)
@@ -128,10 +131,16 @@ func (f *file) setTexts(e *example, list ...[]byte) {
 		f.errorf(e.line, "%q has %d texts; expected at most %d", f.format.ValueField, len(list), bounds.References)
 		return
 	}
+	size := 0
 	for _, text := range list {
 		if !f.bounded(e.line, f.format.ValueField, text, bounds.Text) {
 			return
 		}
+		size += len(text)
+	}
+	if size > bounds.ItemText {
+		f.errorf(e.line, "%q has texts of %d bytes together; expected at most %d", f.format.ValueField, size, bounds.ItemText)
+		return
 	}
 	for _, text := range list {
 		f.inspector.Inspect(text)

@@ -66,6 +66,7 @@ func (k *KnownTopics) compare(ctx context.Context, run *run, report *measure.Rep
 
 func (k *KnownTopics) compareDocuments(counter *steps.Counter, run *run, report *measure.Report) {
 	var unknown []string
+	cause := ""
 	n, all := 0, 0
 	for doc := range run.documents() {
 		if counter.Add(perLookup) != nil {
@@ -76,13 +77,16 @@ func (k *KnownTopics) compareDocuments(counter *steps.Counter, run *run, report 
 			continue
 		}
 		n++
+		if form := mismatch.OtherForm(doc, k.documents); cause == "" && form != nil {
+			cause = mismatch.Explain(counter, []string{string(doc)}, slices.Values([]string{string(form)}))
+		}
 		if n <= fields.Few {
 			unknown = append(unknown, string(doc))
 		}
 	}
 	if n > 0 {
-		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n,
-			plural.Count(all, "document"), fields.JoinFirst(unknown, n))
+		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s%s", k.origin, n,
+			plural.Count(all, "document"), fields.JoinFirst(unknown, n), cause)
 	}
 }
 
@@ -199,7 +203,51 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 				"relevant",
 			depth, top, most, 100*ratio(top, most))
 	}
+	if j.found.Load() {
+		r.reportForms(counter, q, report)
+	}
 	return counter.Err()
+}
+
+// reportForms warns of unjudged documents that are judged in another Unicode form of their ids.
+func (r *run) reportForms(counter *steps.Counter, q *Qrels, report *measure.Report) {
+	n := 0
+	cause := ""
+	for _, b := range r.blocks {
+		if counter.Add(len(b.docs)) != nil {
+			return
+		}
+		if mismatch.IsASCII(b.docs) {
+			continue
+		}
+		for i, s := range b.spans {
+			if int(s.topic) >= len(q.names) { // a topic that the truth lacks
+				continue
+			}
+			judged := func(doc []byte) bool { return isJudged(q.grade(s.topic, doc)) }
+			for _, record := range b.records[s.first:b.end(i)] {
+				doc := b.doc(&record)
+				if mismatch.IsASCII(doc) || judged(doc) {
+					continue
+				}
+				if counter.Add(4*perLookup) != nil {
+					return
+				}
+				form := mismatch.OtherForm(doc, judged)
+				if form == nil {
+					continue
+				}
+				n++
+				if n == 1 {
+					cause = mismatch.Explain(counter, []string{string(doc)}, slices.Values([]string{string(form)}))
+				}
+			}
+		}
+	}
+	if n > 0 {
+		report.Warnf(r.files[0], 0, "documents of the run that are judged under an id of other characters that look alike: %d; they count as "+
+			"not relevant%s", n, cause)
+	}
 }
 
 func (q *Qrels) documents() iter.Seq[string] {

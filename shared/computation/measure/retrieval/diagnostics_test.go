@@ -337,3 +337,28 @@ func TestEvaluate_WarnsOfUnjudgedDocuments(t *testing.T) {
 		measuretest.Expect(t, diagnostics, want...)
 	}
 }
+
+// TestRead_ExplainsDocumentsInOtherUnicodeForms evaluates and compares ids that look like others.
+func TestRead_ExplainsDocumentsInOtherUnicodeForms(t *testing.T) {
+	const composed, decomposed = "caf\u00e9", "cafe\u0301"
+	const cause = `; the likely cause: "` + decomposed + `" differs from "` + composed + `" in the Unicode form of its characters alone, and both are ` +
+		"compared byte by byte"
+	q, _, err := ReadQrels(t.Context(), measuretest.File("q", "t 0 a 1\nt 0 "+composed+" 1\nu 0 x 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := "t Q0 a 1 3 x\nt Q0 " + decomposed + " 2 2 x\nu Q0 " + decomposed + " 1 1 x\nv Q0 " + decomposed + " 1 1 x\nu Q0 x 2 0.5 x\n"
+	e, err := q.Read(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measuretest.File("r", run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, e.Diagnostics, `r warning: topics that are not in the truth and do not count: 1 of 3 topics of the run: "v"`,
+		"r warning: documents of the run that are judged under an id of other characters that look alike: 1; they count as not relevant"+cause)
+	known := KnownOf([]string{"t", "u", "v"}, func(id []byte) bool { return slices.Contains([]string{"a", "x", composed}, string(id)) })
+	found, err := known.Compare(t.Context(), measuretest.File("r", run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, found, `r warning: documents that are not in the inputs of the dataset: 3 of 5 documents that the run has over all topics: `+
+		`"`+decomposed+`", "`+decomposed+`", "`+decomposed+`"`+cause)
+}

@@ -12,6 +12,7 @@ import (
 	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/mismatch"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
 )
@@ -68,6 +69,9 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	for in.Scan() {
 		last = in.Number()
 		n := fields.Split(in.Text(), parts[:])
+		if n > 0 && s.isComment(parts[:], n) {
+			continue
+		}
 		if n == 0 || bytes.Equal(parts[0], docStart) {
 			if !s.endSentence(f.Name, last) {
 				return nil
@@ -88,6 +92,19 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	return nil
 }
 
+// isComment reports whether a line with n columns is a comment: it begins with #, no token of the sentence is before it, and its last
+// column is no tag. In inputs, which have no tags, it has another number of columns than the lines of tokens.
+func (s *sentences) isComment(parts [][]byte, n int) bool {
+	if parts[0][0] != '#' || uint32(len(s.list)) != s.ends[s.count()] {
+		return false
+	}
+	if s.areInputs {
+		return n > 1 && n != s.columns
+	}
+	_, _, isTag := parseTag(parts[min(n, len(parts))-1])
+	return n > len(parts) || !isTag
+}
+
 // docStart is the token of lines that begin documents. These lines do not belong to a sentence.
 var docStart = []byte("-DOCSTART-")
 
@@ -98,6 +115,9 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	case n == 1 && !s.areInputs:
 		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs",
 			fields.Quote(token))
+		if token[0] == '#' {
+			fault += "; if the line is a comment, write it before the first token of the sentence"
+		}
 	case n > len(parts):
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
 	case s.areInputs && len(s.list) > 0 && n != s.columns:
@@ -122,7 +142,7 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	code, known := s.codes[string(parts[n-1])]
 	if !known {
 		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" && token[0] == '#' {
-			fault += "; if the line is a comment, leave it out"
+			fault += "; if the line is a comment, write it before the first token of the sentence"
 		}
 		if fault != "" {
 			s.report.Errorf(file, line, "%s", fault)
@@ -132,7 +152,11 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 		s.text = append(append(s.text, token...), '\n')
 	} else {
 		if expected := s.truth.next(s.at); !bytes.Equal(token, expected) {
-			return s.part(file, line, "the token "+fields.Quote(token), expected)
+			cause := mismatch.Explain(s.types.counter, []string{string(token)}, slices.Values([]string{string(expected)}))
+			if token[0] == '#' && len(expected) > 0 && uint32(len(s.list)) == s.ends[s.count()] {
+				cause = "; if the line is a comment, it must not end with a tag such as O or B"
+			}
+			return s.part(file, line, "the token "+fields.Quote(token), expected, cause)
 		}
 		s.at += len(token) + 1
 	}
@@ -171,7 +195,7 @@ func (s *sentences) endSentence(file string, line int) bool {
 		s.text = append(s.text, '\n')
 	} else {
 		if expected := s.truth.next(s.at); len(expected) > 0 {
-			return s.part(file, line, "the sentence ends", expected)
+			return s.part(file, line, "the sentence ends", expected, "")
 		}
 		s.at++
 	}
@@ -185,8 +209,9 @@ func (s *sentences) next(at int) []byte {
 	return s.text[at : at+max(end, 0)]
 }
 
-// part reports the first difference between the tokens of a run and the truth, and returns false.
-func (s *sentences) part(file string, line int, found string, expected []byte) bool {
+// part reports the first difference between the tokens of a run and the truth, and returns false. cause is a clause about its likely
+// cause, which begins with a semicolon, or "".
+func (s *sentences) part(file string, line int, found string, expected []byte, cause string) bool {
 	wanted := "has the token " + fields.Quote(expected)
 	switch {
 	case s.at >= len(s.truth.text):
@@ -194,8 +219,8 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 	case len(expected) == 0:
 		wanted = "ends the sentence"
 	}
-	s.differs(file, line, "%s where %s %s, %s; expected the same tokens and empty lines, line for line", found, s.truth.called(), wanted,
-		s.place())
+	s.differs(file, line, "%s where %s %s, %s; expected the same tokens and empty lines, line for line%s", found, s.truth.called(), wanted,
+		s.place(), cause)
 	return false
 }
 

@@ -50,10 +50,17 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:3 error: the last column is "O-PER"; expected…`,
 			`run:3 error: the token "x" where the truth ends…`,
 		}},
-		{"a comment", conll, "", "# id = 7\n", []string{
-			`run:1 error: the last column is "7"; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER; if the line is a ` +
-				`comment, leave it out`,
-			`run:1 error: the token "#" where…`}},
+		{"a comment within a sentence", conll, "", "EU B-ORG\n# id = 7\n", []string{
+			`run:2 error: the last column is "7"; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER; if the line is a ` +
+				`comment, write it before the first token of the sentence`,
+			`run:2 error: the token "#" where…`}},
+		{"a comment of one word within a sentence", conll, "", "EU B-ORG\n#\n", []string{
+			`run:2 error: the line has one column, "#"; expected a token in the first and its tag in the last, separated by spaces or tabs; if the ` +
+				`line is a comment, write it before the first token of the sentence`,
+			`run:2 error: the sentence ends where…`}},
+		{"a comment that ends with a tag", conll, "", "# text = O\nEU B-ORG\n", []string{
+			`run:1 error: the token "#" where the truth has the token "EU", at token 1 of sentence 1; expected the same tokens and empty lines, line ` +
+				`for line; if the line is a comment, it must not end with a tag such as O or B`}},
 		{"a long token", conll, "", long + " O\n", []string{`run:1 error: the token "xx…`}},
 		{"a long type", conll, "", "EU B-" + long + "\n", []string{`run:1 error: the type "xx…`, "run:1 error: the sentence ends…"}},
 		{"columns", conll, "", "EU" + strings.Repeat(" O", 64) + "\n", []string{"run:1 error: the line has more than 64 columns"}},

@@ -30,7 +30,7 @@ type texts struct {
 type place struct{ start, end uint32 }
 
 // take reads the spans of a document. It implements predictions.Take.
-func (x *texts) take(file string, line, index int, array []byte) (fault string) {
+func (x *texts) take(file string, line, index int, array, text []byte) (fault string) {
 	start := len(x.list)
 	for element := range fields.Elements(array) {
 		if len(x.list) == bounds.Spans {
@@ -43,6 +43,9 @@ func (x *texts) take(file string, line, index int, array []byte) (fault string) 
 		x.list = append(x.list, s)
 	}
 	of := x.list[start:]
+	if warning := beyond(of, text); warning != "" {
+		x.report.Warnf(file, line, "%s", warning)
+	}
 	slices.SortFunc(of, span.compare)
 	for i := 1; i < len(of); i++ {
 		if s := of[i]; s == of[i-1] {
@@ -143,6 +146,9 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 		if ids {
 			run.places = make([]place, items.Len())
 			err = items.ReadRunArrays(ctx, run.take, files, report)
+			if warning := run.shifted(truth); err == nil && !report.Failed() && warning != "" {
+				report.Warnf(files[0].Name, 0, "%s", warning)
+			}
 		} else {
 			_, err = predictions.ReadArrays(ctx, format, run.take, files, report)
 		}

@@ -5,8 +5,9 @@
 // A span is a type and the units from a start to before an end, within a document.
 //
 // In conll, a unit is a token and a document is a sentence. A line has a token in the first column and its tag in the last; white space
-// separates columns. Empty lines separate sentences. So do lines with the token -DOCSTART-, which are otherwise ignored. A run must have
-// the tokens of the truth, line for line.
+// separates columns. Empty lines separate sentences. So do lines with the token -DOCSTART-, which are otherwise ignored. A line that begins
+// with # is a comment if no token of its sentence is before it and its last column is no tag. A run must have the tokens of the truth, line
+// for line, without comments.
 //
 // In jsonl, a unit is a character. A line is an object with an id and a list of spans such as {"start": 0, "end": 4, "type": "PER"}. Spans
 // may overlap, and the list may be empty. Documents are joined by id. Characters are numbered from 0; truth and run must count characters

@@ -143,9 +143,11 @@ func TestComputation_ReportsFaults(t *testing.T) {
 		"array in an array": {`{"id":1,"text":[["a"]]}`, "", `truth:1 error: "text" is an array; expected a string`},
 		"references":        {`{"id":1,"text":[` + many + `]}`, "", `truth:1 error: "text" has 101 texts; expected at most 100`},
 		"long reference":    {`{"id":1,"text":["a","` + long + `"]}`, "", `truth:1 error: "text" has 100000 bytes ("word word`},
-		"long text":         {`{"id":1,"text":"a"}`, `{"id":1,"text":"` + long + `"}`, `run:1 error: "text" has 100000 bytes ("word word`},
-		"long line": {`{"id":1,"text":"a"}`, `{"id":1,"x":"` + strings.Repeat(long, 11) + `"}`,
-			`run:1 error: the line is longer than 1048576 bytes`},
+		"all references": {`{"id":1,"text":["` + strings.Repeat(long[:60_000]+`","`, 18) + `"]}`, "",
+			`truth:1 error: "text" has texts of 1080000 bytes together; expected at most 1048576`},
+		"long text": {`{"id":1,"text":"a"}`, `{"id":1,"text":"` + long + `"}`, `run:1 error: "text" has 100000 bytes ("word word`},
+		"long line": {`{"id":1,"text":"a"}`, `{"id":1,"x":"` + strings.Repeat(long, 43) + `"}`,
+			`run:1 error: the line is longer than 4194304 bytes`},
 		"missing":      {`{"id":1,"text":"a"}` + "\n" + `{"id":2,"text":[]}`, `{"id":1,"text":"b"}`, `run error: there is no prediction for 1 of 2 ids`},
 		"unknown":      {`{"id":1,"text":"a"}`, `{"id":3,"text":"b"}`, `run:1 error: the truth has no id "3"; expected only ids of the truth`},
 		"twice":        {`{"id":1,"text":"a"}`, "{\"id\":1,\"text\":\"b\"}\n{\"id\":1,\"text\":\"b\"}", `run:2 error: the id "1" was given before, on line 1`},
@@ -157,6 +159,24 @@ func TestComputation_ReportsFaults(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(measuretest.Lines(diagnostics), func(line string) bool { return strings.HasPrefix(line, c.want) }) {
 			t.Errorf("%s: %.200v, %v", name, diagnostics, err)
 		}
+	}
+}
+
+// TestComputation_WarnsOfUnicodeForms has texts that look like their references.
+func TestComputation_WarnsOfUnicodeForms(t *testing.T) {
+	truth := `{"id":1,"text":"caf\u00e9"}` + "\n" + `{"id":2,"text":["cafe","caf\u00e9"]}` + "\n" + `{"id":3,"text":"a \u7b54"}` + "\n" +
+		`{"id":4,"text":"cafe\u0301"}`
+	run := `{"id":1,"text":"cafe\u0301"}` + "\n" + `{"id":2,"text":"cafe\u0301"}` + "\n" + `{"id":3,"text":"a \u7b54"}` + "\n" +
+		`{"id":4,"text":"caf\u00e9"}`
+	_, diagnostics, err := evaluated(t.Context(), t, format, truth, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, diagnostics, "run warning: 2 texts and their references have different Unicode forms, which count as different characters "+
+		`although they look alike; the first is that of the item "1": write all files in the form NFC`)
+	equal := strings.ReplaceAll(truth, `["cafe","caf\u00e9"]`, `"caf\u00e9"`)
+	if _, diagnostics, err = evaluated(t.Context(), t, format, truth, equal); err != nil || len(diagnostics) > 0 {
+		t.Errorf("%v, %v", measuretest.Lines(diagnostics), err)
 	}
 }
 

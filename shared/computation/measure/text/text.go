@@ -96,6 +96,7 @@ type runEvaluator struct {
 	// The references of the current example. The next example reuses their memory.
 	list       [][]byte
 	references []string
+	forms      forms
 }
 
 // Compare implements predictions.TextEvaluator.
@@ -108,8 +109,12 @@ func (r *runEvaluator) Compare(index int, text []byte) (fault string) {
 	if len(r.references) == 0 {
 		r.references = append(r.references, "")
 	}
+	r.forms.compare(r.scorer.counter, r.list, text, func() string { return r.truth.ID(index) })
 	return r.scorer.compare(index, r.references, string(text))
 }
+
+// Warnings implements predictions.TextEvaluator.
+func (r *runEvaluator) Warnings() []string { return r.forms.warnings() }
 
 // Evaluation implements predictions.TextEvaluator.
 func (r *runEvaluator) Evaluation() (measure.Scores, error) {

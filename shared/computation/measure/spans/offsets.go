@@ -1,0 +1,117 @@
+package spans
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"assay/shared/language/plural"
+)
+
+// beyond returns a warning about spans that end after the last character of a text. text is nil if it is unknown.
+func beyond(list []span, text []byte) string {
+	if text == nil || len(list) == 0 {
+		return ""
+	}
+	last := slices.MaxFunc(list, func(a, b span) int { return int(a.end) - int(b.end) })
+	characters := utf8.RuneCount(text)
+	if int(last.end) <= characters {
+		return ""
+	}
+	units := characters
+	for _, r := range string(text) {
+		if r > 0xffff {
+			units++
+		}
+	}
+	cause := ""
+	switch {
+	case int(last.end) <= units:
+		cause = "; the likely cause: offsets count UTF-16 units, as in Java and JavaScript, and not characters"
+	case int(last.end) <= len(text):
+		cause = "; the likely cause: offsets count bytes, and not characters"
+	}
+	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s", last.start, last.end, plural.Count(characters, "character"), cause)
+}
+
+// offset is the difference of a predicted span from a true one.
+type offset struct{ start, end int32 }
+
+// offsetCauses explains differences that most spans of a run have.
+var offsetCauses = map[offset]string{
+	{1, 1}:   "offsets count from 1: take 1 from start and end, because the first character has the number 0",
+	{1, 0}:   "start counts from 1: take 1 from it, because the first character has the number 0",
+	{0, -1}:  "end is the last character of the span: add 1 to it, because it is the character after the span",
+	{-1, -1}: "start and end are one too small: the first character has the number 0",
+}
+
+// minShifted is the number of spans from which on their offsets say something about a run.
+const minShifted = 2
+
+// shifted returns a warning if most of the spans of a run that equal none of the truth would equal one, if they were counted in another way,
+// or if they are ever farther behind.
+func (x *texts) shifted(truth *texts) string {
+	different, late := 0, 0
+	shifted := map[offset]int{}
+	for i := range min(len(x.places), len(truth.places)) {
+		run, actual := x.at(i), truth.at(i)
+		if x.types.counter.Add(len(offsetCauses)*(1+len(run))) != nil {
+			return ""
+		}
+		has := func(s span) bool {
+			_, found := slices.BinarySearchFunc(actual, s, span.compare)
+			return found
+		}
+		before := different
+		for _, s := range run {
+			if has(s) {
+				continue
+			}
+			different++
+			for o := range offsetCauses {
+				if has(span{s.kind, s.start - o.start, s.end - o.end}) {
+					shifted[o]++
+				}
+			}
+		}
+		if different > before && isLate(run, actual) {
+			late += different - before
+		}
+	}
+	enough := func(n int) bool { return n >= minShifted && 2*n > different }
+	most := offset{}
+	for o, n := range shifted {
+		if n > shifted[most] || n == shifted[most] && (o.start > most.start || o.start == most.start && o.end > most.end) {
+			most = o
+		}
+	}
+	switch {
+	case enough(shifted[most]):
+		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[most],
+			plural.Count(different, "span"), offsetCauses[most])
+	case enough(late):
+		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; the likely "+
+			"cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
+	}
+	return ""
+}
+
+// isLate reports whether the spans of a document are as many as the true ones, with the same types, and are ever farther behind them.
+func isLate(run, actual []span) bool {
+	if len(run) != len(actual) {
+		return false
+	}
+	byPlace := func(list []span) []span {
+		return slices.SortedFunc(slices.Values(list), func(a, b span) int { return int(a.start) - int(b.start) })
+	}
+	run, actual = byPlace(run), byPlace(actual)
+	behind := int32(0)
+	for i, s := range run {
+		start, end := s.start-actual[i].start, s.end-actual[i].end
+		if s.kind != actual[i].kind || start < behind || end < start {
+			return false
+		}
+		behind = end
+	}
+	return behind > 0
+}

@@ -1,0 +1,63 @@
+package spans_test
+
+import (
+	"testing"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/measuretest"
+)
+
+// TestRead_SkipsComments evaluates files with comments of CoNLL-U, which need not be the same in truth and run.
+func TestRead_SkipsComments(t *testing.T) {
+	const name = "F1(average=micro)"
+	truth := read(t, conll, "# sent_id = 1\n# text = # 1 is first\n# B-ORG\n1 O\nEU B-ORG\n\n#\n#2\nPeter B-PER\n", name)
+	run := "# B-ORG\n1 O\nEU B-ORG\n\n# newdoc\nPeter B-PER\n"
+	if e := evaluate(t, truth, run); len(e.Diagnostics) > 0 || *e.Result.Measures[name] != 1 {
+		t.Errorf("%v, %v", measuretest.Lines(e.Diagnostics), e.Result.Measures)
+	}
+}
+
+// TestRead_ExplainsOtherTokens evaluates a token whose characters only look alike.
+func TestRead_ExplainsOtherTokens(t *testing.T) {
+	truth := read(t, conll, "Caf\u00e9 B-ORG\n", "F1(average=micro)")
+	measuretest.Expect(t, evaluate(t, truth, "Cafe\u0301 B-ORG\n").Diagnostics, "run:1 error: the token \"Cafe\u0301\" where the truth has the token "+
+		"\"Caf\u00e9\", at token 1 of sentence 1; expected the same tokens and empty lines, line for line; the likely cause: \"Cafe\u0301\" differs from "+
+		"\"Caf\u00e9\" in the Unicode form of its characters alone, and both are compared byte by byte")
+}
+
+// TestEvaluate_NamesTheCauseOfOffsets evaluates spans whose offsets count something else than characters from 0.
+func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
+	const truthText = `{"id":1,"spans":[{"start":0,"end":4,"type":"A"},{"start":6,"end":9,"type":"B"},{"start":20,"end":30,"type":"A"}]}` + "\n" +
+		`{"id":2,"spans":[{"start":3,"end":5,"type":"A"}]}` + "\n"
+	truth := read(t, jsonl, truthText, "F1(average=micro)")
+	two := "\n" + `{"id":2,"spans":[]}`
+	for name, c := range map[string]struct {
+		run  string
+		want []string
+	}{
+		"equal": {truthText, nil},
+		"from 1": {`{"id":1,"spans":[{"start":1,"end":5,"type":"A"},{"start":7,"end":10,"type":"B"},{"start":20,"end":31,"type":"A"}]}` + two,
+			[]string{"run warning: 2 of the 3 spans that equal none of the truth are one character off; the likely cause: offsets count from 1: …"}},
+		"from 1 to the last": {`{"id":1,"spans":[{"start":1,"end":4,"type":"A"},{"start":7,"end":9,"type":"B"}]}` + two,
+			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: start counts from 1: …"}},
+		"to the last": {`{"id":1,"spans":[{"start":0,"end":3,"type":"A"},{"start":6,"end":8,"type":"B"}]}` + two,
+			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: end is the last character…"}},
+		"bytes": {`{"id":1,"spans":[{"start":0,"end":5,"type":"A"},{"start":8,"end":11,"type":"B"},{"start":25,"end":35,"type":"A"}]}` + two,
+			[]string{"run warning: 3 of the 3 spans that equal none of the truth are the farther behind a true one, the later they come in a text; …"}},
+		"other spans": {`{"id":1,"spans":[{"start":2,"end":3,"type":"A"},{"start":11,"end":12,"type":"B"}]}` + two, nil},
+		"a text that is too short": {`{"id":1,"text":"ab","spans":[{"start":0,"end":3,"type":"A"}]}` + two,
+			[]string{"run:1 warning: the span from 0 to 3 ends after the 2 characters of the text"}},
+		"UTF-16": {`{"id":1,"text":"a😀","spans":[{"start":1,"end":3,"type":"A"}]}` + two, []string{
+			"run:1 warning: the span from 1 to 3 ends after the 2 characters of the text; the likely cause: offsets count UTF-16 units, …"}},
+		"bytes of a text": {`{"id":1,"text":"aé","spans":[{"start":1,"end":3,"type":"A"}]}` + two, []string{
+			"run:1 warning: the span from 1 to 3 ends after the 2 characters of the text; the likely cause: offsets count bytes, …"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("run", c.run)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			measuretest.Expect(t, e.Diagnostics, c.want...)
+		})
+	}
+}

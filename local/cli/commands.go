@@ -35,6 +35,10 @@ it has but for a few. ` + stdinHelp
 
 const stdinHelp = "A hyphen (-) in the place of a file is standard input."
 
+const downloadHelp = taskHelp + ` Each dataset
+has a folder of its name, with a folder truths if its ground truth is public. Digests are checked,
+and what was interrupted goes on where it ended.`
+
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
 dictionaries of pytrec_eval and ranx, or an array of objects). Fields of jsonl, csv and json may have
@@ -60,8 +64,8 @@ var groups = []struct {
 				"ID id|NAME name|REGISTRATION registration.mode|SUBMISSIONS CLOSE submissions.closesAt")
 		})},
 		{use: "datasets TASK", short: "List the datasets of a task", more: taskHelp, args: cobra.ExactArgs(1), run: inTask(listDatasets)},
-		{use: "download TASK", short: "Download the inputs of the datasets of a task", args: cobra.ExactArgs(1), run: inTask(download),
-			more: taskHelp + " Each dataset has a folder of its name. Digests are checked, and what was interrupted goes on where it ended.",
+		{use: "download TASK", short: "Download the inputs of the datasets of a task, and public truths", args: cobra.ExactArgs(1),
+			run: inTask(download), more: downloadHelp,
 			flags: func(f *pflag.FlagSet) {
 				f.String("dataset", "", "one dataset alone, by name or id")
 				f.StringP("output", "o", ".", "folder to save into")
@@ -167,8 +171,9 @@ var groups = []struct {
 		{use: "validate FILE...", short: "Say what is wrong with runs, line by line", args: cobra.MinimumNArgs(1), run: validate,
 			more: stdinHelp, flags: formatFlags},
 		{use: "convert FILE...", short: "Convert runs and relevance judgments between formats",
-			more: convertHelp, example: "  assay convert run.csv -o run.txt\n  assay convert qrels.tsv --qrels --from beir --to trec-qrels -o qrels.txt",
-			args: cobra.MinimumNArgs(1), run: convert, flags: func(f *pflag.FlagSet) {
+			more:    convertHelp,
+			example: "  assay convert run.csv -o run.txt\n  assay convert qrels.tsv --qrels --from beir --to trec-qrels -o qrels.txt",
+			args:    cobra.MinimumNArgs(1), run: convert, flags: func(f *pflag.FlagSet) {
 				f.String("from", "", "format of the files; guessed by the first file unless given")
 				f.String("to", "", "format to write; unless given, the format of TREC, or jsonl for files in that format")
 				f.Bool("qrels", false, "the files are relevance judgments")

@@ -81,7 +81,8 @@ func (c *call) refused(err error) error {
 	if _, refused := errors.AsType[*offline.Refused](err); !refused || c.guess == "" {
 		return err
 	}
-	return &refusal{fileRefused, err.Error(), fmt.Sprintf("the same command with --kind and --format, if the file is not what it was %s", c.guess)}
+	heal := fmt.Sprintf("the same command with --kind and --format, if the file is not what it was %s", c.guess)
+	return &refusal{fileRefused, err.Error(), heal}
 }
 
 // diagnosed returns an error if a diagnostic is an error or err is not nil. Otherwise it prints the warnings.

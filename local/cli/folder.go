@@ -83,9 +83,15 @@ func download(c *call, task object) {
 	}
 	for _, d := range datasets {
 		folder := fileName(d.text("name"), d.id())
-		for i, f := range filesOf(d, "inputs") {
-			if path := c.fetch(into, folder, client.Path("datasets", d.id()), "inputs", i, f); path != "" {
-				saved, lines = append(saved, path), append(lines, []string{path})
+		members := map[string]string{"inputs": folder}
+		if memberAs[bool](d, "truthsPublic") {
+			members["truths"] = filepath.Join(folder, "truths")
+		}
+		for _, member := range slices.Sorted(maps.Keys(members)) {
+			for i, f := range filesOf(d, member) {
+				if path := c.fetch(into, members[member], client.Path("datasets", d.id()), member, i, f); path != "" {
+					saved, lines = append(saved, path), append(lines, []string{path})
+				}
 			}
 		}
 	}

@@ -27,6 +27,7 @@ datasets:
   - name: Rivers
     split: training
     truths: [qrels.txt]
+    truthsPublic: true
     runFormat: {kind: trec-run}
     evaluator: {kind: retrieval, measures: [AP]}
 `
@@ -81,7 +82,7 @@ func TestVerbs_RunATask(t *testing.T) {
 			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search",
 				"would create dataset Rivers\n  sends " + filepath.Join(olga.folder, "qrels.txt")}, "apply", file, "--dry-run")
 			bad := olga.write("bad.yaml", strings.Replace(taskFile, "measures: [AP]", "measures: [BLEU]", 1))
-			olga.says(failed, []string{`bad.yaml:20: datasets[1].evaluator.measures[0]: measure "BLEU": ` +
+			olga.says(failed, []string{`bad.yaml:21: datasets[1].evaluator.measures[0]: measure "BLEU": ` +
 				`there is no retrieval measure "BLEU", but one of the kind text`},
 				"apply", bad)
 			olga.says(done, []string{"There is no such task"}, "tasks")
@@ -102,7 +103,11 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
 	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -\n"}, "datasets", task)
 	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes"}, "download", task, "--dataset", "Rivers 1")
-	tom.says(done, []string{"no inputs that you may read"}, "download", task, "-o", tom.folder)
+	tom.says(done, []string{"no inputs that you may read"}, "download", task, "--dataset", "Lakes", "-o", tom.folder)
+	tom.says(done, []string{filepath.Join("Rivers", "truths", "qrels.txt")}, "download", task, "-o", tom.folder)
+	if got, err := os.ReadFile(filepath.Join(tom.folder, "Rivers", "truths", "qrels.txt")); err != nil || string(got) != qrelsFile {
+		t.Errorf("the public truth is %q, %v", got, err)
+	}
 	tom.says(done, []string{"Otters takes part in Lake search: accepted"}, "join", s.url+"/tasks/"+olga.ids("tasks")[0], "--team", "Otters")
 	tom.want(done, "download", task, "-o", tom.folder)
 	if got, err := os.ReadFile(filepath.Join(tom.folder, "Lakes", "topics.tsv")); err != nil || string(got) != "1\tlakes\n2\trivers\n" {
@@ -116,16 +121,19 @@ func takePart(t *testing.T, s *server, olga *person) {
 	}
 
 	run := tom.write("run.txt", goodRun)
-	better := tom.write("better.txt", betterRun)
 	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.says(fileRefused, []string{"bad.txt:1: error", `"high"`}, "submit", task, "Lakes="+bad)
+	foreign := tom.write("run.json", `{"1": {"lake": 2.0}}`)
+	tom.says(fileRefused, []string{"assay convert " + foreign + " --from json --to trec-run -o "}, "submit", task, "Lakes="+foreign)
 	tom.says(notFound, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
 	tom.says(done, []string{"completed", "Its values are shown to its team once the organizers unblind it", "Left to submit",
 		"Lakes: 4 runs, and one more at "}, "submit", task, "Lakes="+run, "--wait", "--title", "First")
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
 	ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval", "warned.txt:1: warning: "},
 		"submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
-	tom.want(done, "submit", task, "--dataset", "Lakes", better)
+	tom.in = betterRun
+	tom.says(failed, []string{"Standard input (-) can stand for one file"}, "submit", task, "Lakes=-", "Rivers=-")
+	tom.want(done, "submit", task, "--dataset", "Lakes", "-")
 	runs := tom.ids("runs")
 	tom.says(done, []string{"First", "SUBMITTED"}, "runs")
 	tom.says(done, []string{"completed"}, "runs", runs[0], "--wait")

@@ -44,7 +44,7 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 		}
 	}
 	c.guess = ""
-	if r.Guessed {
+	if r.Guessed && (r.Kind.Ranks() || c.json) {
 		c.guess = r.String()
 	}
 	if r.Because != "" && !r.Kind.Ranks() && !c.json {
@@ -81,7 +81,7 @@ func (c *call) refused(err error) error {
 	if _, refused := errors.AsType[*offline.Refused](err); !refused || c.guess == "" {
 		return err
 	}
-	heal := fmt.Sprintf("the same command with --kind and --format, if the file is not what it was %s", c.guess)
+	heal := fmt.Sprintf("the same command with --kind and --format, if the file, %s, is something else", c.guess)
 	return &refusal{fileRefused, err.Error(), heal}
 }
 

@@ -29,11 +29,10 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	long := p.write("long.jsonl", `{"text":"`+strings.Repeat("word ", 14_000)+`","id":"a"}`+"\n")
 	p.says(fileRefused, []string{`long.jsonl:1: error: "text" has 70000 bytes`, `with the id in "id" and the value in "text"`}, "validate", long,
 		"--kind", "text")
-	p.says(fileRefused, []string{"if the file is not what it was read as trec-run for retrieval"}, "validate", p.write("x.txt", "a b\n"))
-	p.says(fileRefused, []string{"if the file is not what it was read as trec-run for retrieval"}, "eval", p.write("q.txt", "1 0 a 1\n"),
+	p.says(fileRefused, []string{"if the file, read as trec-run for retrieval, is something else"}, "validate", p.write("x.txt", "a b\n"))
+	p.says(fileRefused, []string{"if the file, read as trec-run for retrieval, is something else"}, "eval", p.write("q.txt", "1 0 a 1\n"),
 		filepath.Join(p.folder, "x.txt"))
-	p.says(failed, []string{"truth.csv looks like csv, and ", "x.txt begins like no file of the formats jsonl, csv, conll"}, "eval", truth,
-		filepath.Join(p.folder, "x.txt"))
+	p.says(fileRefused, []string{`x.txt:1: error: the first line names no field "id"; it has "a b"`}, "eval", truth, filepath.Join(p.folder, "x.txt"))
 	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
 	p.says(done, []string{"AUC", "1.0000"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"))
 }

@@ -101,7 +101,7 @@ func TestForeign_ReportsFaults(t *testing.T) {
 			"f error: text follows the JSON value of the file; if each line is an object, the format is jsonl"}},
 		"a number":   {conversion.Runs, conversion.JSON, "17", []string{"f error: the file is not one JSON object or array; expected an object with the documents of each topic, or an array of objects"}},
 		"nothing":    {conversion.Runs, conversion.JSON, "", []string{"f error: the file is empty or has no lines of runs; expected one for each document"}},
-		"an archive": {conversion.Runs, conversion.JSON, "PK\x03\x04", []string{"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"an archive": {conversion.Runs, conversion.JSON, "PK\x03\x04", []string{"f error: the file is a zip archive, or a spreadsheet such as .xlsx; send it as plain UTF-8 text, or that text compressed with gzip"}},
 		"objects without a name": {conversion.Runs, conversion.JSON, `[{"docno":"d1","score":1},3]`, []string{
 			`f error: object 1 of the array: the object has no "topic"; expected it in every line`,
 			"f error: object 2 of the array: it is no object; expected one with topic, docid, rank, score, tag"}},

@@ -2,7 +2,6 @@ package conversion
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 
 	"assay/shared/computation/measure"
@@ -22,7 +21,7 @@ type reader struct {
 
 	columns      []int // the column of each field in the last line, or -1; nil before the first line
 	decimalComma bool  // numbers may have a comma for the point, because it separates no fields
-	where        string
+	where        string // the place in a JSON file, for messages
 
 	lines     int  // lines that had values, valid or not
 	unscored  bool // it has warned that the file has no scores
@@ -33,7 +32,10 @@ type reader struct {
 
 func (r *reader) errorf(line int, format string, args ...any) {
 	r.lines++ // a file with only errors does not count as empty
-	r.report.Errorf(r.file, line, "%s%s", r.where, fmt.Sprintf(format, args...))
+	if r.where != "" {
+		format, args = "%s"+format, append([]any{r.where}, args...)
+	}
+	r.report.Errorf(r.file, line, format, args...)
 }
 
 // expectLines reports a file without lines.

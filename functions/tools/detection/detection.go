@@ -146,7 +146,7 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 	if !ok {
 		idField, valueField, ok = chooseFields(first.names)
 	}
-	if !ok && first.format == measure.JSONL { // The reader of the file says what the object lacks.
+	if !ok && (first.format == measure.JSONL || valueField != "") { // The reader of the file says what it lacks.
 		idField, valueField, ok = cmp.Or(idField, "id"), cmp.Or(valueField, valueFieldOf(kind)), true
 	}
 	if !ok {
@@ -194,7 +194,7 @@ type firstRecord struct {
 }
 
 // beginsObject matches the start of a JSON object with a member.
-var beginsObject = regexp.MustCompile(`^\{\s*"`)
+var beginsObject = regexp.MustCompile(`^\{\s*["']`)
 
 // readObject reads a JSON object with a member. It also reads objects with faults, such as NaN or a missing end, as far as it can: the
 // reader of the file reports them. The names of members with null come last.

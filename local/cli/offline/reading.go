@@ -65,8 +65,10 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 				return err
 			}
 		}
-		if !guess.Kind.Ranks() && format.Kind == "" && guess.Format.Kind != ofRun.Format.Kind {
-			return fmt.Errorf("%s %s, and %s %s: write both in one format, or name it with --format", file.Name, looks(guess), run.Name, looks(ofRun))
+		differ := guess.Format.Kind != ofRun.Format.Kind && ofRun.Format.Kind != measure.TRECRun // The reader explains what is in no format.
+		if !guess.Kind.Ranks() && format.Kind == "" && differ {
+			return fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", file.Name, guess.Format.Kind,
+				run.Name, ofRun.Format.Kind)
 		}
 	}
 	r.Guessed, r.Because = true, guess.Because
@@ -90,16 +92,6 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 		r.Format.ValueField = cmp.Or(format.ValueField, known.ValueField)
 	}
 	return nil
-}
-
-// looks says what a file looks like.
-func looks(guess detection.Guess) string {
-	if guess.Format.Kind == measure.TRECRun {
-		return "begins like no file of the formats " + strings.Join(slices.DeleteFunc(measure.Formats(), func(format string) bool {
-			return format == measure.TRECRun
-		}), ", ")
-	}
-	return "looks like " + guess.Format.Kind
 }
 
 // kindOfBoth returns the kind of evaluator for a truth and a run, whose kinds were guessed separately.

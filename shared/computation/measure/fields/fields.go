@@ -55,10 +55,25 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 		cause = "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
 	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
 		cause = "; it looks like one of qrels, which are ground truth and not a run"
+	} else if n == 5 && len(parts) == 6 {
+		cause = missingField(parts)
 	} else if n > 4 && len(parts) == 4 && isRun {
 		cause = "; it looks like one of a run, which is not ground truth"
 	}
 	return fault + layout + cause
+}
+
+// missingField names the field that a line of a run with five fields probably lacks.
+func missingField(parts [][]byte) string {
+	_, fourth := ParseScore(parts[3])
+	_, fifth := ParseScore(parts[4])
+	switch {
+	case fourth && fifth:
+		return "; the tag, which is the name of the run, seems to be missing: write any word after the score"
+	case fourth:
+		return "; the rank seems to be missing: write it before the score"
+	}
+	return ""
 }
 
 // MaxGrade is the greatest grade. The least is -MaxGrade.

@@ -134,7 +134,13 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 	case len(text) == 0:
 		return false, ""
 	case text[0] != '{' && json.Valid(text):
-		return false, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
+		hint := ""
+		if text[0] == '[' {
+			hint = arrayHint
+		}
+		return false, fmt.Sprintf("the line is %s; expected an object %s%s", phrase(text), expected, hint)
+	case text[0] == '[':
+		return false, "the line begins a JSON array; expected an object " + expected + arrayHint
 	case text[0] != '{':
 		return false, "the line is not JSON; expected an object " + expected
 	}
@@ -149,6 +155,8 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 	}
 	return fault == "", fault
 }
+
+const arrayHint = "; write each element of the array on a line of its own, as jq -c '.[]' does"
 
 // Text returns the text of a member's raw value: the content of a string, or the source text of any other value. The fault says that the
 // value has none of the kinds, or an invalid escape.
@@ -171,9 +179,27 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 func jsonFault(text []byte) string {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line", err, syntax.Offset)
+		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line%s", err, syntax.Offset,
+			jsonHint(text, int(syntax.Offset)))
 	}
 	return "the line is not a JSON object; expected one whole object in each line"
+}
+
+// jsonHint names the likely cause of a fault at an offset, in a clause that begins with a semicolon, or returns "".
+func jsonHint(text []byte, offset int) string {
+	rest := text[max(0, min(offset-1, len(text))):]
+	switch {
+	case bytes.HasPrefix(rest, []byte("'")):
+		return "; JSON has double quotes, so write it with json.dumps and not with print or str"
+	case slices.ContainsFunc([]string{"NaN", "Infinity", "nan", "inf"}, func(word string) bool { return bytes.HasPrefix(rest, []byte(word)) }),
+		bytes.HasPrefix(rest, []byte("Inf")), offset > 1 && bytes.HasPrefix(text[offset-2:], []byte("-I")):
+		return "; JSON has no NaN and no Infinity: write a number, or leave the item out"
+	case bytes.HasPrefix(rest, []byte("None")), bytes.HasPrefix(rest, []byte("True")), bytes.HasPrefix(rest, []byte("False")):
+		return "; JSON has null, true and false: write it with json.dumps"
+	case offset >= len(text) && text[len(text)-1] != '}':
+		return "; an object over several lines has to be on one, and a file whose last line is cut short has to be written again"
+	}
+	return ""
 }
 
 // JSONSpace lists the white space between tokens of JSON, except the line feed, which lines do not contain.

@@ -111,8 +111,13 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	buffer = buffer[:cap(buffer)]
 	filled := copy(buffer, r.rest)
 	for !r.report.Full() {
+		first := r.line == 1 && filled == 0
 		n, err := r.read(buffer[filled:])
 		filled += n
+		if fault := foreignText(buffer[:filled]); first && fault != "" {
+			r.fail(Refusal(fault))
+			return Chunk{}, false
+		}
 		if err != nil {
 			return r.finish(buffer[:filled], err)
 		}
@@ -315,6 +320,9 @@ func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 	}
 	return number, text, "", true
 }
+
+// IsCut reports whether the line that Line returned last has no end. It is the last line of a file, which may be cut short.
+func (c *Chunk) IsCut() bool { return c.read == len(c.text) && c.read > 0 && c.text[c.read-1] != '\n' }
 
 // Recycle returns the memory of the chunk for another Reader.Next. The chunk must not be used afterwards.
 func (c *Chunk) Recycle() []byte { return c.memory }

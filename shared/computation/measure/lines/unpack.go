@@ -14,7 +14,7 @@ import (
 var formats = []struct {
 	magic, name string
 }{
-	{"PK\x03\x04", "a zip archive"},
+	{"PK\x03\x04", "a zip archive, or a spreadsheet such as .xlsx"},
 	{"PK\x05\x06", "an empty zip archive"},
 	{"BZh", "compressed with bzip2"},
 	{"\xfd7zXZ\x00", "compressed with xz"},
@@ -25,8 +25,31 @@ var formats = []struct {
 	{"Rar!\x1a\x07", "a rar archive"},
 	{"%PDF-", "a PDF document"},
 	{"PAR1", "a Parquet file"},
-	{"\xff\xfe", "text in UTF-16"},
-	{"\xfe\xff", "text in UTF-16"},
+	{"\xff\xfe", utf16Text},
+	{"\xfe\xff", utf16Text},
+}
+
+const utf16Text = "text in UTF-16"
+
+// foreignTexts lists texts that stand in the place of a file, by their lower-case beginnings.
+var foreignTexts = []struct{ begins, fault string }{
+	{"<!doctype html", webPage},
+	{"<html", webPage},
+	{"version https://git-lfs", "the file is a pointer of Git LFS, and not the file itself; get it with git lfs pull"},
+	{"<<<<<<< ", "the file has the marks of a merge conflict (<<<<<<<); resolve the conflict"},
+}
+
+const webPage = "the file is a web page (HTML), and not the file itself; a server may have answered with its sign-in page or an error"
+
+// foreignText returns the fault of a text that stands in the place of a file, or "".
+func foreignText(head []byte) string {
+	head = bytes.ToLower(bytes.TrimLeft(head[:min(len(head), 100)], " \t\r\n"))
+	for _, f := range foreignTexts {
+		if bytes.HasPrefix(head, []byte(f.begins)) {
+			return f.fault
+		}
+	}
+	return ""
 }
 
 const (
@@ -108,7 +131,11 @@ func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 	}
 	for _, f := range formats {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return nil, refuse("the file is %s; %s", f.name, plainText)
+			heal := plainText
+			if f.name == utf16Text {
+				heal = "save it as UTF-8, as CSV UTF-8 in a spreadsheet, or convert it with iconv -f UTF-16 -t UTF-8"
+			}
+			return nil, refuse("the file is %s; %s", f.name, heal)
 		}
 	}
 	if isBinary(head) {

@@ -39,7 +39,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 	}{
 		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
 			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
-			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line`,
+			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line; ` +
+				"an object over several lines has to be on one, and a file whose last line is cut short has to be written again",
 		}},
 		{"two objects in a line", measure.JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
 			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
@@ -47,7 +48,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: there is no prediction for the id "b"`,
 		}},
 		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
-			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}`,
+			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}; write each element of the array on a line of its own, as jq -c '.[]' does`,
 			`run:2 error: the line is a string; expected an object like {"id": ..., "label": ...}`,
 			`run:3 error: the line is null; expected an object like {"id": ..., "label": ...}`,
 			`run:4 error: the line is true; expected an object like {"id": ..., "label": ...}`,

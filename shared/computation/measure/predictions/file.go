@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
@@ -98,7 +99,7 @@ func (f *file) setValue(e *example, text []byte) {
 		e.number, e.sound = f.number(e.line, text)
 	case Scores, Probabilities:
 		e.number, e.sound = f.number(e.line, text)
-		if e.sound {
+		if e.sound { // one score for all labels
 			f.scores = append(f.scores[:0], e.number)
 			e.scores = f.scores
 		}
@@ -117,8 +118,11 @@ func (f *file) number(line int, text []byte) (x float64, ok bool) {
 			fields.Quote(text))
 		return 0, false
 	}
-	f.errorf(line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3%s", f.format.ValueField, fields.Quote(text),
-		fields.DecimalComma(text))
+	expected := "a finite decimal number such as -1.5 or 2e-3"
+	if f.values == Scores || f.values == Probabilities {
+		expected = "a score and not a label: a finite decimal number such as 0.75"
+	}
+	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, fields.DecimalComma(text))
 	return 0, false
 }
 
@@ -183,12 +187,30 @@ func (f *file) column(header []string, field string) int {
 	switch {
 	case at < 0:
 		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas, tabs or semicolons%s", field,
-			fields.JoinFirst(header, len(header)), fields.OtherSpelling(header, field))
+			fields.JoinFirst(header, len(header)), f.unnamed(header, field))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1
 	}
 	return at
+}
+
+// unnamed returns a clause about the likely cause of a missing field in the header, which begins with a semicolon, or "".
+func (f *file) unnamed(header []string, field string) string {
+	isWanted := func(name string) bool {
+		return slices.ContainsFunc(fieldsOf(f.format), func(wanted string) bool { return strings.EqualFold(strings.TrimSpace(name), wanted) })
+	}
+	switch spelling := fields.OtherSpelling(header, field); {
+	case spelling != "":
+		return spelling
+	case header[0] == "" && field == f.format.IDField:
+		return fmt.Sprintf("; the first column has no name, as pandas writes an index: name it %q", field)
+	case len(header) == 1 && len(strings.Fields(header[0])) > 1:
+		return "; spaces separate no fields, so write a comma or a tab between them"
+	case !slices.ContainsFunc(header, isWanted):
+		return "; if the first line is an item, write a line with the names of the fields before it"
+	}
+	return ""
 }
 
 // readJSONL reads one JSON object a line.
@@ -258,11 +280,15 @@ var (
 func (f *file) member(in *lines.Reader, field string, raw []byte, kinds []string) (text []byte, ok bool) {
 	if raw == nil {
 		names := fields.MemberNames(in.Text())
+		hint := fields.OtherSpelling(names, field)
+		if hint == "" && len(names) > 2 && !slices.Contains(names, f.format.IDField) && !slices.Contains(names, f.format.ValueField) {
+			hint = "; if its members are ids, write an object for each id, on a line of its own"
+		}
 		only := ""
 		if len(names) > 0 {
 			only = ", only " + fields.JoinFirst(names, len(names))
 		}
-		f.errorf(in.Number(), "the object has no %q%s; expected it in every line%s", field, only, fields.OtherSpelling(names, field))
+		f.errorf(in.Number(), "the object has no %q%s; expected it in every line%s", field, only, hint)
 		return nil, false
 	}
 	return f.content(in.Number(), field, raw, kinds)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -260,7 +261,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	if len(r.places.files) == 1 {
 		name = r.places.files[0]
 	}
-	cause := mismatch.Explain(r.counter, r.samples, r.missing())
+	cause := cmp.Or(r.swapped(), mismatch.Explain(r.counter, r.samples, r.missing()))
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
 			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
@@ -291,6 +292,19 @@ func (r *Run) compareIDs(report *measure.Report) {
 		report.Add(fault)
 	}
 	report.AddMore(fault, missing-len(list), 0)
+}
+
+// swapped returns a clause that begins with a semicolon if unknown ids are labels or clusters of the truth, or "".
+func (r *Run) swapped() string {
+	if len(r.samples) == 0 || r.truth.origin != measure.OfTruth {
+		return ""
+	}
+	id := []byte(r.samples[0])
+	if r.truth.labels.find(id) < 0 && (r.truth.clusters == nil || r.truth.clusters.find(id) < 0) {
+		return ""
+	}
+	return fmt.Sprintf("; the likely cause: the field %q has values of the field %q, so exchange the two", r.truth.format.IDField,
+		r.truth.format.ValueField)
 }
 
 // missing returns an iterator over the ids without a prediction.

@@ -60,12 +60,13 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"no column": {measure.CSV, "id\na\n", []string{
 			`run:1 error: the first line names 0 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"no id": {measure.CSV, "x,y\n1,2\n", []string{
-			`run:1 error: the first line names no field "id"; it has "x", "y", and fields are separated by commas, tabs or semicolons`}},
+			`run:1 error: the first line names no field "id"; it has "x", "y", and fields are separated by commas, tabs or semicolons; if the ` +
+				"first line is an item, write a line with the names of the fields before it"}},
 		"many columns": {measure.CSV, wide(bounds.Set + 1), []string{
 			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"texts in columns": {measure.CSV, "id,x,y\na,1,two\nb,NaN,1\n", []string{
-			`run:2 error: "label" is "two"; expected a finite decimal number such as -1.5 or 2e-3`,
-			`run:3 error: "label" is "NaN"; expected a finite decimal number such as -1.5 or 2e-3`}},
+			`run:2 error: "label" is "two"; expected a score and not a label: a finite decimal number such as 0.75`,
+			`run:3 error: "label" is "NaN"; expected a score and not a label: a finite decimal number such as 0.75`}},
 	}
 	truth := soundTruth(t, csvLabels, Classes, measuretest.File("truth", "id,label\na,x\nb,y\n"))
 	truth.runs = Scores

@@ -125,6 +125,9 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 	}
 	steps.Sort(counter, extra) // their order depends on the parsers
 	cause := mismatch.Explain(counter, extra, slices.Values(missing))
+	if cause == "" && len(missing) == len(q.names) && run.hasDocument(q.index) {
+		cause = "; the likely cause: the first field has documents and the third one topics, so exchange them"
+	}
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"
 	count := " and do not count"
@@ -149,6 +152,20 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
 			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.JoinFirst(extra, len(extra)), cause)
 	}
+}
+
+// hasDocument reports whether one of the first documents of the run is one of the topics.
+func (r *run) hasDocument(topics map[string]int32) bool {
+	n := 0
+	for doc := range r.documents() {
+		if _, ok := topics[string(doc)]; ok {
+			return true
+		}
+		if n++; n == mostExplained {
+			break
+		}
+	}
+	return false
 }
 
 const (

@@ -37,7 +37,7 @@ func TestReadQrels_ReportsFaults(t *testing.T) {
 				"a subtopic (lines 3 and 4)"}},
 		"zero byte": {"t 0 a 1\nt 0 b\x00 1\n", []string{"q:2 error: the line has a zero byte…"}},
 		"zip": {"PK\x03\x04", []string{
-			"q error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip…"}},
+			"q error: the file is a zip archive, or a spreadsheet such as .xlsx; send it as plain UTF-8 text, or that text compressed with gzip…"}},
 		"faults mixed": {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{
 			"q:2 error: the line has only 3 of 4 fields…", `q:3 error: topic "t" has document "a" already…`}},
 	} {

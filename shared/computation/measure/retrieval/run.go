@@ -48,7 +48,7 @@ const (
 )
 
 const (
-	tooLongText    = "the line has more than six fields; what follows the sixth is ignored, here and in any other line"
+	tooLongText    = "the line has more than six fields; what follows the sixth is ignored, here and in any other line; no id has spaces"
 	misorderedText = "rank and score contradict those of the line before; documents are ranked only by score, the highest first, here and " +
 		"in any other line: if less is better in your scores, change their sign"
 )

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
@@ -45,6 +46,7 @@ type neighbours struct {
 	pairs     int
 	tied      int // pairs with equal scores
 	ascending int // pairs in which the second score is greater, and no rank says that the second document comes first
+	swapped   int // pairs whose second rank has a fraction and whose second score is a positive whole number
 }
 
 func (n *neighbours) count(o, p position) {
@@ -52,6 +54,11 @@ func (n *neighbours) count(o, p position) {
 		return
 	}
 	n.pairs++
+	if bytes.IndexByte(p.rank, '.') >= 0 && p.score >= 1 && p.score == math.Trunc(p.score) {
+		if rank, ok := fields.ParseScore(p.rank); ok && rank != math.Trunc(rank) {
+			n.swapped++
+		}
+	}
 	switch {
 	case p.score == o.score:
 		n.tied++
@@ -71,6 +78,7 @@ func (n *neighbours) add(o neighbours) {
 	n.pairs += o.pairs
 	n.tied += o.tied
 	n.ascending += o.ascending
+	n.swapped += o.swapped
 }
 
 // minDoubtful is the number of pairs from which on most of them say something about the run.
@@ -79,6 +87,9 @@ const minDoubtful = 3
 // warning returns a warning if most scores are equal or ascend, or "".
 func (n *neighbours) warning() string {
 	switch {
+	case n.swapped >= minDoubtful && 2*n.swapped > n.pairs:
+		return fmt.Sprintf("rank and score seem to be swapped: the ranks of %d of %s have fractions, and their scores are whole numbers; "+
+			"the fourth field is the rank, and the fifth is the score", n.swapped, plural.Count(n.pairs, "document"))
 	case n.tied >= minDoubtful && 2*n.tied > n.pairs:
 		return fmt.Sprintf("most scores are equal: %d of %s have the score of the document before them; documents with equal scores "+
 			"are ordered by their ids, and not by their ranks or lines: give each document a score that falls with its rank, such as 1/rank",
@@ -105,6 +116,9 @@ func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok 
 			return at, 0, "", true
 		}
 		message = fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
+		if chunk.IsCut() {
+			message += "; the file ends within this line, and may be cut short"
+		}
 	}
 	return at, n, message, ok
 }
@@ -148,6 +162,9 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 				n = 0
 			case !ok:
 				message = fields.ScoreFault(scored, "the fifth field is the score")
+				if at == 1 && bytes.EqualFold(scored, []byte("score")) {
+					message += "; the line seems to name the fields: leave it out"
+				}
 			}
 		}
 		if message != "" || n == 0 {

@@ -1,0 +1,49 @@
+package main
+
+import "testing"
+
+// TestEval_NamesTheCauseOfWrongFiles evaluates files as other programs and mistakes leave them. Each message has to say how to heal the file.
+func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
+	const utf16 = "\xff\xfeq\x00i\x00d\x00\t\x00d\x00o\x00c\x00n\x00o\x00"
+	p := local(t)
+	truths := map[string]string{"AP": "1 0 a 1\n1 0 b 0\n", "Accuracy": "id,label\n1,x\n2,y\n", "RMSE": "id,value\n1,1.5\n2,2\n",
+		"ARI": "id,cluster\n1,x\n2,y\n", "BLEU": `{"id":"1","text":"a b"}` + "\n", "AUC": "id,label\n1,no\n2,yes\n",
+		"F1(average=micro)": "EU B-ORG\n\nPeter B-PER\n"}
+	for name, c := range map[string]struct {
+		code               int
+		measure, run, want string
+	}{
+		"UTF-16":                   {fileRefused, "AP", utf16, "iconv -f UTF-16 -t UTF-8"},
+		"no rank":                  {fileRefused, "AP", "1 Q0 a 2.5 x\n", "the rank seems to be missing"},
+		"no tag":                   {fileRefused, "AP", "1 Q0 a 1 2.5\n", "the tag, which is the name of the run, seems to be missing"},
+		"query and document":       {fileRefused, "AP", "a Q0 1 1 2.5 x\n", "the first field has documents and the third one topics"},
+		"rank and score":           {done, "AP", "1 Q0 a 9.5 1 x\n1 Q0 b 8.5 2 x\n1 Q0 c 7.5 3 x\n1 Q0 d 6.5 4 x\n", "rank and score seem to be swapped"},
+		"a web page":               {fileRefused, "AP", "\n<!DOCTYPE HTML>\n<title>Sign in</title>\n", "the file is a web page (HTML)"},
+		"a pointer":                {fileRefused, "AP", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+		"a conflict":               {fileRefused, "Accuracy", "<<<<<<< HEAD\nid,label\n", "merge conflict"},
+		"a cut line":               {fileRefused, "AP", "1 Q0 a 1 2.5 x\n1 Q0 b", "the file ends within this line"},
+		"a header":                 {fileRefused, "AP", "qid Q0 docno rank score tag\n1 Q0 a 1 2.5 x\n", "the line seems to name the fields"},
+		"an index":                 {fileRefused, "Accuracy", ",label\n1,x\n2,y\n", `as pandas writes an index: name it "id"`},
+		"no names":                 {fileRefused, "Accuracy", "1,x\n2,y\n", "write a line with the names of the fields before it"},
+		"spaces":                   {fileRefused, "Accuracy", "id label\n1 x\n2 y\n", "spaces separate no fields"},
+		"exchanged columns":        {fileRefused, "Accuracy", "label,id\n1,x\n2,y\n", `the field "id" has values of the field "label"`},
+		"exchanged clusters":       {fileRefused, "ARI", "cluster,id\n1,x\n2,y\n", `the field "id" has values of the field "cluster"`},
+		"a decimal comma":          {fileRefused, "RMSE", "id;value\n1;1,5\n2;2\n", "write 1.5"},
+		"an archive":               {fileRefused, "RMSE", "PK\x03\x04", "or a spreadsheet such as .xlsx"},
+		"an array":                 {fileRefused, "BLEU", `[{"id":"1","text":"a"}]`, "write each element of the array on a line of its own"},
+		"an array over lines":      {fileRefused, "BLEU", "[\n {\"id\":\"1\",\"text\":\"a\"}\n]\n", "the line begins a JSON array"},
+		"a dictionary":             {fileRefused, "BLEU", `{"1":"a","2":"b","3":"c"}`, "write an object for each id, on a line of its own"},
+		"Python":                   {fileRefused, "BLEU", "{'id': '1', 'text': 'a'}\n", "JSON has double quotes"},
+		"a literal of Python":      {fileRefused, "BLEU", `{"id": "1", "text": None}` + "\n", "JSON has null, true and false"},
+		"no number":                {fileRefused, "BLEU", `{"id": "1", "text": NaN}` + "\n", "JSON has no NaN and no Infinity"},
+		"an object over lines":     {fileRefused, "BLEU", "{\n\"id\": \"1\",\n", "an object over several lines has to be on one"},
+		"texts":                    {fileRefused, "BLEU", "a b\n", `expected an object like {"id": ..., "text": ...}`},
+		"labels instead of scores": {fileRefused, "AUC", "id,label\n1,no\n2,yes\n", "expected a score and not a label"},
+		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truth := p.write("truth", truths[c.measure])
+			p.says(c.code, []string{c.want}, "eval", truth, p.write("run", c.run), c.measure)
+		})
+	}
+}

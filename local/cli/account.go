@@ -24,7 +24,7 @@ import (
 type serverInfo struct {
 	Issuer, ClientID string
 	Mail             bool
-	Limits           struct{ InlineFiles, File int64 }
+	Limits           struct{ InlineFiles, File, EvaluatedFiles int64 }
 }
 
 // info returns the description of the server. It asks the server once.

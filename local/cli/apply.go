@@ -315,7 +315,7 @@ func (a *applying) files(member any) (files []sent) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(filepath.Dir(a.path), path)
 		}
-		files = append(files, sent{path: path, File: a.digest(path)})
+		files = append(files, sent{path: path, File: a.digest(path, a.info().Limits.File)})
 	}
 	return files
 }

@@ -171,8 +171,8 @@ func (c *call) chosen(task object) (files []sent, datasets []object) {
 			c.fail(&refusal{failed, fmt.Sprintf("%q names its dataset, and so does --dataset.", a), "the same command with one of both"})
 		}
 		path = c.saved(path)
-		file := c.digest(path)
 		d := c.dataset(task, name)
+		file := c.digest(path, c.mostBytes(d))
 		files = append(files, sent{path, d.id(), file})
 		if !slices.ContainsFunc(datasets, func(o object) bool { return o.id() == d.id() }) {
 			datasets = append(datasets, d)
@@ -181,23 +181,30 @@ func (c *call) chosen(task object) (files []sent, datasets []object) {
 	return files, datasets
 }
 
-// digest returns a file to send. It refuses a file that is larger than the server takes, or empty, before it reads the file.
-func (c *call) digest(path string) (file record.File) {
+// mostBytes returns the largest size of a file of a run for a dataset. Built-in evaluators read less than the server stores.
+func (c *call) mostBytes(dataset object) int64 {
+	limits := c.info().Limits
+	if limits.EvaluatedFiles > 0 && dataset.text("evaluator.kind") != "worker" {
+		return min(limits.File, limits.EvaluatedFiles)
+	}
+	return limits.File
+}
+
+// digest returns a file to send. It refuses a file with more bytes than the server takes, and an empty one, before it reads the file.
+func (c *call) digest(path string, most int64) (file record.File) {
 	if c.err != nil {
 		return file
 	}
 	info, err := os.Stat(path)
-	if c.fail(err) {
-		return file
-	}
-	most := c.info().Limits.File
 	switch {
+	case c.fail(err):
+		return file
 	case !info.Mode().IsRegular(): // Digest says so.
 	case info.Size() == 0:
 		c.fail(&refusal{fileRefused, path + " is empty.", ""})
-	case most > 0 && info.Size() > most:
-		c.fail(&refusal{fileRefused, fmt.Sprintf("%s has %s, and this server takes files of at most %s.", path, sizeInWords(info.Size()),
-			sizeInWords(most)), ""})
+	case info.Size() > most && most > 0:
+		c.fail(&refusal{fileRefused, fmt.Sprintf("%s has %s, and this server takes files of at most %s for it.", path,
+			sizeInWords(info.Size()), sizeInWords(most)), ""})
 	}
 	if c.err == nil {
 		file, err = client.Digest(os.Open(path))

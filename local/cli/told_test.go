@@ -102,13 +102,14 @@ func TestSubmit_ChecksSizesFirst(t *testing.T) {
 	if err := os.Truncate(path, 2<<30+1); err != nil {
 		t.Fatal(err)
 	}
-	tom.says(fileRefused, []string{"large.bin has 2.0 GiB (2147483649 bytes), and this server takes files of at most 2 GiB."},
+	tom.says(fileRefused, []string{"large.bin has 2.0 GiB (2147483649 bytes), and this server takes files of at most 1 GiB for it."},
 		"submit", "Lake search", "Rivers="+path)
 	tom.says(fileRefused, []string{"empty.txt is empty."}, "submit", "Lake search", "Rivers="+tom.write("empty.txt", ""))
 	olga := s.person("olga")
 	file := olga.write("task.yaml", strings.ReplaceAll(taskFile, "topics.tsv", path))
 	olga.write("qrels.txt", qrelsFile)
-	olga.says(fileRefused, []string{filepath.Base(path) + " has 2.0 GiB"}, "apply", file)
+	olga.says(fileRefused, []string{filepath.Base(path) + " has 2.0 GiB (2147483649 bytes)", "takes files of at most 2 GiB for it."},
+		"apply", file)
 }
 
 // TestTasks_WithEqualNamesHaveOrganizers names a task that two organizers have.

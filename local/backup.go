@@ -62,7 +62,7 @@ func (s *backupSource) backup(ctx context.Context, d destination) (made string, 
 		return "", err
 	}
 	if err := os.Remove(d.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is no empty folder that can be replaced: name a folder that does not exist: %w", d.folder, err)
+		return "", fmt.Errorf("%s exists already: name a folder that does not exist (%w)", d.folder, err)
 	}
 	to := d.folder + incompleteSuffix
 	if err := s.begin(to); err != nil {

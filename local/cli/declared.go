@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -98,6 +99,28 @@ func (d *declared) place(pointer string) string {
 	return fmt.Sprintf("%s:%d: %s", d.path, line, dotted(problem.Pointer(tokens...)))
 }
 
+// yamlLine is the line in the text of an error of package yaml.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// misread returns the error of a file that is no declared file, with its line and the name that the user may have meant.
+func (d *declared) misread(err error) error {
+	_, unknown, _ := strings.Cut(err.Error(), "json: unknown field ")
+	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
+	switch name, _ := strconv.Unquote(unknown); {
+	case name != "":
+		return fmt.Errorf("%s: is no member of the file.%s", d.place(problem.Pointer(name)),
+			closest(name, []string{"organizer", "task", "datasets"}))
+	case isType:
+		return fmt.Errorf("%s: must not be a value of the kind %s", d.place(problem.Pointer(strings.Split(wrong.Field, ".")...)), wrong.Value)
+	}
+	text := err.Error()
+	line := yamlLine.FindStringSubmatch(text)
+	if len(line) > 1 && line[1] != "" {
+		return fmt.Errorf("%s: near line %s: %s", d.path, line[1], strings.TrimPrefix(text, line[0])) // The package counts some lines one short.
+	}
+	return fmt.Errorf("%s: %s", d.path, text)
+}
+
 // member returns the value of a member of an object, or of an item of a list; nil if it is missing.
 func member(of *yaml.Node, token string) *yaml.Node {
 	i, err := strconv.Atoi(token)
@@ -135,9 +158,7 @@ func readDeclared(file scoring.File) (*declared, error) {
 		err = of.Decode(d)
 	}
 	if err != nil {
-		_, unknown, _ := strings.Cut(err.Error(), "unknown field ")
-		name, _ := strconv.Unquote(unknown)
-		return nil, fmt.Errorf("%s: %w.%s", path, err, closest(name, []string{"organizer", "task", "datasets"}))
+		return nil, d.misread(err)
 	}
 	names, faults := map[string]bool{"": true}, []error(nil)
 	for i, of := range d.Datasets {

@@ -126,7 +126,7 @@ func (c *call) requireAccepted(task, r object) (_ object, team string) {
 			heal += fmt.Sprintf(" --%s=%q", name, fmt.Sprint(changes[name]))
 		}
 		c.fail(&refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.", r.text("team"),
-			task.text("name"), flagsOf(changes)), heal + " changes it"})
+			task.text("name"), flagsOf(changes)), heal})
 	default:
 		r = c.changeTeam(task, r, nil)
 	}

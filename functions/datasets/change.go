@@ -79,7 +79,7 @@ func save(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, in
 	if err := renewWindow(ctx, c, old, changed); err != nil {
 		return err
 	}
-	return noteEffects(ctx, c, old, changed)
+	return noteEffects(ctx, c, old, changed, inline)
 }
 
 // released holds the members of an audit entry about a release.

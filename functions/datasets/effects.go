@@ -13,7 +13,7 @@ import (
 )
 
 // noteEffects adds to a preview how a change of a dataset affects participants and runs.
-func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
+func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	if !c.Previewing() {
 		return nil
 	}
@@ -53,8 +53,12 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	again := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "All runs are evaluated again once the truth files are read."}
-	return api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
+	err = api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
+	if err != nil {
+		return err
+	}
+	return noteTrial(ctx, c, old, changed, inline)
 }
 
 // noteRelease adds to a preview when withheld scores will be shown, if the change moves the close of the last window.

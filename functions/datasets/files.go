@@ -47,12 +47,7 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 // checkTruth reads the truth files, inline or stored, in a compute slot of the caller, and refuses a truth that the evaluator cannot use.
 // All files must be inline or stored. The problem is TooLarge for a truth that takes more memory than a request may use.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (checked truth.Checked, err error) {
-	open := func(h record.Holder, f record.File) (io.ReadCloser, error) {
-		if content := inline.of(h, d, f.SHA256); content != nil {
-			return io.NopCloser(bytes.NewReader(content)), nil
-		}
-		return c.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
-	}
+	open := opener(ctx, c, id, d, inline)
 	err = compute.Process.Run(ctx, compute.Work{
 		Caller: c.PoolCaller(),
 		Memory: func(ctx context.Context) (int64, error) { return truth.Memory(ctx, d, open, compute.LargeBytes) },
@@ -66,6 +61,16 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	}
 	pointer := func(name string) string { return truthPointer(d, name) }
 	return checked, problem.Check(record.Faults(checked.Diagnostics, pointer))
+}
+
+// opener returns a function that opens the files of a dataset, inline or stored.
+func opener(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) truth.Open {
+	return func(h record.Holder, f record.File) (io.ReadCloser, error) {
+		if content := inline.of(h, d, f.SHA256); content != nil {
+			return io.NopCloser(bytes.NewReader(content)), nil
+		}
+		return c.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
+	}
 }
 
 // of returns the bytes of an inline file of the draft, or nil.

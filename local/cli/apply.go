@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,7 +156,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		has = ask[object](a.call, method, path, body)
 		s.ID = has.id()
 	default:
-		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", body).Effects {
+		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects {
 			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // Every change has an audit entry.
 				s.Effects = append(s.Effects, effect(e))
 			}
@@ -170,12 +172,44 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	}
 	if !a.dry {
 		s.Advice, _ = has.member("advice.detail").(string)
-		s.Truth = said(memberAs[record.TruthReport](has, "truthReport"))
+		s.Truth = truthLines(memberAs[record.TruthReport](has, "truthReport"))
 	}
 	if a.err == nil {
 		a.steps = append(a.steps, s)
 	}
 	return cmp.Or(s.ID, notMade)
+}
+
+// previewedBytes is the size of the files up to which a preview has their contents. Larger files are only announced, so the server cannot
+// tell what runs they would fail.
+const previewedBytes = 2 << 20
+
+// withContents returns the body of a preview with the contents of its files, unless they are large.
+func (a *applying) withContents(body map[string]any) map[string]any {
+	size := int64(0)
+	with := maps.Clone(body)
+	for _, member := range []string{"truths", "inputs"} {
+		files, _ := body[member].([]sent)
+		for _, f := range files {
+			size += f.Size
+		}
+		if size > previewedBytes {
+			return body
+		}
+		if len(files) == 0 {
+			continue
+		}
+		given := slices.Clone(files)
+		for i, f := range given {
+			content, err := os.ReadFile(f.path)
+			if a.fail(err) {
+				return body
+			}
+			given[i].Content = base64.StdEncoding.EncodeToString(content)
+		}
+		with[member] = given
+	}
+	return with
 }
 
 // merged returns a resource after a merge patch, without removing members. Objects have the members of both.
@@ -267,8 +301,8 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 }
 
-// said returns what organizers are told about a truth, in lines.
-func said(r record.TruthReport) (lines []string) {
+// truthLines returns what organizers are told about a truth.
+func truthLines(r record.TruthReport) (lines []string) {
 	if r.Contents != "" {
 		lines = append(lines, "truth: "+r.Contents)
 	}
@@ -300,7 +334,7 @@ func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	if a.fail(err) {
 		return
 	}
-	a.truths[i] = said(record.TruthReport{Contents: portrait.Contents, Warnings: portrait.Warnings})
+	a.truths[i] = truthLines(record.TruthReport{Contents: portrait.Contents, Warnings: portrait.Warnings})
 	d := memberAs[record.DatasetDraft](object{"dataset": merged(wanted, has)}, "dataset")
 	if advice := record.Advise(&d, &a.rules, read.Shape(), time.Now()); advice != nil {
 		a.advice[i] = advice.Detail

@@ -215,7 +215,7 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 	for i, d := range diagnostics {
 		message := d.Message
 		if extent := d.Extent(); extent != "" {
-			message = extent + ": " + message
+			message = fmt.Sprintf("%s: %s", extent, message)
 		} else if d.Line > 0 {
 			message = fmt.Sprintf("line %d: %s", d.Line, message)
 		}

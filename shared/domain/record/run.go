@@ -185,7 +185,7 @@ func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }
 
 // EndRefund withdraws the run's refund, and reports whether the run counts again. A run that has failed meanwhile does not.
 func (r *RunItem) EndRefund() bool {
-	r.Refunded, r.Counted = false, r.State.Counts() || len(r.Evaluations) > 0
+	r.Refunded, r.Counted = false, r.State.Counts()
 	return r.Counted
 }
 

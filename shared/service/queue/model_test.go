@@ -33,11 +33,11 @@ type model struct {
 
 func (m *model) queued() { m.state, m.leased = record.Queued, false }
 
-// failed refunds the run, unless it was evaluated before.
+// failed refunds the run, also if it was evaluated before.
 func (m *model) failed() {
 	m.state = record.Failed
 	m.leased = false
-	m.counted = m.counted && len(m.evaluations) > 0
+	m.counted = false
 }
 
 // TestQueue_FollowsTheModel sends random events, under valid and stale leases, to two runs. After each event it compares the store with

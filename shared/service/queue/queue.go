@@ -126,8 +126,8 @@ func (t *transition) requeue() error {
 	return t.changeState(record.Queued)
 }
 
-// refund adds to the transaction that the run no longer counts in its user's quota. A run with an evaluation, even against an earlier
-// ground truth, always counts, because its measures stay.
+// refund adds to the transaction that the run no longer counts in its user's quota. That holds also for a run that was evaluated against an
+// earlier ground truth, because it fails by the organizers' change and not by its team. If it completes later, recharge counts it again.
 //
 // Bytes that were announced for the run and never uploaded are also refunded to the user.
 func (t *transition) refund() error {
@@ -139,7 +139,7 @@ func (t *transition) refund() error {
 			return err
 		}
 	}
-	if !run.Counted || len(run.Evaluations) > 0 {
+	if !run.Counted {
 		return nil
 	}
 	a, err := t.allowance()
@@ -166,7 +166,7 @@ func (t *transition) refundTruthFailure() error {
 	if !a.FailByTruth(t.now) {
 		return ErrTruthFailures
 	}
-	if run.Counted && len(run.Evaluations) == 0 {
+	if run.Counted {
 		run.Counted = false
 		a.Refund(run.DatasetID, run.ID)
 	}

@@ -79,6 +79,12 @@ func Check(ctx context.Context, d *record.DatasetDraft, open Open) (checked Chec
 	return checked, err
 }
 
+// Read reads the ground truth of a dataset for a built-in evaluator. It returns nil if the ground truth has errors.
+func Read(ctx context.Context, d *record.DatasetDraft, open Open) (*scoring.Evaluator, error) {
+	read, _, err := scoring.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(record.HolderTruths, d.Truths, open))
+	return read, err
+}
+
 // describe compares the ground truth with the inputs, and scores it against itself.
 func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluator, files []scoring.File, open Open) (*record.TruthReport, error) {
 	var inputs *scoring.KnownIDs

@@ -1,0 +1,231 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/compute"
+	"assay/shared/language/lists"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/truth"
+)
+
+// The bounds of a trial, which evaluates runs against a ground truth that is only previewed.
+const (
+	trialRead   = 1000          // newest runs that it reads
+	trialNewest = 200           // completed runs of these that it chooses from
+	trialRuns   = 50            // runs that it evaluates
+	trialBytes  = 16 << 20      // size of the files of one run
+	trialSteps  = 1_000_000_000 // for all runs together
+	trialTime   = 5 * time.Second
+)
+
+// trial evaluates completed runs against the ground truth of a changed dataset, and keeps nothing.
+type trial struct {
+	runs   []*tried
+	newest int // completed runs that were found
+	lower  bool
+}
+
+// tried is a run of a trial.
+type tried struct {
+	run    *record.RunItem
+	before *float64 // the value on the leaderboard
+	after  *float64
+	fault  string // the first error, or "" if the run can be evaluated
+	ended  bool   // the run was evaluated
+}
+
+// errTrialOver ends the evaluation of a trial that has used up its steps.
+var errTrialOver = errors.New("the trial has used up its steps")
+
+// noteTrial adds to a preview how many runs the changed ground truth would fail, and how it changes the order of the leaderboard.
+func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
+	effect := api.Effect{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
+	switch {
+	case changed.Evaluator.Kind == record.EvaluatorWorker:
+		effect.Detail = "The preview does not tell how many runs would fail, since workers evaluate them."
+	case !record.AllStored(changed.Truths) || record.SizeOf(changed.Truths) > maxAtOnce:
+		effect.Detail = "The preview does not tell how many runs would fail, since it cannot read the truth files: they are too large, or arrive " +
+			"after the change."
+	}
+	if effect.Detail != "" {
+		c.Effect(effect)
+		return nil
+	}
+	t := trial{lower: changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure)}
+	if err := t.choose(ctx, c, old); err != nil || len(t.runs) == 0 {
+		return err
+	}
+	err := t.evaluate(ctx, c, changed, inline)
+	if e, ok := errors.AsType[*problem.Error](err); ok { // such as compute slots that are all taken
+		effect.Detail = "The preview does not tell how many runs would fail: " + e.Detail
+		c.Effect(effect)
+		return nil
+	}
+	if err == nil {
+		t.tell(c, effect)
+	}
+	return err
+}
+
+// choose takes the best of the newest completed runs.
+func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
+	var runs []*record.RunItem
+	sources := records.Of(record.KindDataset, d.ID, record.KindRun)
+	_, err := records.List(ctx, c.Store, records.Selection{Sources: sources, Limit: trialRead}, nil, func(r *record.RunItem) (bool, error) {
+		if r.State == record.Completed && r.ListedID() != "" {
+			runs = append(runs, r)
+		}
+		return len(runs) == trialNewest, nil
+	})
+	if err != nil {
+		return err
+	}
+	t.newest = len(runs)
+	evaluations, err := records.GetExisting[record.EvaluationItem](ctx, c.Store, c.Consistency,
+		lists.Map(runs, (*record.RunItem).ListedID), record.EvaluationKey)
+	if err != nil {
+		return err
+	}
+	values := map[string]*float64{}
+	lower := t.lower
+	for _, e := range evaluations {
+		values[e.ID] = e.Measures[e.PrimaryMeasure]
+		lower = e.LowerIsBetter
+	}
+	for _, r := range runs {
+		if record.SizeOf(r.Files) <= trialBytes {
+			t.runs = append(t.runs, &tried{run: r, before: values[r.ListedID()]})
+		}
+	}
+	order(t.runs, lower, func(r *tried) *float64 { return r.before })
+	t.runs = t.runs[:min(len(t.runs), trialRuns)]
+	return nil
+}
+
+// order sorts runs like a leaderboard: the best first, runs without a value last, and earlier runs first among equals.
+func order(runs []*tried, lower bool, value func(*tried) *float64) {
+	slices.SortStableFunc(runs, func(a, b *tried) int {
+		x, y := value(a), value(b)
+		switch {
+		case x != nil && y != nil && *x != *y:
+			if lower {
+				return cmp.Compare(*x, *y)
+			}
+			return cmp.Compare(*y, *x)
+		case (x == nil) != (y == nil):
+			if x == nil {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.run.ID, b.run.ID)
+	})
+}
+
+// evaluate evaluates the runs in a compute slot of the caller, until the steps or the time are used up.
+func (t *trial) evaluate(ctx context.Context, c *api.Call, changed *record.DatasetItem, inline contents) error {
+	d := &changed.DatasetDraft
+	open := opener(ctx, c, changed.ID, d, inline)
+	files := func(r *record.RunItem) []scoring.File {
+		return lists.Map(r.Files, func(f record.File) scoring.File {
+			return scoring.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+				return c.Files.Open(ctx, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
+			}}
+		})
+	}
+	settings := truth.Settings(d.RunFormat, d.Evaluator)
+	largest := slices.MaxFunc(t.runs, func(a, b *tried) int { return cmp.Compare(record.SizeOf(a.run.Files), record.SizeOf(b.run.Files)) })
+	return compute.Process.Run(ctx, compute.Work{
+		Caller: c.PoolCaller(),
+		Memory: func(ctx context.Context) (int64, error) {
+			ofTruth, err := truth.Memory(ctx, d, open, compute.LargeBytes)
+			if err != nil {
+				return 0, err
+			}
+			text, err := scoring.CountText(ctx, files(largest.run), compute.LargeBytes)
+			return ofTruth + settings.Memory(text), err
+		},
+		Do: func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, trialTime)
+			defer cancel()
+			ctx = steps.With(ctx, steps.New(trialSteps, func(context.Context) error { return errTrialOver }))
+			err := t.score(ctx, d, open, files)
+			if errors.Is(err, errTrialOver) || errors.Is(err, context.DeadlineExceeded) {
+				return nil // tell says how many runs were evaluated
+			}
+			return err
+		},
+	})
+}
+
+func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Open, files func(*record.RunItem) []scoring.File) error {
+	read, err := truth.Read(ctx, d, open)
+	if err != nil || read == nil {
+		return err
+	}
+	for _, r := range t.runs {
+		scored, err := read.Read(ctx, files(r.run))
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(scored.Diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error }); i >= 0 {
+			r.fault = scored.Diagnostics[i].Message
+		} else {
+			r.after = scored.Result.Measures[d.Evaluator.PrimaryMeasure]
+		}
+		r.ended = true
+	}
+	return nil
+}
+
+// tell adds the effects of the trial.
+func (t *trial) tell(c *api.Call, effect api.Effect) {
+	ended := slices.DeleteFunc(slices.Clone(t.runs), func(r *tried) bool { return !r.ended })
+	left := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
+	looked := fmt.Sprintf("The preview evaluated %s, the best of the newest %d", plural.Count(len(ended), "run"), t.newest)
+	if len(ended) < len(t.runs) {
+		looked += fmt.Sprintf(", and left out others after %v", trialTime)
+	}
+	if failed := len(ended) - len(left); failed > 0 {
+		i := slices.IndexFunc(ended, func(r *tried) bool { return r.fault != "" })
+		of := effect
+		of.Count = int64(failed)
+		of.Detail = fmt.Sprintf("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. The first is a run of %s: %s.",
+			looked, failed, ended[i].run.Team, ended[i].fault)
+		c.Effect(of)
+	} else {
+		effect.Detail = looked + ": none of them would fail."
+		c.Effect(effect)
+	}
+	before := slices.Clone(left)
+	order(left, t.lower, func(r *tried) *float64 { return r.after })
+	moved := 0
+	for i := range left {
+		if left[i] != before[i] {
+			moved++
+		}
+	}
+	if moved == 0 {
+		return
+	}
+	effect.Count = int64(moved)
+	effect.Detail = fmt.Sprintf("The order of the leaderboard changes: %d of %s would change places.", moved, plural.Count(len(left), "run"))
+	if left[0] != before[0] {
+		effect.Detail += fmt.Sprintf(" The best would be a run of %s instead of %s.", left[0].run.Team, before[0].run.Team)
+	}
+	c.Effect(effect)
+}

@@ -1,0 +1,70 @@
+package functions_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/domain/record"
+	"assay/shared/edge/api/servertest"
+)
+
+// evaluationEffects returns the effects of a previewed change of the truth on runs.
+func (l *leaderboards) evaluationEffects(lines string) (all []string, counts []int64) {
+	l.t.Helper()
+	var preview previewAnswer
+	body := map[string]any{"truths": []any{servertest.Inline("labels.csv", "id,label\n"+lines)}}
+	l.Want(http.StatusOK, &preview, "olga", http.MethodPatch, l.dataset+"?preview=true", body)
+	for _, e := range preview.Effects {
+		if e.Kind == "evaluation" {
+			all = append(all, e.Detail)
+			counts = append(counts, e.Count)
+		}
+	}
+	return all, counts
+}
+
+// The preview of another truth tells how many runs would fail and how the order changes. Runs that the change fails are not charged.
+func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
+	l := newLeaderboards(t)
+	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, l.task, map[string]any{"submissions": map[string]any{"perDay": 5, "total": 5}})
+	runs := map[string]string{"ada": l.enter("ada", "1,a\n2,b\n"), "bob": l.enter("bob", "1,a\n2,a\n")}
+	remaining := func(user string) int {
+		t.Helper()
+		var list struct{ Data []record.Registration }
+		l.Want(http.StatusOK, &list, user, http.MethodGet, l.task+"/registrations", nil)
+		return *servertest.Get[record.Registration](l.Server, user, l.task+"/registrations/"+list.Data[0].ID).Quota.Remaining
+	}
+	if n := remaining("ada"); n != 4 {
+		t.Fatalf("%d runs remain after one of 5", n)
+	}
+
+	told, _ := l.evaluationEffects("1,a\n2,a\n")
+	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
+		told[2] != "The order of the leaderboard changes: 2 of 2 runs would change places. The best would be a run of Team of bob instead of Team of ada." {
+		t.Errorf("harmless: %q", told)
+	}
+	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
+	if len(told) != 2 || counts[1] != 2 || !strings.Contains(told[1], "2 of them would fail, leave the leaderboard and no longer count in the quotas. "+
+		"The first is a run of Team of ada: there is no prediction for 1 of 3 ids of the truth") {
+		t.Errorf("another id: %q, %v", told, counts)
+	}
+
+	l.changeTruth("1,a\n2,b\n3,b\n")
+	l.nextMinute()
+	for user, id := range runs {
+		l.evaluate(id)
+		if r := l.run(user, id); r.State != record.Failed {
+			t.Fatalf("the run of %s is %s", user, r.State)
+		}
+		if n := remaining(user); n != 5 {
+			t.Errorf("%d runs remain of 5 for %s, whose run the new truth fails", n, user)
+		}
+	}
+	l.changeTruth("1,a\n2,b\n")
+	l.nextMinute()
+	l.evaluate(runs["ada"])
+	if r, n := l.run("ada", runs["ada"]), remaining("ada"); r.State != record.Completed || n != 4 {
+		t.Errorf("with the first truth again the run is %s, and %d runs remain of 5", r.State, n)
+	}
+}

@@ -4,6 +4,7 @@
 import createClient from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { components, paths } from "./api_types";
+import { learnNames } from "./known_names";
 import { Problem, problemOf, toProblem } from "./problem";
 import { secondsBeforeRetry } from "./retry";
 import { expire, renewed } from "./session";
@@ -136,6 +137,7 @@ export async function ok<T>(answer: Reply<T>): Promise<T> {
     throw toProblem(broken); // for example if a proxy answers with a page instead of JSON
   });
   if (!response.ok) throw problemOf(error, response.status);
+  learnNames(data);
   const tag = response.headers.get("ETag");
   if (tag && typeof data === "object" && data !== null) etags.set(data, tag);
   return data as T;

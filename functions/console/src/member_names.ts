@@ -1,5 +1,8 @@
 // Texts of problems in the words of the browser.
 import type { components } from "./api_types";
+import { knownName } from "./known_names";
+import { placeOf } from "./operation_names";
+import { bytes } from "./ui/files";
 import { moment } from "./ui/time";
 
 type Part = components["schemas"]["ProblemPart"];
@@ -7,6 +10,7 @@ type Text = { detail: string; parts?: Part[] };
 
 /** labelOf returns the label of a member's field in quotes, if the screen has exactly one such field. */
 function labelOf(name: string): string | undefined {
+  if (typeof document === "undefined") return undefined; // in unit tests
   const value = CSS.escape(name); // Users choose some names, such as those of members that no schema has.
   const all = new Set(
     [...document.querySelectorAll(`[data-field="${value}"] label, [data-field$="/${value}"] label`)].map(
@@ -16,8 +20,12 @@ function labelOf(name: string): string | undefined {
   return all.size === 1 ? `“${[...all][0]}”` : undefined;
 }
 
-/** separate returns the words of a name: "closes at" for closesAt. */
-export const separate = (name: string): string => name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
+/** separate returns the words of a member's name: "closes at" for closesAt, and "task" for taskId. */
+export const separate = (name: string): string =>
+  name
+    .replace(/(?<=[a-z])Id$/, "")
+    .replace(/(?<=[a-z])Ids$/, "s")
+    .replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
 
 /** nameOf returns the label or the words of the last named member of a JSON Pointer, or of a name. */
 function nameOf(pointer: string, label: typeof labelOf): string {
@@ -28,23 +36,38 @@ function nameOf(pointer: string, label: typeof labelOf): string {
   return name ? (label(name) ?? separate(name)) : "";
 }
 
-/** inWords returns a text with the labels of members, and with instants in the zone of the reader. */
+/** inWords returns a text in which the parts have the words of the browser. Plain text stays unchanged. */
 export function inWords({ detail, parts }: Text, label = labelOf): string {
-  const all = parts ?? [{ type: "text", value: detail } as const];
-  return all.map(part => words(part, label)).join("");
+  return parts?.map(part => words(part, label)).join("") ?? detail;
 }
 
-function words({ type, value }: Part, label: typeof labelOf): string {
-  switch (type) {
+function words(part: Part, label: typeof labelOf): string {
+  switch (part.type) {
     case "member":
-      return nameOf(value, label);
+      return nameOf(part.value, label);
+    case "parameter":
+      return nameOf(part.value.replace(/^\w+\[(\w+)\]$/, "$1"), label);
     case "instant":
-      return moment(value);
+      return moment(part.value);
+    case "size":
+      return bytes(part.bytes) || part.value;
+    case "operation":
+      return placeOf(part.operation, part.body);
+    case "resource":
+      return resource(part);
     case "text":
-      return value.replaceAll("`", "");
-    default:
-      return value;
+      return part.value;
   }
+}
+
+/**
+ * resource returns the name of a resource, or the end of its id if the page does not know its name. The id of an organizer stays:
+ * texts give it as the beginning of the name of a pool, which the reader writes.
+ */
+function resource({ value, resource: kind, id, name }: Part): string {
+  if (name) return name;
+  if (!id || kind === "organizer") return value;
+  return knownName(id) ?? `…${id.slice(-6)}`;
 }
 
 /** memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { learnNames } from "./known_names";
 import { inWords, memberOf, separate } from "./member_names";
 import { moment } from "./ui/time";
 
@@ -23,14 +25,43 @@ test("members are labels or words, and instants are local", () => {
   );
 });
 
-test("plain text stays unchanged", () => {
-  assert.equal(inWords({ detail: "nDCG is no measure; did you mean infAP or perDay?" }, label).includes("nDCG"), true);
-  const size = { type: "size" as const, value: "1 byte", bytes: 1 };
-  assert.equal(inWords({ detail: "1 byte", parts: [size] }, label), "1 byte");
+test("plain text stays unchanged, whatever it quotes", () => {
+  const detail = "there is no retrieval measure `nDCQ`; did you mean nDCG? There are infAP, perDay";
+  assert.equal(inWords({ detail }, label), detail);
+  const text = (value: string) => ({ type: "text" as const, value });
+  const parts = [text("nDCG and `perDay` at "), { type: "member" as const, value: "/perDay" }];
+  assert.equal(inWords({ detail: "", parts }, label), "nDCG and `perDay` at “Runs in 24 hours”");
+});
+
+test("sizes, parameters and resources have words, and no ids", () => {
+  const words = (part: object): string => inWords({ detail: "", parts: [part as never] }, label);
+  assert.equal(words({ type: "size", value: "1500 bytes", bytes: 1500 }), "1.5 kB");
+  assert.equal(words({ type: "parameter", value: "filter[taskId]" }), "task");
+  assert.equal(words({ type: "parameter", value: "perDay" }), "“Runs in 24 hours”");
+  const id = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK";
+  const run = { type: "resource", value: id, resource: "run", id };
+  assert.equal(words(run), "…W9C4XK");
+  learnNames({ data: [{ id, title: "", label: "BM25" }] });
+  assert.equal(words(run), "BM25");
+  assert.equal(words({ ...run, value: `Otters (${id})`, name: "Otters" }), "Otters");
+});
+
+test("every operation that a text can name has a place in the console", () => {
+  const declared = readFileSync("../../shared/language/problem/operations.go", "utf8");
+  const all = [...declared.matchAll(/operation\("(\w+)",\s*"(\w+ [^"]+)"\)/g)];
+  assert.ok(all.length > 20);
+  for (const [, operation, value] of all) {
+    const said = inWords({ detail: "", parts: [{ type: "operation", value: value!, operation }] }, label);
+    assert.doesNotMatch(said, /\/|\{|[A-Z]{3}|the page that does it/, operation);
+  }
+  const body = '{"acceptedTerms":2}';
+  const terms = { type: "operation" as const, value: "", operation: "updateRegistration", body };
+  assert.match(inWords({ detail: "", parts: [terms] }), /Accept/);
 });
 
 test("a pointer names its last member", () => {
   assert.equal(memberOf("/submissions/perDay", label), "“Runs in 24 hours”: ");
   assert.equal(memberOf("/evaluator/measures/3", label), "measures: ");
+  assert.equal(memberOf("/datasetIds/0", label), "datasets: ");
   assert.equal(memberOf("", label), "");
 });

@@ -1,12 +1,16 @@
 // Answers of the API that are errors.
 import type { components } from "./api_types";
+import { inWords } from "./member_names";
 
 export type ProblemDocument = components["schemas"]["Problem"];
 
-/** Problem is an error with a problem document (RFC 9457), from the server or made in the browser. */
+/**
+ * Problem is an error with a problem document (RFC 9457), from the server or made in the browser. Its message has the
+ * words of the browser.
+ */
 export class Problem extends Error {
   constructor(readonly document: Pick<ProblemDocument, "title" | "detail"> & Partial<ProblemDocument>) {
-    super(document.detail);
+    super(inWords(document));
   }
   /** is reports whether the problem is of the kind, such as "precondition-failed". */
   is(kind: string): boolean {

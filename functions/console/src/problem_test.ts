@@ -10,6 +10,15 @@ test("an answer with a problem document is that problem", () => {
   assert.equal(problem.is("found"), false);
 });
 
+test("the message of a problem has the words of the browser", () => {
+  const parts = [
+    { type: "text" as const, value: "Make another with " },
+    { type: "operation" as const, value: "POST /v1/user/tokens", operation: "createToken" },
+  ];
+  const { message } = new Problem({ title: "", detail: "Make another with POST /v1/user/tokens", parts });
+  assert.equal(message, "Make another with “Make an access token” on the page under your name");
+});
+
 test("any other answer is a problem with its status", () => {
   for (const body of ["<html>", undefined, null, {}]) {
     assert.equal(problemOf(body, 502).document.status, 502);

@@ -1,10 +1,13 @@
 // The screens, and the choice of the screen that the address names. Screens read and change the address with route.ts.
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useErrorBoundary } from "preact/hooks";
-import { toProblem } from "./problem";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { loadPart, PartMissing, reload } from "./parts";
+import { type Problem, toProblem } from "./problem";
 import { matchPath, type Screen, useAddress } from "./route";
-import { Busy, Failure } from "./ui/show";
+import { useSession } from "./session";
+import { Busy, Failure, Heading } from "./ui/show";
+import { SignIn } from "./ui/sign_in_form";
 
 type Load = () => Promise<{ default: ComponentType<Screen> }>;
 
@@ -39,8 +42,17 @@ const screens: [load: Load, ...paths: string[]][] = [
   [() => import("./screens/serp"), "/runs/:runId/serp"],
 ];
 
+/** The addresses whose screens need a login, and do not ask for one themselves. */
+const personal = [
+  /^\/(trash|admin(\/users.*)?)$/,
+  /^\/tasks\/\w+\/(team|submit|desk|audit|webhooks|registrations\/\w+|datasets\/new)$/,
+  /^\/organizers\/\w+\/(audit|webhooks)$/,
+  /^\/runs\/\w+\/review$/,
+  /^\/datasets\/\w+\/edit$/,
+];
+
 const routes = screens.flatMap(([load, ...patterns]) => {
-  const Show = lazy(load);
+  const Show = lazy(() => loadPart(load));
   return patterns.map(pattern => ({ pattern, Show }));
 });
 
@@ -56,6 +68,7 @@ function findScreen(path: string): { Show: ComponentType<Screen>; params: Screen
 export function Current() {
   const { path, query } = useAddress();
   const found = findScreen(path);
+  const { signedIn } = useSession();
   useEffect(() => {
     // The heading of the new screen appears with its data, and gets the focus. Screen readers start there.
     const main = document.querySelector("main")!;
@@ -79,6 +92,14 @@ export function Current() {
         </p>
       </>
     );
+  if (!signedIn && personal.some(p => p.test(path)))
+    return (
+      <>
+        <Heading title="Sign in">Sign in</Heading>
+        <p>This page is for people who are signed in. Once you are, it is shown.</p>
+        <SignIn />
+      </>
+    );
   return (
     <Caught key={path}>
       <Suspense fallback={<Busy />}>
@@ -94,9 +115,21 @@ function Caught({ children }: { children: ComponentChildren }) {
   return error ? (
     <>
       <h1 tabIndex={-1}>This page cannot be shown</h1>
-      <Failure of={toProblem(error)} retry={again} />
+      <Unshown error={error} again={again} />
     </>
   ) : (
     children
   );
+}
+
+/** Unshown shows the error. Trying again loads the page again if a part of the application is missing. */
+function Unshown({ error, again }: { error: unknown; again: () => void }) {
+  const [offline, setOffline] = useState<Problem>();
+  const problem = toProblem(error);
+  const retry = async (): Promise<void> => {
+    if (!(problem instanceof PartMissing)) return again();
+    setOffline(undefined);
+    await reload().catch((missing: unknown) => setOffline(toProblem(missing)));
+  };
+  return <Failure of={offline ?? problem} retry={retry} />;
 }

@@ -1,6 +1,7 @@
 // Uploads to the object store. A file is declared by size and digest, sent with progress, and sent again after a broken
 // connection.
 import type { Schemas } from "./api";
+import { loadPart } from "./parts";
 import { waiting } from "./ui/status";
 
 const chunk = 4 << 20;
@@ -15,7 +16,7 @@ const unlessStopped = (signal: AbortSignal | undefined): void => {
 /** declare computes the digest of a file. It reads the file in chunks, so that its size is not limited by memory. */
 export async function declare(file: File, progress: Progress, signal?: AbortSignal): Promise<Declared> {
   progress(0);
-  const { sha256 } = await import("@noble/hashes/sha2.js");
+  const { sha256 } = await loadPart(() => import("@noble/hashes/sha2.js"));
   const hash = sha256.create();
   for (let at = 0; at < file.size; at += chunk) {
     unlessStopped(signal);

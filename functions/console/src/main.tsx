@@ -36,6 +36,12 @@ function currentOf(to: string, path: string): "page" | "true" | undefined {
   return to === areaOf(path) ? "true" : undefined;
 }
 
+/** signInAt returns the address that signs in and then shows the former address. */
+function signInAt(hash: string): string {
+  const to = hash.slice(1);
+  return to && !to.startsWith("/sign-in") ? `#/sign-in?to=${encodeURIComponent(to)}` : hash || "#/sign-in";
+}
+
 function Frame({ failed }: { failed: string }) {
   const { signedIn, ended } = useSession();
   const { path } = useAddress();
@@ -63,7 +69,7 @@ function Frame({ failed }: { failed: string }) {
               </a>
             ))}
           </nav>
-          {signedIn ? <Me /> : <a href="#/sign-in">Sign in</a>}
+          {signedIn ? <Me /> : <a href={signInAt(location.hash)}>Sign in</a>}
         </div>
       </header>
       <main class="wide">
@@ -74,7 +80,7 @@ function Frame({ failed }: { failed: string }) {
         )}
         {ended && (
           <section class="ended" aria-label="Sign in again">
-            <p>
+            <p role="alert">
               <strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.
             </p>
             <SignIn again />

@@ -19,6 +19,7 @@ import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
+import { Visible } from "../ui/visible";
 
 type Run = Schemas["Run"];
 type Evaluation = Schemas["Evaluation"];
@@ -27,9 +28,9 @@ export default function RunScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
   return (
-    <Loaded of={run} title="Run">
+    <Visible of={run} title="Run">
       {r => <One of={r} />}
-    </Loaded>
+    </Visible>
   );
 }
 

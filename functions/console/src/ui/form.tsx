@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { Problem, toProblem } from "../problem";
+import { useSession } from "../session";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
@@ -51,6 +52,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const [effects, setEffects] = useState<Schemas["Effect"][]>();
   const [theirs, setTheirs] = useState<Values>({});
   const [busy, setBusy] = useState(false);
+  const { ended } = useSession();
   const element = useRef<HTMLFormElement>(null);
   const [edited, setEdited] = useState<string[]>([]);
   const refused = problem?.document.errors ?? [];
@@ -84,7 +86,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     setProblem(undefined);
     setEdited([]);
     try {
-      const coming = preview && !effects ? await preview(values, base) : [];
+      const coming = preview && !effects ? (await preview(values, base)).filter(concernsAnyone) : [];
       if (coming.length > 0) setEffects(coming);
       else {
         if (!(await settled())) return setBusy(false);
@@ -147,7 +149,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       {effects && <Effects of={effects} />}
       <p class="actions">
         <button type="submit" aria-disabled={busy}>
-          {busy ? "Working …" : ready}
+          {busy ? working(ended) : ready}
         </button>
         {effects ? (
           <button type="button" class="plain" onClick={() => setEffects(undefined)}>
@@ -172,12 +174,17 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   );
 }
 
+const working = (ended: boolean): string => (ended ? "Waits until you sign in again above …" : "Working …");
+
 /** notBesideFields returns the problem without the faults that fields show. */
 function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault[]): Problem {
   if (faults.length > 0 && unplaced.length === 0)
     return new Problem({ title: document.title, detail: "Nothing was saved: look at what is marked above." });
   return new Problem({ ...document, errors: unplaced });
 }
+
+/** concernsAnyone reports whether an effect is worth a question: terms that no team has accepted yet concern nobody. */
+export const concernsAnyone = (e: Schemas["Effect"]): boolean => e.kind !== "terms" || (e.count ?? 0) > 0;
 
 const effectWords: Record<Schemas["Effect"]["kind"], string> = {
   audience: "Who sees it",

@@ -46,7 +46,7 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
 
 /**
  * Loaded shows its children once the data is read. The title is the heading of the screen until then. If reading again
- * fails, the former data stays.
+ * fails, the former data stays, unless the resource no longer exists for the reader.
  */
 export function Loaded<T>({
   of,
@@ -57,7 +57,7 @@ export function Loaded<T>({
   title?: string;
   children: (data: T) => ComponentChildren;
 }) {
-  if (of.data !== undefined) return <>{children(of.data)}</>;
+  if (of.data !== undefined && !gone(of.error)) return <>{children(of.data)}</>;
   if (of.error)
     return (
       <>
@@ -67,6 +67,9 @@ export function Loaded<T>({
     );
   return <Busy />;
 }
+
+/** gone reports whether a resource was deleted or withheld. */
+export const gone = (error: Problem | undefined): boolean => [403, 404, 410].includes(error?.document.status ?? 0);
 
 /** Busy is the placeholder for data that is being read. */
 export const Busy = () => (
@@ -85,7 +88,7 @@ export function Items<T>({
   empty: ComponentChildren;
   children: (items: T[]) => ComponentChildren;
 }) {
-  if (!of.items) return of.error ? <Failure of={of.error} retry={of.reload} /> : <Busy />;
+  if (!of.items || gone(of.error)) return of.error ? <Failure of={of.error} retry={of.reload} /> : <Busy />;
   return (
     <>
       {of.items.length === 0 ? <div class="empty">{empty}</div> : children(of.items)}
@@ -206,31 +209,41 @@ type Acts = {
   children: ComponentChildren;
   plain?: boolean;
   label?: string;
-  ask?: ComponentChildren;
+  /** ask is a question, or computes one when the button is pressed. */
+  ask?: ComponentChildren | (() => Promise<ComponentChildren>);
 };
 
 /**
  * Action is a button that runs an action, and shows its error. With ask, it asks for a confirmation first, because the
- * action cannot be undone.
+ * action cannot be undone, or because others learn of it.
  */
 export function Action({ run, children, plain, label, ask }: Acts) {
   const [busy, setBusy] = useState(false);
-  const [asked, setAsked] = useState(false);
+  const [asked, setAsked] = useState<ComponentChildren>();
   const [failed, setFailed] = useState<Problem>();
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => () => passFocus(button.current), []);
   const act = async (): Promise<void> => {
-    if (busy) return;
     button.current?.focus(); // The other button is removed.
+    await attempt(run);
+    setAsked(undefined);
+  };
+  const attempt = async (what: () => Promise<unknown>): Promise<void> => {
+    if (busy) return;
     setBusy(true);
     setFailed(undefined);
     try {
-      await run();
+      await what();
     } catch (error) {
       setFailed(toProblem(error));
     }
     setBusy(false);
-    setAsked(false);
+  };
+  const press = (): void => {
+    if (asked) setAsked(undefined);
+    else if (typeof ask === "function") void attempt(async () => setAsked(await ask()));
+    else if (ask) setAsked(ask);
+    else void act();
   };
   // The pressed button becomes the button to cancel, so that a double click does nothing.
   return (
@@ -249,7 +262,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
         class={plain ? "plain" : ""}
         aria-label={asked ? undefined : label}
         aria-disabled={busy}
-        onClick={() => (ask ? setAsked(!asked) : void act())}
+        onClick={press}
       >
         {asked ? "Cancel" : children}
       </button>

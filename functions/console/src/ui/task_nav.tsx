@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
-import { Heading, Loaded } from "./show";
+import { Heading } from "./show";
+import { Visible } from "./visible";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
@@ -22,7 +23,7 @@ export function TaskFrame({
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId } });
   const me = useMe();
   return (
-    <Loaded of={task} title="Task">
+    <Visible of={task} title="Task">
       {t => (
         <>
           <Heading title={at ? `${title} · ${t.name}` : t.name}>
@@ -33,7 +34,7 @@ export function TaskFrame({
           {children({ task: t, me })}
         </>
       )}
-    </Loaded>
+    </Visible>
   );
 }
 
@@ -54,8 +55,10 @@ function TaskNav({ task, me, at }: OfTask & { at: string }) {
     ["", "Overview"],
     ["/leaderboard", "Leaderboard"],
   ];
-  if (mine) links.push(["/team", "Team"], ["/submit", "Submit"], ["/runs", "My runs"]);
-  else if (me && !organizer) links.push(["/join", "Take part"]);
+  if (mine) links.push(["/team", "Team"]);
+  if (mine?.state === "accepted") links.push(["/submit", "Submit"]);
+  if (mine) links.push(["/runs", "My runs"]);
+  if (!mine && me && !organizer) links.push(["/join", "Take part"]);
   if (organizer || isAdmin(me)) links.push(["/desk", "Manage"], ["/edit", "Edit"]);
   return (
     <nav aria-label="Task">

@@ -1,0 +1,37 @@
+// A resource of a screen, or a form to sign in for readers who may see it only with their login.
+import type { ComponentChildren } from "preact";
+import type { Loading } from "../data";
+import { useSession } from "../session";
+import { Heading, Loaded } from "./show";
+import { SignIn } from "./sign_in_form";
+
+const hidden = [401, 404]; // what the server answers about a resource that exists only for some users
+
+/**
+ * Visible shows its children once the data is read, like Loaded. Somebody who is signed out and does not find the
+ * resource can sign in, and stays at the address.
+ */
+export function Visible<T>({
+  of,
+  title,
+  children,
+}: {
+  of: Loading<T>;
+  title: string;
+  children: (data: T) => ComponentChildren;
+}) {
+  const { signedIn } = useSession();
+  if (!signedIn && of.error && hidden.includes(of.error.document.status ?? 0))
+    return (
+      <>
+        <Heading title={title}>{title}</Heading>
+        <p>Nothing is public at this address. If you take part or organize, sign in: you stay at this address.</p>
+        <SignIn />
+      </>
+    );
+  return (
+    <Loaded of={of} title={title}>
+      {children}
+    </Loaded>
+  );
+}

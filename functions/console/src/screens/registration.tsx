@@ -1,16 +1,18 @@
 // A team, for organizers: members, the rest of its quota, and exceptions.
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
+import { count } from "../plural";
 import type { Screen } from "../route";
 import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { Form } from "../ui/form";
+import { Invitations } from "../ui/invitations";
+import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
 import { TaskFrame } from "../ui/task_nav";
-import { Deadline, When } from "../ui/time";
+import { Deadline, moment, When } from "../ui/time";
 import { filled, type Values } from "../ui/values";
-import { Left } from "./task";
 
 const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
 
@@ -46,7 +48,7 @@ const One = ({ of: r, ids, changed }: Props) => (
       <dd>
         {peopleOf(r).map(p => (
           <span key={p.id}>
-            <bdi>{p.name || p.id}</bdi>{" "}
+            <bdi>{p.name || "A user without a name"}</bdi>{" "}
             <span class="small quiet">
               <bdi>{p.email}</bdi>
             </span>
@@ -88,13 +90,15 @@ const One = ({ of: r, ids, changed }: Props) => (
       )}
       {r.quota && (
         <>
-          <dt>Quota</dt>
+          <dt>May submit</dt>
           <dd>
-            <Left quota={r.quota} />
+            <Quotas taskId={r.taskId} of={r.quota} />
           </dd>
         </>
       )}
     </dl>
+    <h3>Invitations</h3>
+    <Invitations to={ids} what="a member" />
     <h3>Exceptions</h3>
     <Exceptions ids={ids} members={r.members} />
   </>
@@ -107,8 +111,7 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
     useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ??
     [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
-  const said = (r: Schemas["Run"]): string =>
-    `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${new Date(r.createdAt).toLocaleString()}`;
+  const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;
   const grantable = (v: Values): Values => {
     if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
     throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
@@ -128,8 +131,8 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
                   Until <Deadline at={e.closesAt} />.{" "}
                 </>
               )}
-              {e.perDay && `${e.perDay} runs more a day. `}
-              {e.total && `${e.total} runs more in all. `}
+              {e.perDay && `${count(e.perDay, "run")} more in 24 hours. `}
+              {e.total && `${count(e.total, "run")} more in all. `}
               {e.runId && (
                 <>
                   <bdi>{runs.filter(r => r.id === e.runId).map(said)[0] ?? "A run"}</bdi> does not count.{" "}
@@ -162,7 +165,7 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
           <>
             <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />
             <Instant f={f} name="closesAt" label="A later close" />
-            <Whole f={f} name="perDay" label="More runs a day" min={1} hint="Beyond the limit of everyone." />
+            <Whole f={f} name="perDay" label="More runs in 24 hours" min={1} hint="Beyond the limit of everyone." />
             <Whole f={f} name="total" label="More runs in all" min={1} hint="Beyond the limit of everyone." />
             <Choice
               f={f}

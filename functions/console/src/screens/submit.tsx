@@ -2,22 +2,24 @@
 import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
+import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem } from "../problem";
+import { blindedNote, leftOf, takes } from "../quota_words";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
 import { sampleOf } from "../run_formats";
-import { stageOf, submissionTypes } from "../stage";
+import { submissionTypes } from "../stage";
 import { type Chosen, submit } from "../submission";
+import { asksForTerms, ChangedTerms } from "../ui/changed_terms";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
 import { Form } from "../ui/form";
-import { Items, Tag } from "../ui/show";
+import { Left, Window } from "../ui/quota";
+import { Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
-import { Deadline } from "../ui/time";
 import { filled, type Values } from "../ui/values";
-import { Left } from "./task";
 
 type Dataset = Schemas["Dataset"];
 type Type = Schemas["SubmissionDraft"]["type"];
@@ -32,16 +34,24 @@ export default function Submit({ params, query }: Screen) {
   );
 }
 
+const unaccepted = {
+  pending: "Your team can submit once the organizers have accepted it.",
+  rejected: "The organizers rejected your team: it does not take part, and cannot submit.",
+};
+
 function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams; baseline: boolean }) {
   const mine = registrationIn(me, task.id);
-  const types = submissionTypes(task);
-  const type = (query.get("type") ?? types[0]) as Type;
-  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
+  const ids = { taskId: task.id, registrationId: mine?.registrationId ?? "" };
+  const team = useGet(
+    mine && !baseline ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null,
+    { path: ids },
+    { refreshInterval: 60_000 },
+  );
   if (!baseline && mine?.state !== "accepted") {
     return (
       <p class="empty">
         {mine ? (
-          "Your team can submit once the organizers have accepted it."
+          unaccepted[mine.state as keyof typeof unaccepted]
         ) : (
           <>
             Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a>
@@ -56,9 +66,31 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
       </p>
     );
   }
+  return baseline || !mine ? (
+    <Forms task={task} query={query} baseline={baseline} quota={undefined} />
+  ) : (
+    <Loaded of={team}>
+      {r => (
+        <>
+          <ChangedTerms task={task} of={r} />
+          {!asksForTerms({ task, of: r }) && <Forms task={task} query={query} baseline={baseline} quota={r.quota} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+type Quota = Schemas["Quota"];
+
+type OfForm = { task: Schemas["Task"]; query: URLSearchParams; baseline: boolean; quota: Quota | undefined };
+
+/** Forms has a form for each type of submissions that the task takes. Baselines have no quota. */
+function Forms({ task, query, baseline, quota }: OfForm) {
+  const types = submissionTypes(task);
+  const type = (query.get("type") ?? types[0]) as Type;
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
   return (
     <>
-      {mine && !baseline && <Remaining taskId={task.id} registrationId={mine.registrationId} />}
       {types.length > 1 && (
         <Tabs
           label="What you submit"
@@ -68,42 +100,38 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
         />
       )}
       <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
-        {all => (
-          <Entry
-            key={type}
-            task={task}
-            type={type}
-            datasets={all.filter(d => baseline || stageOf(d.submissions) === "open")}
-            baseline={baseline}
-          />
-        )}
+        {all => <Entry key={type} task={task} type={type} all={all} quota={quota} baseline={baseline} />}
       </Items>
     </>
   );
 }
 
-function Remaining({ taskId, registrationId }: { taskId: string; registrationId: string }) {
-  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId, registrationId } });
-  return <p>{data?.quota ? <Left quota={data.quota} /> : <>&nbsp;</>}</p>;
-}
-
 type Sending = { name: string; doing: string; share: number };
 
-function Entry({
-  task,
-  type,
-  datasets,
-  baseline,
-}: {
-  task: Schemas["Task"];
-  type: Type;
-  datasets: Dataset[];
-  baseline: boolean;
-}) {
+type OfEntry = { task: Schemas["Task"]; type: Type; all: Dataset[]; quota: Quota | undefined; baseline: boolean };
+
+function Entry({ task, type, all, quota, baseline }: OfEntry) {
+  const quotaOf = (d: Dataset): Schemas["DatasetQuota"] | undefined => quota?.datasets?.find(q => q.datasetId === d.id);
+  const datasets = all.filter(d => takes(quotaOf(d)));
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
   const stop = useRef<AbortController>();
-  if (datasets.length === 0) return <p class="empty">No dataset of the task takes runs now.</p>;
+  const conditions = (
+    <ul>
+      {all.map(d => (
+        <li key={d.id}>
+          <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quotaOf(d)} />
+        </li>
+      ))}
+    </ul>
+  );
+  if (datasets.length === 0)
+    return (
+      <>
+        <p class="empty">You can submit to no dataset of the task now.</p>
+        {conditions}
+      </>
+    );
   const tell = (name: string, doing: string, share: number): void =>
     setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
   const act = async (values: Values): Promise<void> => {
@@ -119,11 +147,10 @@ function Entry({
     try {
       const { made, broken } = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
       await refresh();
-      const left = made.quota?.remainingToday;
       say(
         broken
           ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
-          : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`,
+          : `Submitted.${leftAfter(made.quota, all)}`,
       );
       if (baseline && !broken) go(`/tasks/${task.id}/edit`);
       else go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
@@ -143,20 +170,31 @@ function Entry({
         <>
           {type === "upload" && (
             <div data-field="files">
-              {datasets.map(d => (
-                <RunFile
-                  key={d.id}
-                  of={d}
-                  chosen={files[d.id]}
-                  choose={file => {
-                    f.markEdited("files");
-                    setFiles(all => ({ ...all, [d.id]: file }));
-                  }}
-                />
+              {all.map(d => (
+                <fieldset key={d.id} class="field">
+                  <legend>
+                    <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
+                  </legend>
+                  <p class="small">
+                    <Conditions of={d} quota={quotaOf(d)} />
+                  </p>
+                  {datasets.includes(d) && (
+                    <RunFile
+                      of={d}
+                      chosen={files[d.id]}
+                      refused={diagnosticsOf(f.faults, Object.keys(files).indexOf(d.id))}
+                      choose={file => {
+                        f.markEdited("files");
+                        setFiles(chosen => ({ ...chosen, [d.id]: file }));
+                      }}
+                    />
+                  )}
+                </fieldset>
               ))}
-              <Faults f={f} name="files" />
+              <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
             </div>
           )}
+          {type !== "upload" && conditions}
           {type === "image" && (
             <Text
               f={f}
@@ -222,37 +260,53 @@ function Entry({
   );
 }
 
-/** RunFile is the field for the file of a run, with the diagnostics of the server. */
-const RunFile = ({
-  of: d,
-  chosen,
-  choose,
-}: {
+/** leftAfter says how many runs can still be submitted to each dataset of a submission. */
+function leftAfter(quota: Quota | undefined, all: Dataset[]): string {
+  const said = (quota?.datasets ?? [])
+    .filter(q => q.left !== undefined)
+    .map(q => `${all.find(d => d.id === q.datasetId)?.name ?? "The dataset"}: ${leftOf(q).said}.`);
+  return said.length > 0 ? ` ${said.join(" ")}` : "";
+}
+
+/** Conditions says whether and until when a dataset takes runs, and when their scores are shown. */
+const Conditions = ({ of: d, quota: q }: { of: Dataset; quota: Schemas["DatasetQuota"] | undefined }) => (
+  <>
+    {q && (
+      <>
+        This dataset <Window of={q} />
+        {q.open && (
+          <>
+            : <Left of={q} />
+          </>
+        )}
+        .{" "}
+      </>
+    )}
+    {blindedNote(d)}
+  </>
+);
+
+type OfFile = {
   of: Dataset;
   chosen: File | undefined;
+  refused: Schemas["Diagnostic"][];
   choose: (file: File) => void;
-}) => (
-  <fieldset class="field">
-    <legend>
-      <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
-    </legend>
-    {d.submissions?.closesAt && (
-      <p class="small">
-        Until <Deadline at={d.submissions.closesAt} />
-      </p>
-    )}
-    <CheckedFile
-      label={`Run on ${d.name}`}
-      chosen={chosen}
-      choose={choose}
-      as={files => ({ datasetId: d.id, run: { files } })}
-      good="The file can be submitted."
-      bad="Correct the file, and choose it again. Nothing is counted yet."
-      hint={
-        <>
-          Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code>
-        </>
-      }
-    />
-  </fieldset>
+};
+
+/** RunFile is the field for the file of a run, with the diagnostics of the server. */
+const RunFile = ({ of: d, chosen, refused, choose }: OfFile) => (
+  <CheckedFile
+    label={`Run on ${d.name}`}
+    chosen={chosen}
+    choose={choose}
+    refused={refused}
+    as={files => ({ datasetId: d.id, run: { files } })}
+    good="The file can be submitted."
+    bad="Correct the file, and choose it again. Nothing is counted yet."
+    hint={
+      <>
+        Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code>
+      </>
+    }
+  />
 );

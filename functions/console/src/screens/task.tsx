@@ -1,6 +1,7 @@
 // A task, for its participants: description, dates, datasets, and how to take part.
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
+import { count } from "../plural";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
@@ -8,6 +9,7 @@ import { registers, stageOf, submissionTypes } from "../stage";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
+import { Quotas } from "../ui/quota";
 import { Code, Items, Members, Tag } from "../ui/show";
 import { type OfTask, Organizer, TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
@@ -20,7 +22,11 @@ export default function TaskScreen({ params }: Screen) {
   );
 }
 
-const modes = { open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" };
+const modes = {
+  open: "Open: you take part at once",
+  approval: "Organizers accept teams",
+  closed: "By invitation of the organizers",
+};
 const types = { upload: "files", image: "container images", repository: "repositories" };
 
 function Overview({ task, me }: OfTask) {
@@ -77,7 +83,7 @@ function Overview({ task, me }: OfTask) {
           {limits(s)}
         </dd>
       </dl>
-      {mine?.state === "accepted" && <Quota taskId={task.id} registrationId={mine.registrationId} />}
+      {mine?.state === "accepted" && <OfTeam taskId={task.id} registrationId={mine.registrationId} />}
       <Announcements taskId={task.id} />
       <h2>Datasets</h2>
       <Datasets task={task} organizer={organizes(me, task.organizerId)} />
@@ -92,7 +98,7 @@ function Overview({ task, me }: OfTask) {
 }
 
 const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
-  [s?.perDay && `${s.perDay} runs a day`, s?.total && `${s.total} runs in all`]
+  [s?.perDay && `${count(s.perDay, "run")} in 24 hours`, s?.total && `${count(s.total, "run")} in all`]
     .filter(Boolean)
     .map(l => `; ${l}`)
     .join("");
@@ -114,7 +120,7 @@ function Next({ task, me }: OfTask) {
       <p class="notice">
         {mine.state === "pending"
           ? "The organizers decide about your registration."
-          : "The organizers rejected your registration."}{" "}
+          : "The organizers rejected your team: it does not take part."}{" "}
         <a href={`#/tasks/${task.id}/team`}>See it</a>
       </p>
     );
@@ -133,16 +139,12 @@ function Next({ task, me }: OfTask) {
   ) : null;
 }
 
-function Quota({ taskId, registrationId }: { taskId: string; registrationId: string }) {
+function OfTeam({ taskId, registrationId }: { taskId: string; registrationId: string }) {
   const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId, registrationId } });
   if (!data) return null;
   return (
     <>
-      {data.quota && (
-        <p>
-          <Left quota={data.quota} />
-        </p>
-      )}
+      {data.quota && <Quotas taskId={taskId} of={data.quota} />}
       {data.exceptions?.map(e => (
         <p class="notice" key={e.id}>
           The organizers granted your team <Granted of={e} />: <bdi>{e.reason}</bdi>
@@ -160,25 +162,6 @@ function Granted({ of: e }: { of: Schemas["Exception"] }) {
       </>
     );
   return e.runId ? <>a run that does not count</> : <>more runs</>;
-}
-
-/** Left shows the rest of a quota. */
-export function Left({ quota: q }: { quota: Schemas["Quota"] | Schemas["DatasetQuota"] }) {
-  const said = [
-    q.remainingToday !== undefined && `${q.remainingToday} of ${q.perDay} today`,
-    q.remaining !== undefined && `${q.remaining} of ${q.total} in all`,
-  ].filter(Boolean);
-  return said.length > 0 ? (
-    <>
-      Runs left: {said.join(", ")}
-      {q.resetsAt && q.remainingToday === 0 && (
-        <>
-          ; more <When at={q.resetsAt} />
-        </>
-      )}
-      .
-    </>
-  ) : null;
 }
 
 function Announcements({ taskId }: { taskId: string }) {

@@ -4,14 +4,15 @@ import { patch, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useNewest } from "../data";
 import { type Me, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
+import { ChangedTerms } from "../ui/changed_terms";
 import { stateKinds } from "../ui/decide";
 import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
-import { TeamFields, TermsField } from "../ui/registration_fields";
+import { Quotas } from "../ui/quota";
+import { TeamFields } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { mergePatch, type Values } from "../ui/values";
-import { Left } from "./task";
 
 type Registration = Schemas["Registration"];
 const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
@@ -36,7 +37,7 @@ export default function Team({ params }: Screen) {
 const stated = {
   accepted: "Your team takes part.",
   pending: "The organizers decide about your team. This page says so once they have.",
-  rejected: "The organizers rejected your team: it cannot submit.",
+  rejected: "The organizers rejected your team: it does not take part, and cannot submit.",
 };
 const fields = (r: Registration): Values => ({
   team: r.team,
@@ -63,7 +64,6 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
       {r => {
         const out = r.state === "rejected";
         const owner = r.userId === me!.id && !out; // Only organizers change a rejected team.
-        const asked = !out && task.terms && r.acceptedTerms !== task.terms.version;
         return (
           <>
             <p>
@@ -73,27 +73,19 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
                   Others see it as <bdi>{r.alias}</bdi>.
                 </>
               )}{" "}
-              {r.quota && !out && <Left quota={r.quota} />}
             </p>
-            {asked && (
-              <section class="notice" aria-label="Changed terms">
-                <p>The terms of the task have changed. Your team submits again once you accept them.</p>
-                <Form
-                  name={`terms ${registrationId}`}
-                  initial={{}}
-                  button="Accept"
-                  submit={v => change(v, "Accepted.")}
-                >
-                  {f => <TermsField f={f} terms={task.terms} />}
-                </Form>
-              </section>
-            )}
+            {r.quota && !out && <Quotas taskId={task.id} of={r.quota} />}
+            <ChangedTerms task={task} of={r} />
             <h3>Members</h3>
             <Members of={r} me={me!} ids={ids} hand={userId => change({ userId }, "The team has a new owner.")} />
             {owner && (
               <>
                 <h3>Invitations</h3>
-                <Invitations to={ids} what="a member" />
+                {task.registration?.mode === "closed" ? (
+                  <p>In this task only the organizers invite to teams. Ask them for a link for your new member.</p>
+                ) : (
+                  <Invitations to={ids} what="a member" />
+                )}
               </>
             )}
             <h3>About the team</h3>

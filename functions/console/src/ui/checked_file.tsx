@@ -16,9 +16,11 @@ type Props = {
   as: (files: { name: string; content: string }[]) => Schemas["ValidatorInput"];
   good: string;
   bad: string;
+  /** refused holds the faults with which the server refused a submission of the file. */
+  refused?: Schemas["Diagnostic"][];
 };
 
-export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Props) {
+export function CheckedFile({ label, hint, chosen, choose, as, good, bad, refused = [] }: Props) {
   const [verdict, setVerdict] = useState<Verdict | "asking" | "later">();
   const [problem, setProblem] = useState<Problem>();
   useEffect(() => {
@@ -38,15 +40,23 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Prop
       current = false;
     };
   }, [chosen, JSON.stringify(as([]))]);
+  const checked = typeof verdict === "object" ? verdict : undefined;
+  const known = checked && !checked.valid;
   return (
     <>
       <FileField label={label} hint={hint} chosen={chosen ? [chosen] : []} choose={([file]) => choose(file!)} />
       <div role="status">
         {verdict === "asking" && <p>The server reads the file …</p>}
         {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
-        {typeof verdict === "object" && <p>{summaryOf(verdict, good, bad)}</p>}
+        {checked && (refused.length === 0 || known) && <p>{summaryOf(checked, good, bad)}</p>}
+        {refused.length > 0 && !known && (
+          <p>
+            <Tag kind="bad">not valid</Tag> {bad}
+          </p>
+        )}
       </div>
-      {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
+      {checked && (refused.length === 0 || known) && <Diagnostics of={checked.diagnostics} lines={checked.lines} />}
+      {!known && <Diagnostics of={refused} lines={checked?.lines} />}
       {problem && <Failure of={problem} />}
     </>
   );

@@ -1,0 +1,35 @@
+// The terms of a task that a team has not accepted yet.
+import { patch, type Schemas } from "../api";
+import { done } from "../data";
+import { Form } from "./form";
+import { TermsField } from "./registration_fields";
+
+type Props = { task: Schemas["Task"]; of: Pick<Schemas["Registration"], "id" | "state" | "acceptedTerms"> };
+
+/** asksForTerms reports whether a team must accept the present terms before it submits again. */
+export const asksForTerms = ({ task, of: r }: Props): boolean =>
+  r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
+
+/** ChangedTerms asks a team to accept the present terms, unless it has accepted them. */
+export const ChangedTerms = ({ task, of: r }: Props) =>
+  asksForTerms({ task, of: r }) ? (
+    <section class="notice" aria-label="Changed terms">
+      <p>
+        {r.acceptedTerms ? "The terms of the task have changed." : "The task has terms."} Your team submits once it has
+        accepted them. One member accepts for all.
+      </p>
+      <Form
+        name={`terms ${r.id}`}
+        initial={{}}
+        button="Accept"
+        submit={v =>
+          done(
+            patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId: task.id, registrationId: r.id }, v),
+            "Accepted.",
+          )
+        }
+      >
+        {f => <TermsField f={f} terms={task.terms} />}
+      </Form>
+    </section>
+  ) : null;

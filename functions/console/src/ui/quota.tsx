@@ -1,0 +1,65 @@
+// What is left of the quotas of a team, for each dataset.
+import type { Schemas } from "../api";
+import { useList } from "../data";
+import { leftOf, limitsOf, windowOf } from "../quota_words";
+import { Deadline, When } from "./time";
+
+type Quota = Schemas["Quota"];
+
+/** Left shows how many runs can be submitted now, and when the next one can. */
+export function Left({ of: q }: { of: Schemas["DatasetQuota"] }) {
+  const { said, next } = leftOf(q);
+  const limits = limitsOf(q);
+  return (
+    <>
+      {said}
+      {limits && ` (at most ${limits})`}
+      {next && (
+        <>
+          , one more <When at={next} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Window shows whether and until when a dataset takes runs. */
+export function Window({ of: q }: { of: Schemas["DatasetQuota"] }) {
+  const { said, at } = windowOf(q);
+  return (
+    <>
+      {said} {at && <Deadline at={at} />}
+    </>
+  );
+}
+
+/** Quotas shows for each dataset of a task what a team may submit now. */
+export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [taskId] } }).items ?? [];
+  const limits = limitsOf(quota);
+  const shown = (quota.datasets ?? []).flatMap(q => {
+    const name = datasets.find(d => d.id === q.datasetId)?.name;
+    return name ? [{ q, name }] : [];
+  });
+  return (
+    <>
+      {shown.length > 0 && (
+        <ul aria-label="Runs left" class="small">
+          {shown.map(({ q, name }) => (
+            <li key={q.datasetId}>
+              <bdi>{name}</bdi>{" "}
+              {q.open ? (
+                <>
+                  <Window of={q} />: <Left of={q} />
+                </>
+              ) : (
+                <Window of={q} />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {limits && <p class="small quiet">Over all datasets of the task a team may submit {limits}.</p>}
+    </>
+  );
+}

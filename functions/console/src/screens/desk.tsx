@@ -1,13 +1,19 @@
 // The open work of the reader's organizers in all of their tasks, in one list.
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
+import useSWR from "swr";
 import type { Schemas } from "../api";
-import { useList } from "../data";
+import { read, useList } from "../data";
 import { Problem } from "../problem";
+import { change as publish, question } from "../publishing";
+import { publishable } from "../publishing_question";
+import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
-import { useMe } from "../roles";
+import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import { stageOf } from "../stage";
+import { rejectedTeams } from "../teams";
 import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
 import { Action, Busy, Heading, Items, Listed, Tag } from "../ui/show";
@@ -34,7 +40,38 @@ export default function Desk({ query }: Screen) {
         {signedIn ? <Busy /> : <SignIn />}
       </>
     );
+  return <Of me={me} query={query} />;
+}
+
+type Membership = Me["memberships"][number];
+const named = (m: Membership): string => m.organizerName ?? "Organizer";
+const most = 100; // todos of an organizer that one request counts
+
+/** useTodos returns the number of todos of each organizer, at most most. */
+function useTodos(of: Membership[]): Map<string, number> {
+  const { data } = useSWR(
+    of.length > 1 && ["todos", of.map(m => m.organizerId)],
+    async () => {
+      const path = "/v1/organizers/{organizerId}/todos";
+      const query = { limit: most, fields: ["id" as const] };
+      const counts = of.map(({ organizerId }) =>
+        read(path, { path: { organizerId }, query }).then((p): [string, number] => [organizerId, p?.data.length ?? 0]),
+      );
+      return new Map(await Promise.all(counts));
+    },
+    { refreshInterval: 20_000 },
+  );
+  return data ?? new Map();
+}
+
+function Of({ me, query }: { me: Me; query: URLSearchParams }) {
   const at = me.memberships.find(m => m.organizerId === query.get("organizer")) ?? me.memberships[0];
+  const todos = useTodos(me.memberships);
+  const waiting = (organizerId: string): string => {
+    const count = todos.get(organizerId) ?? 0;
+    return count === 0 ? "" : ` (${count}${count === most ? "+" : ""})`;
+  };
+  const elsewhere = me.memberships.filter(m => m !== at && waiting(m.organizerId));
   return (
     <>
       <Heading title="Organize">Organize</Heading>
@@ -48,7 +85,7 @@ export default function Desk({ query }: Screen) {
           {me.memberships.length > 1 && (
             <Tabs
               label="Organizer"
-              options={Object.fromEntries(me.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]))}
+              options={Object.fromEntries(me.memberships.map(m => [m.organizerId, named(m) + waiting(m.organizerId)]))}
               value={at.organizerId}
               choose={organizer => view(query, { organizer })}
             />
@@ -68,7 +105,7 @@ export default function Desk({ query }: Screen) {
             </a>
           </p>
           <h2>What waits</h2>
-          <Waiting key={at.organizerId} organizerId={at.organizerId} />
+          <Waiting key={at.organizerId} organizerId={at.organizerId} elsewhere={elsewhere} />
         </>
       )}
     </>
@@ -117,7 +154,45 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
 
 const ofRun = (t: Todo): boolean => t.kind === "run.unreviewed" || t.kind === "run.failed";
 
-function Waiting({ organizerId }: { organizerId: string }) {
+/** NothingHere says that an organizer has no todos, and names the reader's other organizers that have some. */
+const NothingHere = ({ elsewhere }: { elsewhere: Membership[] }) =>
+  elsewhere.length === 0 ? (
+    <p>Nothing waits for you. Teams that want to take part, runs to review and what went wrong come here.</p>
+  ) : (
+    <p>
+      Nothing waits here, but in{" "}
+      {elsewhere.map((m, i) => (
+        <Fragment key={m.organizerId}>
+          {i > 0 && ", "}
+          <a href={`#/desk?organizer=${m.organizerId}`}>
+            <bdi>{named(m)}</bdi>
+          </a>
+        </Fragment>
+      ))}
+      .
+    </p>
+  );
+
+/** useStanding returns which runs of todos are marked as final, and which belong to rejected teams. */
+function useStanding(todos: Todo[]): (t: Todo) => { final?: boolean; rejected?: boolean } {
+  const runs = todos.filter(ofRun);
+  const ids = runs.map(t => t.runId!);
+  const tasks = [...new Set(runs.map(t => t.taskId))].sort();
+  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
+  const finals = useSWR(
+    ids.length > 0 && ["finals", ids],
+    async () => {
+      const pages = chunks(ids, 50).map(some =>
+        read("/v1/evaluations", { query: { "filter[runId]": some, limit: 100, fields: ["runId", "final"] } }),
+      );
+      return new Set((await Promise.all(pages)).flatMap(p => p?.data.filter(e => e.final).map(e => e.runId) ?? []));
+    },
+    { keepPreviousData: true },
+  ).data;
+  return t => ({ final: finals?.has(t.runId!), rejected: rejected?.get(t.taskId)?.has(t.team) });
+}
+
+function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
   const all = useList(
     "/v1/organizers/{organizerId}/todos",
     { path: { organizerId }, query: { limit: 100 } },
@@ -147,14 +222,15 @@ function Waiting({ organizerId }: { organizerId: string }) {
     if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Problem(failed[0].problem!);
   };
+  const standing = useStanding(all.items ?? []);
   const teams = chosen.filter(t => t.kind === "registration.pending");
   const runs = chosen.filter(ofRun);
-  const completed = runs.filter(t => t.kind === "run.unreviewed");
+  const completed = runs
+    .filter(t => t.kind === "run.unreviewed")
+    .map(t => ({ ...t, ...standing(t), runId: t.runId!, datasetId: t.datasetId! }));
+  const published = publishable(completed);
   return (
-    <Items
-      of={all}
-      empty={<p>Nothing waits for you. Teams that want to take part, runs to review and what went wrong come here.</p>}
-    >
+    <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>
       {items => (
         <>
           <p class="actions">
@@ -169,9 +245,9 @@ function Waiting({ organizerId }: { organizerId: string }) {
                 </Action>
               </>
             )}
-            {completed.length > 0 && (
-              <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>
-                Unblind and publish {completed.length}
+            {published.length > 0 && (
+              <Action plain ask={() => question(completed)} run={() => act(published, publish, "published")}>
+                Unblind and publish {published.length}
               </Action>
             )}
             {runs.length > 0 && (
@@ -198,12 +274,10 @@ function Waiting({ organizerId }: { organizerId: string }) {
                     </>
                   )}{" "}
                   <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag>{" "}
+                  {standing(t).final && <Tag kind="good">final</Tag>}{" "}
+                  {ofRun(t) && standing(t).rejected && <Tag kind="bad">team rejected</Tag>}{" "}
                   <span class="small quiet">
-                    <bdi>
-                      {[t.taskName ?? t.taskId, datasets.find(d => d.id === t.datasetId)?.name]
-                        .filter(Boolean)
-                        .join(", ")}
-                    </bdi>
+                    <bdi>{[t.taskName, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>
                     , {ago(t.since)}
                   </span>
                 </label>

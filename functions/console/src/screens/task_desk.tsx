@@ -1,24 +1,25 @@
 // The open work in one task, for organizers: registrations, reviews and announcements.
 import { useState } from "preact/hooks";
-import { patch, post, remove, type Schemas } from "../api";
-import { done, refresh, useGet, useList } from "../data";
+import useSWR from "swr";
+import type { Schemas } from "../api";
+import { refresh, useGet, useList } from "../data";
 import { Problem } from "../problem";
+import { change as publish, question } from "../publishing";
+import { publishable } from "../publishing_question";
 import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
+import { rejectedTeams } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf, stateKinds } from "../ui/decide";
-import { Area, Text } from "../ui/fields";
-import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
-import { Markdown } from "../ui/lazy";
 import { nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Action, Failure, Items, Listed, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
-import { mergePatch } from "../ui/values";
+import { Announcements } from "./announcements";
 
 const parts = { runs: "Runs", registrations: "Teams", announcements: "Announcements" };
 
@@ -62,7 +63,6 @@ export default function TaskDesk({ params, query }: Screen) {
 type Run = Schemas["Run"];
 const states = { completed: "Completed", failed: "Failed", all: "All" };
 const bulk: [said: string, change: Schemas["ReviewChange"], became: string][] = [
-  ["Unblind and publish", { blinded: false, published: true }, "published"],
   ["Unblind", { blinded: false }, "unblinded"],
   ["Withdraw", { published: false }, "withdrawn"],
   ["Blind", { blinded: true, published: false }, "blinded"],
@@ -80,13 +80,17 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const chosen = ids.filter(id => ticked.includes(id)); // Ticked runs may have left the list since.
-  const act = async (change: Schemas["ReviewChange"], became: string): Promise<void> => {
+  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
+  const candidates = (runs.items ?? [])
+    .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.
+    .map(r => ({ runId: r.id, datasetId: d.id, team: r.team, final: r.final, rejected: rejected?.has(r.team) }));
+  const chosen = candidates.map(c => c.runId);
+  const act = async (change: Schemas["ReviewChange"], became: string, of = chosen): Promise<void> => {
     const { failed, undo } = await conclude(
-      chosen.map(runId => ({ runId, datasetId: d.id })),
+      of.map(runId => ({ runId, datasetId: d.id })),
       change,
     );
-    const count = chosen.length - failed.length;
+    const count = of.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();
@@ -114,6 +118,22 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
           <>
             <p class="actions">
               <SelectAll ids={ids} chosen={chosen.length} tick={setTicked} />
+              {publishable(candidates).length > 0 && rejected && (
+                <Action
+                  plain
+                  label={`Unblind and publish: ${publishable(candidates).length}`}
+                  ask={() => question(candidates)}
+                  run={() =>
+                    act(
+                      publish,
+                      "published",
+                      publishable(candidates).map(c => c.runId),
+                    )
+                  }
+                >
+                  Unblind and publish
+                </Action>
+              )}
               {chosen.length > 0 &&
                 bulk.map(([said, change, became]) => (
                   <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, became)}>
@@ -123,7 +143,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
             {chunks(items, 50).map((page, i) => (
-              <Rows key={i} of={page} ticked={ticked} tick={setTicked} />
+              <Rows key={i} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
             ))}
           </>
         )}
@@ -133,7 +153,17 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
 }
 
 /** Rows shows the runs of one page. One request reads their evaluations. */
-function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (ids: string[]) => void }) {
+function Rows({
+  of: runs,
+  ticked,
+  tick,
+  rejected,
+}: {
+  of: Run[];
+  ticked: string[];
+  tick: (ids: string[]) => void;
+  rejected: Set<string> | undefined;
+}) {
   const scores = useGet(
     "/v1/evaluations",
     { query: { "filter[runId]": runs.map(r => r.id), limit: 100 } },
@@ -157,7 +187,8 @@ function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (
                   : <bdi>{nameOf(r)}</bdi>
                 </>
               )}{" "}
-              <StateTag of={r.state} />{" "}
+              <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
+              {rejected?.has(r.team) && <Tag kind="bad">team rejected</Tag>}{" "}
               {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
@@ -212,74 +243,6 @@ function Teams({ taskId }: { taskId: string }) {
       </Listed>
       <h3>Invitations</h3>
       <Invitations to={{ taskId }} what="a team" />
-    </>
-  );
-}
-
-function Announcements({ taskId }: { taskId: string }) {
-  const all = useList("/v1/tasks/{taskId}/announcements", { path: { taskId } });
-  const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
-  const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => (
-    <>
-      <Text f={f} name="title" label="Title" required max={200} />
-      <Area f={f} name="body" label="Text" hint="Markdown." />
-    </>
-  );
-  const drop = (a: Schemas["Announcement"]): Promise<void> =>
-    done(
-      remove(one, { taskId, announcementId: a.id }),
-      "The announcement is deleted. E-mails that were sent stay sent.",
-    );
-  return (
-    <>
-      <Form
-        name={`announcement ${taskId}`}
-        initial={{}}
-        button="Announce"
-        submit={v =>
-          done(
-            post("/v1/tasks/{taskId}/announcements", { taskId }, v),
-            "Announced. The page of the task shows it; teams that take part get an e-mail, where this server sends any.",
-          )
-        }
-      >
-        {fields}
-      </Form>
-      <Items of={all} empty={<p>Nothing was announced yet.</p>}>
-        {items => (
-          <>
-            {items.map(a => (
-              <article class="card" key={a.id}>
-                <h3>
-                  <bdi>{a.title}</bdi>{" "}
-                  <span class="small quiet">
-                    <When at={a.createdAt} />
-                  </span>
-                </h3>
-                {a.body && <Markdown source={a.body} top={4} />}
-                <details>
-                  <summary>Change</summary>
-                  <Form
-                    name={`announcement ${a.id}`}
-                    initial={{ title: a.title, body: a.body }}
-                    submit={(v, base) =>
-                      done(
-                        patch(one, { taskId, announcementId: a.id }, mergePatch(base, v)),
-                        "Saved. It is not sent again.",
-                      )
-                    }
-                  >
-                    {fields}
-                  </Form>
-                  <Action plain label={`Delete ${a.title}`} ask="It cannot be restored." run={() => drop(a)}>
-                    Delete
-                  </Action>
-                </details>
-              </article>
-            ))}
-          </>
-        )}
-      </Items>
     </>
   );
 }

@@ -1,5 +1,7 @@
 // The decision of organizers whether teams take part.
 import { patch, type Schemas } from "../api";
+import { read } from "../data";
+import { count } from "../plural";
 import { Action } from "./show";
 import { say } from "./status";
 
@@ -33,6 +35,21 @@ export async function decide(
   say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
 }
 
+/** lostBy returns what organizers are asked before they reject a team that takes part. */
+async function lostBy(r: Registration): Promise<string> {
+  const runs = await read("/v1/runs", {
+    query: { "filter[taskId]": [r.taskId], "filter[userId]": r.members.slice(0, 50), limit: 200 },
+  });
+  const own = runs?.data.filter(o => o.team === r.team) ?? [];
+  const more = runs?.links.next ? "at least " : "";
+  const finals = own.filter(o => o.final).length;
+  return (
+    `Reject ${r.team}, which takes part? It can no longer submit, and its ${count(r.members.length, "member")} ` +
+    `${r.members.length === 1 ? "is" : "are"} told. It has ${more}${count(own.length, "run")}, ` +
+    `${finals || "none"} marked as final. What is published stays published.`
+  );
+}
+
 /** Decide has the buttons for decisions about a team: open decisions, or all, such as rejecting an accepted team. */
 export const Decide = ({
   of: r,
@@ -50,7 +67,12 @@ export const Decide = ({
       </Action>
     )}
     {(all ? r.state !== "rejected" : r.state === "pending") && (
-      <Action plain label={`Reject ${r.team}`} run={() => decide([r], "rejected", changed)}>
+      <Action
+        plain
+        label={`Reject ${r.team}`}
+        ask={r.state === "accepted" && (() => lostBy(r))}
+        run={() => decide([r], "rejected", changed)}
+      >
         Reject
       </Action>
     )}

@@ -1,0 +1,33 @@
+// What organizers are asked before they publish many runs at once.
+import { count } from "./plural";
+
+/** Candidate is a run that organizers ticked. final and rejected are undefined if unknown. */
+export type Candidate = { runId: string; datasetId: string; team: string; final?: boolean; rejected?: boolean };
+
+/** publishable returns the runs that are published together: those of teams that take part. */
+export const publishable = <T extends Candidate>(all: T[]): T[] => all.filter(r => !r.rejected);
+
+/** Seen counts by audience the runs whose scores become visible. */
+type Seen = { audience: string; runs: number }[];
+
+const audiences: Record<string, string> = {
+  everyone: "Everyone who sees the task",
+  registrants: "All teams that take part",
+  owners: "Only their teams",
+  organizers: "Only the organizers",
+};
+
+/** questionOf returns what organizers are asked before they publish runs. */
+export function questionOf(all: Candidate[], seen: Seen): string {
+  const runs = publishable(all);
+  const teams = new Set(runs.map(r => r.team)).size;
+  const finals = runs.filter(r => r.final).length;
+  const left = all.length - runs.length;
+  return [
+    `Publish ${count(runs.length, "run")} of ${count(teams, "team")}, ${finals || "none"} marked as final?`,
+    ...seen.map(s => `${audiences[s.audience] ?? s.audience} will see the scores of ${count(s.runs, "run")}.`),
+    left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { publishable, questionOf } from "./publishing_question";
+
+const run = (team: string, more: object = {}) => ({ runId: team, datasetId: "d", team, ...more });
+
+test("runs of rejected teams are not published together with others", () => {
+  const all = [run("Otters"), run("Beavers", { rejected: true })];
+  assert.deepEqual(
+    publishable(all).map(r => r.team),
+    ["Otters"],
+  );
+});
+
+test("the question has the numbers of what happens", () => {
+  const all = [run("Otters", { final: true }), run("Otters"), run("Beavers", { rejected: true })];
+  assert.equal(
+    questionOf(all, [{ audience: "everyone", runs: 2 }]),
+    "Publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
+      "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
+  );
+});

@@ -1,0 +1,95 @@
+// The announcements of a task, for its organizers.
+import { patch, post, remove, type Schemas } from "../api";
+import { done, useList } from "../data";
+import { useMail } from "../mail";
+import { count } from "../plural";
+import { teamsIn } from "../teams";
+import { Area, Text } from "../ui/fields";
+import { Form } from "../ui/form";
+import { Markdown } from "../ui/lazy";
+import { Action, Items } from "../ui/show";
+import { When } from "../ui/time";
+import { mergePatch } from "../ui/values";
+
+/** Announcements lists the announcements of a task, and has the forms to make and change them. */
+export function Announcements({ taskId }: { taskId: string }) {
+  const all = useList("/v1/tasks/{taskId}/announcements", { path: { taskId } });
+  const mail = useMail();
+  const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
+  const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => (
+    <>
+      <Text f={f} name="title" label="Title" required max={200} />
+      <Area f={f} name="body" label="Text" hint="Markdown." />
+    </>
+  );
+  const drop = (a: Schemas["Announcement"]): Promise<void> =>
+    done(
+      remove(one, { taskId, announcementId: a.id }),
+      "The announcement is deleted. E-mails that were sent stay sent.",
+    );
+  const told = async (): Promise<Schemas["Effect"][]> => {
+    const subject = `/v1/tasks/${taskId}/announcements`;
+    const teams = await teamsIn(taskId, "accepted");
+    return [
+      { kind: "audience", subject, detail: "Everyone who sees the task reads it on the page of the task" },
+      {
+        kind: "news",
+        subject,
+        detail: `the members of ${count(teams.length, "team")}${mail ? ", by e-mail" : "; this server sends no e-mail"}`,
+      },
+    ];
+  };
+  return (
+    <>
+      <Form
+        name={`announcement ${taskId}`}
+        initial={{}}
+        button="Announce"
+        preview={told}
+        submit={v =>
+          done(
+            post("/v1/tasks/{taskId}/announcements", { taskId }, v),
+            `Announced. The page of the task shows it${mail ? ", and teams that take part get an e-mail" : ""}.`,
+          )
+        }
+      >
+        {fields}
+      </Form>
+      <Items of={all} empty={<p>Nothing was announced yet.</p>}>
+        {items => (
+          <>
+            {items.map(a => (
+              <article class="card" key={a.id}>
+                <h3>
+                  <bdi>{a.title}</bdi>{" "}
+                  <span class="small quiet">
+                    <When at={a.createdAt} />
+                  </span>
+                </h3>
+                {a.body && <Markdown source={a.body} top={4} />}
+                <details>
+                  <summary>Change</summary>
+                  <Form
+                    name={`announcement ${a.id}`}
+                    initial={{ title: a.title, body: a.body }}
+                    submit={(v, base) =>
+                      done(
+                        patch(one, { taskId, announcementId: a.id }, mergePatch(base, v)),
+                        "Saved. It is not sent again.",
+                      )
+                    }
+                  >
+                    {fields}
+                  </Form>
+                  <Action plain label={`Delete ${a.title}`} ask="It cannot be restored." run={() => drop(a)}>
+                    Delete
+                  </Action>
+                </details>
+              </article>
+            ))}
+          </>
+        )}
+      </Items>
+    </>
+  );
+}

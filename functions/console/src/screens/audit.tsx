@@ -1,10 +1,12 @@
 // The audit entries of a task or an organizer: who changed what, when, and the former values.
 import type { Schemas } from "../api";
-import { useList } from "../data";
+import { type Change, changesOf } from "../audit_changes";
+import { useGet, useList } from "../data";
+import { knownName } from "../known_names";
 import type { Screen } from "../route";
 import { downloadList } from "../ui/download";
 import { Action, Heading, Listed } from "../ui/show";
-import { When } from "../ui/time";
+import { moment, When } from "../ui/time";
 
 type Entry = Schemas["AuditEntry"];
 
@@ -42,33 +44,82 @@ function screenOf(subject: string): string | undefined {
   return dataset ? `${path}/edit` : path;
 }
 
-const Line = ({ of: e, at = screenOf(e.subject) }: { of: Entry; at?: string }) => (
-  <div>
-    <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by{" "}
-    <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />{" "}
-    {at && (
-      <a class="small" href={`#/${at}`} aria-label={`Look at ${at.replace(/\/edit$/, "")}`}>
-        Look
-      </a>
-    )}
-    {(e.before !== undefined || e.after !== undefined) && (
-      <details>
-        <summary>What changed</summary>
-        <div class="sides">
-          {(["before", "after"] as const).map(
-            side =>
-              e[side] !== undefined &&
-              e[side] !== null && (
-                <div key={side}>
-                  <h2>{side === "before" ? "Before" : "After"}</h2>
-                  <pre tabIndex={0} role="group" aria-label={side}>
-                    {JSON.stringify(e[side], null, 1)}
-                  </pre>
-                </div>
-              ),
-          )}
-        </div>
-      </details>
-    )}
-  </div>
+const subjects = {
+  runs: "/v1/runs/{runId}",
+  datasets: "/v1/datasets/{datasetId}",
+  tasks: "/v1/tasks/{taskId}",
+  organizers: "/v1/organizers/{organizerId}",
+} as const;
+
+/** pathOf returns the path and the id of the resource that a subject belongs to, such as the run of a review. */
+function pathOf(subject: string): { path: string; ids: Record<string, string>; id: string } | undefined {
+  const [, taskId, part, partId] = /^\/v1\/tasks\/(\w+)\/(registrations|submissions)\/(\w+)/.exec(subject) ?? [];
+  if (taskId && part && partId) {
+    const parameter = part === "registrations" ? "registrationId" : "submissionId";
+    return { path: `/v1/tasks/{taskId}/${part}/{${parameter}}`, ids: { taskId, [parameter]: partId }, id: partId };
+  }
+  const [, kind, id] = /^\/v1\/(runs|datasets|tasks|organizers)\/(\w+)/.exec(subject) ?? [];
+  if (!kind || !id) return undefined;
+  const path = subjects[kind as keyof typeof subjects];
+  return { path, ids: { [/\{(\w+)\}/.exec(path)![1]!]: id }, id };
+}
+
+/** Subject names the resource that an entry is about, such as the run and its team. */
+function Subject({ of: e }: { of: Entry }) {
+  const at = pathOf(e.subject);
+  const read = useGet(at ? (at.path as "/v1/runs/{runId}") : null, { path: (at?.ids ?? {}) as { runId: string } });
+  const resource = (read.data ?? {}) as { team?: string; name?: string; title?: string; label?: string };
+  const former = [e.after, e.before].map(s => (s as { name?: string; title?: string } | undefined) ?? {});
+  const name = resource.name || resource.title || resource.label || former.find(s => s.name || s.title)?.name;
+  const named = [name || (at && knownName(at.id)), resource.team].filter((n, i, all) => n && all.indexOf(n) === i);
+  if (named.length === 0)
+    return at && read.error ? <span class="quiet">{`…${at.id.slice(-6)}, deleted since`}</span> : null;
+  return <bdi>{named.join(" of ")}</bdi>;
+}
+
+const long = 3; // changes that are folded
+
+const Changes = ({ of }: { of: Change[] }) => (
+  <ul class="small">
+    {of.map(c => (
+      <li key={c.name}>
+        {c.name}:{" "}
+        {c.from !== undefined && (
+          <>
+            <bdi>{c.from}</bdi>
+            {c.to !== undefined && " → "}
+          </>
+        )}
+        {c.to !== undefined && (
+          <strong>
+            <bdi>{c.to}</bdi>
+          </strong>
+        )}
+      </li>
+    ))}
+  </ul>
 );
+
+function Line({ of: e }: { of: Entry }) {
+  const at = screenOf(e.subject);
+  const changes = changesOf(e.before, e.after);
+  return (
+    <div>
+      <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> <Subject of={e} />, by{" "}
+      <bdi>{e.actor?.name || e.actor?.email || "a user without a name"}</bdi>, <When at={e.createdAt} />{" "}
+      {at && (
+        <a class="small" href={`#/${at}`} aria-label={`Look at what was changed ${moment(e.createdAt)}`}>
+          Look
+        </a>
+      )}
+      {changes.length > long ? (
+        <details>
+          <summary>What changed</summary>
+          <Changes of={changes} />
+        </details>
+      ) : (
+        changes.length > 0 && <Changes of={changes} />
+      )}
+    </div>
+  );
+}

@@ -1,5 +1,6 @@
 // The fields of forms. Each names the member that it edits, has a label and a hint, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
+import { said } from "../audit_changes";
 import { inWords } from "../member_names";
 import type { Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
@@ -59,7 +60,7 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
       )}
       {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (
         <p class="fault">
-          Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}
+          Somebody else saved: <bdi>{said(f.theirs[name]) || "nothing"}</bdi>.{" "}
           <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>
             Use theirs
           </button>

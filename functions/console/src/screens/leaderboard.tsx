@@ -3,7 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { emptyBoard } from "../board_reason";
 import { useList, useTool } from "../data";
+import { organizes } from "../roles";
 import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
@@ -23,7 +25,7 @@ export default function Leaderboard({ params, query }: Screen) {
   );
 }
 
-function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
+function Boards({ task, me, query }: OfTask & { query: URLSearchParams }) {
   return (
     <OneDataset
       taskId={task.id}
@@ -31,7 +33,15 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
       empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
       first={all => all.find(d => d.split === "test")}
     >
-      {d => <Board key={d.id} of={d} query={query} />}
+      {d => (
+        <Board
+          key={d.id}
+          of={d}
+          query={query}
+          closesAt={task.submissions?.closesAt}
+          organizer={organizes(me, task.organizerId)}
+        />
+      )}
     </OneDataset>
   );
 }
@@ -45,7 +55,9 @@ const audiences: Record<Entry["audience"], string> = {
   organizers: "blinded",
 };
 
-function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
+type OfBoard = { of: Dataset; query: URLSearchParams; closesAt: string | undefined; organizer: boolean };
+
+function Board({ of: d, query, closesAt, organizer }: OfBoard) {
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
   const [on, setOn] = useState(false); // show more entries than the tool answers
@@ -112,13 +124,16 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               {b.notPublic > 0 && (
                 <p class="small">
                   {b.notPublic === 1
-                    ? "One entry is not public; it is marked."
-                    : `${b.notPublic} entries are not public; they are marked.`}
+                    ? "One entry is not public: it is"
+                    : `${b.notPublic} entries are not public: they are`}{" "}
+                  marked, and ranks in parentheses count what you see.
                 </p>
               )}
               <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               {b.entries.length === 0 ? (
-                <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
+                <p class="empty">
+                  {emptyBoard(d, { organizer, publicView: seen === "public", final: show === "final", closesAt })}
+                </p>
               ) : (
                 <Entries
                   of={{ ...b, entries }}
@@ -129,14 +144,16 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                 />
               )}
               {on && rest.error && <Failure of={rest.error} retry={rest.reload} />}
-              <p class="actions">
-                <a
-                  class="button"
-                  aria-disabled={ticked.length < 2}
-                  href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}
-                >
-                  Compare {ticked.length || ""} runs
-                </a>
+              <p class="actions" hidden={entries.length === 0}>
+                {entries.length > 1 && (
+                  <a
+                    class="button"
+                    aria-disabled={ticked.length < 2}
+                    href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}
+                  >
+                    Compare {ticked.length || ""} runs
+                  </a>
+                )}
                 {more() && (
                   <button type="button" class="plain" onClick={more()}>
                     Show more
@@ -162,12 +179,13 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                   </button>
                 </p>
               )}
-              <p class="small quiet">
+              <p class="small quiet" hidden={entries.length === 0}>
                 Rank by {b.measure}
                 {b.lowerIsBetter ? ", lower is better" : ""}.{" "}
                 {b.entries.some(e => e.group) &&
                   "Entries that share a letter cannot be told apart at the level of 0.05. "}
-                {b.entries.some(e => e.interval) && "Intervals are of 95 %."} Tick two or more runs to compare them.
+                {b.entries.some(e => e.interval) && "Intervals are of 95 %."}{" "}
+                {entries.length > 1 && "Tick two or more runs to compare them."}
               </p>
             </>
           );
@@ -248,7 +266,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                 />
               </td>
               <td class="number">
-                {e.rank}
+                {audiences[e.audience] && e.audience !== "registrants" ? `(${e.rank})` : e.rank}
                 {e.change?.absent && <span class="small quiet"> (new)</span>}
                 {e.change && !e.change.absent && e.change.difference !== 0 && (
                   <span class="small quiet">

@@ -19,6 +19,12 @@ export function useRivals(datasetId: string | undefined): Evaluation[] {
   return [...board, ...mine.filter(m => !board.some(b => b.id === m.id))];
 }
 
+/** placeOf returns the rank of a published run. Other runs have no place on the leaderboard. */
+function placeOf(e: Evaluation): string {
+  if (!["everyone", "registrants"].includes(e.audience)) return "Not published: ";
+  return e.rank ? `${e.rank}. ` : "";
+}
+
 type Choosing = { id: string; label: string; of: Evaluation[]; choose: (runId: string) => void };
 
 export const RunSelect = ({ id, label, of, choose }: Choosing) => (
@@ -29,9 +35,7 @@ export const RunSelect = ({ id, label, of, choose }: Choosing) => (
     choose={choose}
     options={{
       "": "Choose a run …",
-      ...Object.fromEntries(
-        of.map(e => [e.runId, `${e.rank ? `${e.rank}. ` : ""}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`]),
-      ),
+      ...Object.fromEntries(of.map(e => [e.runId, `${placeOf(e)}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`])),
     }}
   />
 );

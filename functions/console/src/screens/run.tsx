@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
+import { compareNames } from "../order";
+import { waitsFor } from "../queue_words";
 import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
@@ -56,6 +58,7 @@ function One({ of: r }: { of: Run }) {
         <When at={r.createdAt} />
         {r.attempts > 1 && `, attempt ${r.attempts}`}
       </p>
+      <Waiting of={r} dataset={dataset} />
       {r.notice && <p class="notice">{r.notice}</p>}
       <p class="actions">
         {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
@@ -111,6 +114,29 @@ function One({ of: r }: { of: Run }) {
       )}
       {ours && <Said run={r} />}
     </>
+  );
+}
+
+/** Waiting says what a queued run waits for. Organizers are also told if no worker was seen. */
+function Waiting({ of: r, dataset }: { of: Run; dataset: Schemas["Dataset"] | undefined }) {
+  const said = waitsFor(r, dataset);
+  if (!said) return null;
+  const warnings = said.includes("worker") ? (dataset?.diagnostics ?? []).filter(d => d.severity === "warning") : [];
+  return (
+    <div class="notice">
+      <p>
+        The run {said}
+        {r.queuedAt && (
+          <>
+            , since <When at={r.queuedAt} />
+          </>
+        )}
+        . This page shows when it begins.
+      </p>
+      {warnings.map(d => (
+        <p key={d.message}>{d.message}</p>
+      ))}
+    </div>
   );
 }
 
@@ -230,7 +256,8 @@ function Topics({ of: e }: { of: Evaluation }) {
   if (!measure) return null;
   const values = all
     .map(([topic, v]) => ({ topic, value: v[measure] ?? null }))
-    .sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
+    .sort((a, b) => compareNames(a.topic, b.topic))
+    .sort((a, b) => (a.value === b.value ? 0 : (a.value ?? Infinity) - (b.value ?? Infinity)));
   const unit = ranks(e.evaluator.kind) || e.evaluator.kind === "worker" ? "topic" : "example";
   const most = Math.max(1, ...values.map(v => v.value ?? 0));
   return (

@@ -4,6 +4,7 @@ import useSWR from "swr";
 import type { Schemas } from "../api";
 import { read, useGet, useList } from "../data";
 import { clauseOf } from "../faults";
+import { waitsFor } from "../queue_words";
 import { chunks } from "../review_changes";
 import { type Me, useMe } from "../roles";
 import type { Screen } from "../route";
@@ -134,6 +135,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
             <strong class="number">{scoreOf(score)}</strong> <span class="small">{score.primaryMeasure}</span>
           </>
         )}
+        <span class="small">{waitsFor(r, dataset)}</span>
         {r.state === "completed" && !r.evaluationId && !r.notice && (
           <span class="small quiet">scores are not shown yet</span>
         )}

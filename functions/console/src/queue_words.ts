@@ -1,0 +1,16 @@
+// What a queued run waits for.
+import type { Schemas } from "./api";
+
+type Run = Pick<Schemas["Run"], "state" | "files">;
+type Dataset = Pick<Schemas["Dataset"], "evaluator" | "truthVersion">;
+
+/**
+ * waitsFor returns what a queued run waits for, and an empty text for other runs. Only runs that a worker has not
+ * executed yet have no files.
+ */
+export function waitsFor(r: Run, d: Dataset | undefined): string {
+  if (r.state !== "queued" || !d) return "";
+  if (r.files.length === 0) return "waits for a worker that executes it";
+  if (d.truthVersion === 0) return "waits until the organizers have stored the ground truth";
+  return d.evaluator.kind === "worker" ? "waits for a worker that evaluates it" : "waits for its turn to be evaluated";
+}

@@ -1,6 +1,7 @@
 // Taking part in a task: the registration of a new team.
 import { post } from "../api";
 import { refresh } from "../data";
+import { useMail } from "../mail";
 import { registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";
@@ -17,7 +18,14 @@ export default ({ params }: Screen) => (
   </TaskFrame>
 );
 
+const registered = {
+  accepted: "You take part already",
+  pending: "You have asked to take part, and the organizers decide",
+  rejected: "The organizers rejected your team",
+};
+
 function Register({ task, me }: OfTask) {
+  const mail = useMail();
   if (!me)
     return (
       <>
@@ -25,17 +33,19 @@ function Register({ task, me }: OfTask) {
         <SignIn />
       </>
     );
-  if (registrationIn(me, task.id))
+  const mine = registrationIn(me, task.id);
+  if (mine)
     return (
       <p class="notice">
-        You take part already: <a href={`#/tasks/${task.id}/team`}>your team</a>.
+        {registered[mine.state]}: <a href={`#/tasks/${task.id}/team`}>your team</a>.
       </p>
     );
   if (!registers(task))
     return (
       <p class="empty">
-        This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or
-        the owner of a team, send you.
+        {task.registration?.mode === "closed"
+          ? "Teams take part by invitation of the organizers: open the link that they send you."
+          : "This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you."}
       </p>
     );
   const join = async (values: object): Promise<void> => {
@@ -48,7 +58,7 @@ function Register({ task, me }: OfTask) {
     say(
       made.state === "accepted"
         ? "Your team takes part."
-        : "The organizers decide about your team: this page says so once they have, and an e-mail does where this server sends any.",
+        : `The organizers decide about your team: this page says so once they have${mail ? ", and so does an e-mail" : ""}.`,
     );
     go(`/tasks/${task.id}/team`);
   };

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, useGet, useList } from "../data";
+import { useMail } from "../mail";
 import type { Me } from "../roles";
 import type { Screen } from "../route";
 import { signOut, useSession } from "../session";
@@ -48,6 +49,12 @@ export default function MeScreen(_: Screen) {
   );
 }
 
+const standings = {
+  accepted: "",
+  pending: ", which waits for the organizers",
+  rejected: ", which the organizers rejected",
+};
+
 const Profile = ({ of: u }: { of: Me }) => (
   <dl class="members">
     <dt>E-mail</dt>
@@ -74,7 +81,7 @@ const Profile = ({ of: u }: { of: Me }) => (
         u.memberships.map(m => (
           <span key={m.organizerId}>
             <a href={`#/organizers/${m.organizerId}`}>
-              <bdi>{m.organizerName ?? m.organizerId}</bdi>
+              <bdi>{m.organizerName ?? "Organizer"}</bdi>
             </a>{" "}
             ({m.role})<br />
           </span>
@@ -91,7 +98,9 @@ const Profile = ({ of: u }: { of: Me }) => (
             <a href={`#/tasks/${r.taskId}/team`}>
               <bdi>{r.team}</bdi>
             </a>{" "}
-            in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br />
+            in <bdi>{r.taskName ?? "a task that you no longer see"}</bdi>
+            {standings[r.state]}
+            <br />
           </span>
         ))
       )}
@@ -205,7 +214,13 @@ function Tokens({ admin }: { admin: boolean }) {
   );
 }
 
+function sentTo(mail: boolean, address: string): string {
+  if (!mail) return "This server sends no e-mail. What you choose counts once it does.";
+  return address && `E-mail goes to ${address}.`;
+}
+
 function Choices({ address }: { address: string }) {
+  const mail = useMail();
   const choices = useGet("/v1/user/notifications", {});
   return (
     <Loaded of={choices}>
@@ -221,7 +236,7 @@ function Choices({ address }: { address: string }) {
               name="email"
               label="Send me an e-mail when"
               options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
-              hint={address ? `Where this server sends e-mail, it goes to ${address}.` : c.notice || ""}
+              hint={sentTo(mail, address) || c.notice || ""}
             />
           )}
         </Form>

@@ -2,10 +2,11 @@
 import { useState } from "preact/hooks";
 import { post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
+import { useMail } from "../mail";
 import { Choice, Instant, Text, Whole } from "./fields";
 import { Form } from "./form";
 import { Action, Code, Listed } from "./show";
-import { When } from "./time";
+import { moment, When } from "./time";
 import { filled } from "./values";
 
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
@@ -21,6 +22,7 @@ function pathOf(to: To) {
 export function Invitations({ to, what }: { to: To; what: string }) {
   const [made, setMade] = useState<Schemas["NewInvitation"]>();
   const path = pathOf(to);
+  const mail = useMail();
   const ids = to as unknown as Record<string, string>;
   const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
   const invite = async (values: object): Promise<void> => {
@@ -39,8 +41,14 @@ export function Invitations({ to, what }: { to: To; what: string }) {
       {made?.link && (
         <div class="notice" role="status">
           <p>
-            Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once
-            {made.email && ", and sent by e-mail where this server sends any"}.
+            {made.email && mail ? (
+              <>
+                An e-mail with this link goes to <bdi>{made.email}</bdi>.
+              </>
+            ) : (
+              "Hand this link over to those whom you invite: nothing was sent."
+            )}{" "}
+            It is shown this once.
           </p>
           <Code label="Invitation link">{new URL(made.link, location.origin).href}</Code>
         </div>
@@ -60,7 +68,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
             </span>
             <Action
               plain
-              label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`}
+              label={`Withdraw the invitation ${i.email ?? `of ${moment(i.createdAt)}`}`}
               ask="Nobody can join by it then."
               run={() => withdraw(i.id)}
             >
@@ -79,13 +87,17 @@ export function Invitations({ to, what }: { to: To; what: string }) {
         >
           {f => (
             <>
-              <Text
-                f={f}
-                name="email"
-                type="email"
-                label="E-mail address"
-                hint="Left out, you send the link yourself. It is sent there, where this server sends e-mail, and works once, for anyone who has it."
-              />
+              {mail ? (
+                <Text
+                  f={f}
+                  name="email"
+                  type="email"
+                  label="E-mail address"
+                  hint="The link is sent there, and works once, for anyone who has it. Without an address you hand it over yourself."
+                />
+              ) : (
+                <p>This server sends no e-mail: you get a link, and hand it over yourself.</p>
+              )}
               {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
               <Whole
                 f={f}

@@ -24,7 +24,7 @@ export default function NewTask({ query }: Screen) {
     go(`/tasks/${id}/edit`);
   };
   const organizers = Object.fromEntries(
-    me?.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]) ?? [],
+    me?.memberships.map(m => [m.organizerId, m.organizerName ?? "Organizer"]) ?? [],
   );
   const organizerId = query.get("organizer") ?? me?.memberships[0]?.organizerId;
   return (

@@ -94,7 +94,8 @@ function One({
         , <When at={r.createdAt} />.{" "}
         {v.reviewedAt ? (
           <>
-            Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.
+            Reviewed <When at={v.reviewedAt} /> by{" "}
+            <bdi>{v.reviewer?.name || v.reviewer?.email || "a user without a name"}</bdi>.
           </>
         ) : (
           "Not reviewed yet."
@@ -138,7 +139,12 @@ function One({
                 <Check key={name} f={f} name={name} label={label} />
               ))}
             </fieldset>
-            <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
+            <Area
+              f={f}
+              name="comment"
+              label="Comment for the team"
+              hint="Its members read it on the page of the run, also while the run is blinded. Markdown."
+            />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
             <Check f={f} name="published" label="Published" hint={publishedHint(r.state, Boolean(f.values.blinded))} />
           </>

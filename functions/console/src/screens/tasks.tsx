@@ -7,7 +7,8 @@ import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import { type Stage, stageOf } from "../stage";
-import { Busy, Heading, Items, Tag } from "../ui/show";
+import { stateKinds } from "../ui/decide";
+import { Busy, gone, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
@@ -91,27 +92,39 @@ const Cards = ({ children }: { children: ComponentChildren }) => <ul class="card
 /** Mine shows the tasks in which the reader takes part, and the tasks that the reader organizes. */
 function Mine({ me }: { me: Me }) {
   const [count, setCount] = useState(24);
+  const teams = me.registrations.filter(r => r.state !== "rejected");
+  const rejected = me.registrations.filter(r => r.state === "rejected");
   return (
     <>
       <h2>You take part</h2>
-      {me.registrations.length === 0 ? (
+      {teams.length === 0 ? (
         <p class="empty">
           Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link
           that its owner sends you.
         </p>
       ) : (
         <Cards>
-          {me.registrations.slice(0, count).map(r => (
+          {teams.slice(0, count).map(r => (
             <Registered key={r.registrationId} of={r} />
           ))}
         </Cards>
       )}
-      {me.registrations.length > count && (
+      {teams.length > count && (
         <p>
           <button type="button" class="plain" onClick={() => setCount(count + 24)}>
             Show more
           </button>
         </p>
+      )}
+      {rejected.length > 0 && (
+        <>
+          <h2>Teams that the organizers rejected</h2>
+          <Cards>
+            {rejected.map(r => (
+              <Registered key={r.registrationId} of={r} />
+            ))}
+          </Cards>
+        </>
       )}
       <h2>You organize</h2>
       {me.memberships.length === 0 ? (
@@ -127,7 +140,7 @@ function Mine({ me }: { me: Me }) {
             </a>
             {me.memberships.map(m => (
               <a key={m.organizerId} href={`#/organizers/${m.organizerId}`}>
-                <bdi>{m.organizerName ?? m.organizerId}</bdi>
+                <bdi>{m.organizerName ?? "Organizer"}</bdi>
               </a>
             ))}
             <a href="#/organizers/new">New organizer</a>
@@ -155,19 +168,39 @@ function Organized({ ids }: { ids: string[] }) {
 }
 
 function Registered({ of }: { of: Me["registrations"][number] }) {
-  const { data } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
-  return data ? (
+  const { data, error } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
+  if (gone(error) && of.state === "accepted")
+    return (
+      <li class="card">
+        <h3>A deleted task</h3>
+        <p>
+          <bdi>{of.team}</bdi> took part. The organizers have deleted the task; for 30 days they can restore it.
+        </p>
+      </li>
+    );
+  return data && !gone(error) ? (
     <Card task={data} registration={of} />
   ) : (
     <li class="card">
       <h3>
         <a href={`#/tasks/${of.taskId}`}>
-          <bdi>{of.taskName ?? of.taskId}</bdi>
+          <bdi>{of.taskName ?? "A private task"}</bdi>
         </a>
       </h3>
+      <p>
+        <Standing of={of} />
+      </p>
     </li>
   );
 }
+
+const standings = { accepted: "takes part", pending: "waits for the organizers", rejected: "rejected" };
+
+const Standing = ({ of: r }: { of: Me["registrations"][number] }) => (
+  <Tag kind={stateKinds[r.state]}>
+    {r.team}: {standings[r.state]}
+  </Tag>
+);
 
 function Card({
   task,
@@ -192,11 +225,7 @@ function Card({
       <p>
         {task.featured && <Tag kind="good">featured</Tag>}{" "}
         {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
-        {registration && (
-          <Tag kind={registration.state === "accepted" ? "good" : "warm"}>
-            {registration.team}: {registration.state}
-          </Tag>
-        )}
+        {registration && <Standing of={registration} />}
       </p>
       <p class="small quiet">
         {next ? (

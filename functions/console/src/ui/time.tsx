@@ -1,4 +1,4 @@
-// Instants for people: in the zone of the reader, with UTC in the title. Deadlines are also shown in AoE (UTC−12),
+// Instants for people: in the zone of the reader, with UTC in the tooltip. Deadlines are also shown in AoE (UTC−12),
 // like in calls for papers.
 const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const withZone = new Intl.DateTimeFormat(undefined, {
@@ -14,6 +14,7 @@ const anywhere = new Intl.DateTimeFormat(undefined, {
   timeStyle: "short",
   timeZone: "Etc/GMT+12",
 });
+const utc = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -33,16 +34,19 @@ export function ago(at: string, now = Date.now()): string {
 /** moment returns an instant in the zone of the reader. */
 export const moment = (at: string): string => zoned.format(new Date(at));
 
+/** universal returns an instant in UTC. */
+export const universal = (at: string): string => `${utc.format(new Date(at))} UTC`;
+
 /** When shows an instant. */
 export const When = ({ at }: { at: string }) => (
-  <time dateTime={at} title={`${at} (${ago(at)})`}>
+  <time dateTime={at} title={`${universal(at)} (${ago(at)})`}>
     {moment(at)}
   </time>
 );
 
 /** Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. */
 export const Deadline = ({ at }: { at: string }) => (
-  <time dateTime={at} title={at}>
+  <time dateTime={at} title={universal(at)}>
     {withZone.format(new Date(at))}{" "}
     <span class="quiet">
       ({anywhere.format(new Date(at))} AoE, {ago(at)})

@@ -38,6 +38,10 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	} {
 		p.Fill("Select all 3", "true")
 		p.Press(press)
+		if strings.HasPrefix(press, "Unblind") {
+			p.Sees("will see the scores of 3 runs.")
+			p.Press("Yes, go on")
+		}
 		p.Sees(said)
 		p.Sees("Nothing waits for you.")
 		p.Press("Undo")
@@ -95,17 +99,18 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	p.Press("Accept Otters")
 	p.Await(`document.querySelector("main dl .tag").textContent === "accepted"`)
 	p.Press("Reject Otters")
+	p.Press("Yes, go on")
 	p.Sees("Otters rejected.")
 	p.Press("Undo")
 	p.Await(`document.querySelector("main dl .tag").textContent === "accepted"`)
-	p.Fill("More runs a day", "3")
+	p.Fill("More runs in 24 hours", "3")
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
-	p.Sees("3 runs more a day.")
+	p.Sees("3 runs more in 24 hours.")
 	p.Press("Withdraw: Ill")
 	p.Sees("The team has the windows and quotas of everyone.")
 	p.Press("Undo")
-	p.Sees("3 runs more a day.")
+	p.Sees("3 runs more in 24 hours.")
 }
 
 // TestConsole_MergesWhatAnotherSaved saves a form after another part of its resource has changed. It must be saved at once.
@@ -128,12 +133,11 @@ func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 	}
 }
 
-// TestConsole_LeadsToSignInAndBack follows the link to sign in from screens that need it. After the sign-in, the screen must be shown.
+// TestConsole_LeadsToSignInAndBack opens a screen that needs a login. After the sign-in, the screen must be shown.
 func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
 	p := s.open(t, "/console#/trash", browsertest.DeskLight)
-	p.Press("Trash > Sign in")
 	p.signIn("ada")
 	p.Sees("Nothing is here.")
 	p.Visit("/admin")

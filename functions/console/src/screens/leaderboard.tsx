@@ -129,7 +129,9 @@ function Board({ of: d, query, closesAt, organizer }: OfBoard) {
                   marked, and ranks in parentheses count what you see.
                 </p>
               )}
-              <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
+              {entries.length > 0 && (
+                <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
+              )}
               {b.entries.length === 0 ? (
                 <p class="empty">
                   {emptyBoard(d, { organizer, publicView: seen === "public", final: show === "final", closesAt })}
@@ -144,28 +146,30 @@ function Board({ of: d, query, closesAt, organizer }: OfBoard) {
                 />
               )}
               {on && rest.error && <Failure of={rest.error} retry={rest.reload} />}
-              <p class="actions" hidden={entries.length === 0}>
-                {entries.length > 1 && (
-                  <a
-                    class="button"
-                    aria-disabled={ticked.length < 2}
-                    href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}
-                  >
-                    Compare {ticked.length || ""} runs
-                  </a>
-                )}
-                {more() && (
-                  <button type="button" class="plain" onClick={more()}>
-                    Show more
-                  </button>
-                )}
-                <Action plain run={() => downloadList(`/v1/tasks/${d.taskId}/evaluations?${table}`, `${d.name}.csv`)}>
-                  Download CSV
-                </Action>
-                <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>
-                  Download SVG
-                </Action>
-              </p>
+              {entries.length > 0 && (
+                <p class="actions">
+                  {entries.length > 1 && (
+                    <a
+                      class="button"
+                      aria-disabled={ticked.length < 2}
+                      href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}
+                    >
+                      Compare {ticked.length || ""} runs
+                    </a>
+                  )}
+                  {more() && (
+                    <button type="button" class="plain" onClick={more()}>
+                      Show more
+                    </button>
+                  )}
+                  <Action plain run={() => downloadList(`/v1/tasks/${d.taskId}/evaluations?${table}`, `${d.name}.csv`)}>
+                    Download CSV
+                  </Action>
+                  <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>
+                    Download SVG
+                  </Action>
+                </p>
+              )}
               {b.truthVersion > 1 && (
                 <p class="small">
                   Evaluated against version {b.truthVersion} of the truth.{" "}
@@ -179,14 +183,16 @@ function Board({ of: d, query, closesAt, organizer }: OfBoard) {
                   </button>
                 </p>
               )}
-              <p class="small quiet" hidden={entries.length === 0}>
-                Rank by {b.measure}
-                {b.lowerIsBetter ? ", lower is better" : ""}.{" "}
-                {b.entries.some(e => e.group) &&
-                  "Entries that share a letter cannot be told apart at the level of 0.05. "}
-                {b.entries.some(e => e.interval) && "Intervals are of 95 %."}{" "}
-                {entries.length > 1 && "Tick two or more runs to compare them."}
-              </p>
+              {entries.length > 0 && (
+                <p class="small quiet">
+                  Rank by {b.measure}
+                  {b.lowerIsBetter ? ", lower is better" : ""}.{" "}
+                  {b.entries.some(e => e.group) &&
+                    "Entries that share a letter cannot be told apart at the level of 0.05. "}
+                  {b.entries.some(e => e.interval) && "Intervals are of 95 %."}{" "}
+                  {entries.length > 1 && "Tick two or more runs to compare them."}
+                </p>
+              )}
             </>
           );
         }}

@@ -28,7 +28,13 @@ export function Window({ of: q }: { of: Schemas["DatasetQuota"] }) {
   const { said, at } = windowOf(q);
   return (
     <>
-      {said} {at && <Deadline at={at} />}
+      {said}
+      {at && (
+        <>
+          {" "}
+          <Deadline at={at} />
+        </>
+      )}
     </>
   );
 }

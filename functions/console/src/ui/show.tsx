@@ -250,7 +250,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
     <>
       {asked && (
         <>
-          <span role="alert">{ask}</span>
+          <span role="alert">{asked}</span>
           <button type="button" class="plain" onClick={() => void act()}>
             Yes, go on
           </button>

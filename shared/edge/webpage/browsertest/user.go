@@ -84,6 +84,19 @@ func (p *Page) Slow() {
 	}))
 }
 
+// Block makes requests fail whose address matches a pattern, and lets all others pass again.
+func (p *Page) Block(patterns ...string) {
+	p.t.Helper()
+	blocked := []*network.BlockPattern{}
+	for _, pattern := range patterns {
+		blocked = append(blocked, &network.BlockPattern{URLPattern: "*://*:*" + pattern, Block: true})
+	}
+	call(p, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: blocked})
+		return err
+	}))
+}
+
 // Visit goes to a fragment of the page like a link within the console.
 func (p *Page) Visit(fragment string) {
 	p.t.Helper()

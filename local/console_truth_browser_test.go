@@ -1,0 +1,195 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/edge/webpage/browsertest"
+)
+
+// twoDatasets creates a public task with a dataset that takes runs and a closed one, and registers a team of ada.
+func (s *testServer) twoDatasets(t *testing.T) (task, team, open string) {
+	t.Helper()
+	owner := s.token(t, "owner")
+	task = s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "submissions": map[string]any{"perDay": 50}}, nil)
+	open = s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"name": "Summer", "split": "test",
+		"submissions": map[string]any{"perDay": 2}})
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Winter", "submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}})
+	return task, s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"}), open
+}
+
+// TestConsole_SaysWhatCanBeSubmitted shows the quota that binds on each screen that has it. Submit says for each dataset whether it takes
+// runs, asks for changed terms, and shows the faults of a refused file with their lines.
+func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	ada := s.token(t, "ada")
+	task, team, open := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Sees("Runs start blinded")
+	p.Sees("takes runs: 2 runs left (at most 2 in 24 hours)")
+	p.Sees("This dataset closed")
+	p.Check(s.url + "/")
+	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	file["datasetId"] = open
+	for range 2 {
+		s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "title": "Entry"})
+	}
+	for _, screen := range []string{task, task + "/team", task + "/submit"} {
+		p.Visit("/")
+		p.Visit(strings.TrimPrefix(screen, "/v1"))
+		p.Sees("no run is left (at most 2 in 24 hours), one more")
+	}
+	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	organizer.Sees("no run is left (at most 2 in 24 hours), one more")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	p.Visit("/")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/submit")
+	p.Sees("Cite us.")
+	p.Fill("I accept these terms", "true")
+	p.Press("Your team submits once > Accept")
+	p.Sees("Runs start blinded")
+}
+
+// TestConsole_KeepsTheTableOfFaults submits a file that the server refuses only when it is submitted.
+func TestConsole_KeepsTheTableOfFaults(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 2.0 t\n1 Q0 lake 2 high t\n")
+	p.Sees("Correct the file")
+	p.Press("Run on Summer > Submit")
+	p.Sees("look at what is marked")
+	p.Await(`document.querySelector("form td.number")?.textContent === "2" && !document.querySelector("form .fault")`)
+}
+
+// TestConsole_LoadsAPartThatWasMissing fails to load the part of a screen. Trying again must show the screen. An application of an older
+// build must load the new one by itself.
+func TestConsole_LoadsAPartThatWasMissing(t *testing.T) {
+	t.Parallel()
+	p := useShared(t).signedIn(t, "ada", "/runs")
+	p.Block("/console/new_organizer-*")
+	p.Visit("/organizers/new")
+	p.Sees("A part of the page could not be loaded.")
+	p.Block()
+	p.Press("Try again")
+	p.Sees("Tasks belong to an organizer")
+	p.Visit("/runs")
+	p.Sees("You have no runs yet.")
+	p.Block("/console/trash-*")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.former = true; window.fetch = request => String(request).endsWith("/console")
+? Promise.resolve(new Response('<script type="module" src="/console/main-NEWBUILD.js">')) : real(request); }`)
+	p.Visit("/trash")
+	p.Await(`!window.former`)
+}
+
+// TestConsole_SignsInWhereItIs opens addresses without a session. The screen must have the form, and appear after the sign-in.
+func TestConsole_SignsInWhereItIs(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	private := s.task(t, owner, "Ponds")
+	s.call(t, owner, http.MethodPatch, private, map[string]any{"visibility": "private"}, nil)
+	for address, shown := range map[string]string{
+		strings.TrimPrefix(private, "/v1"):           "Ponds",
+		strings.TrimPrefix(private, "/v1") + "/desk": "The task has no dataset.",
+		"/trash": "Nothing is here.",
+	} {
+		p := s.open(t, "/console#"+address, browsertest.DeskLight)
+		p.signIn("owner")
+		p.Sees(shown)
+	}
+	p := s.open(t, "/console#/?show=past", browsertest.DeskLight)
+	p.Press("Sign in")
+	p.signIn("owner")
+	p.Await(`location.hash === "#/?show=past"`)
+}
+
+// TestConsole_AsksForTheSignInBelowTheFold ends the session while a long form is sent at its end. The form to sign in must be in view.
+func TestConsole_AsksForTheSignInBelowTheFold(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task := s.task(t, s.token(t, "owner"), "Ponds")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p.Fill("Text of the terms", "Cite us.")
+	browsertest.Evaluate[any](p.Page, `scrollTo(0, document.body.scrollHeight);
+{ const real = fetch; window.fetch = request => { if (request.method !== "PATCH") return real(request); window.fetch = real;
+const next = new Request(request); next.headers.set("Authorization", "Bearer of-nobody"); return real(next); } }`)
+	p.Press("Save: Terms")
+	p.Sees("Waits until you sign in again above")
+	p.Await(`(box => box.top >= 0 && box.bottom <= innerHeight)(document.querySelector(".ended").getBoundingClientRect())`)
+	p.signIn("owner")
+	p.Sees("Saved.") // at once: no team has to accept the terms
+}
+
+// TestConsole_NamesTheOrganizerWithWork opens the work of an organizer without any, while another organizer has some.
+func TestConsole_NamesTheOrganizerWithWork(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	p, task := s.organizedTask(t, 1)
+	s.post(t, s.token(t, "owner"), "/v1/organizers", map[string]any{"name": "Empty Lab"})
+	browsertest.Evaluate[any](p.Page, `location.reload()`)
+	p.Press("Empty Lab")
+	p.Sees("Nothing waits here, but in")
+	p.Press("Nothing waits here > Lakes")
+	p.Sees("has a run to review")
+	p.Visit(task + "/leaderboard")
+	p.Sees("ranks in parentheses")
+	p.Press("As everyone sees it")
+	p.Sees("they appear here once the organizers have unblinded and published them")
+	p.Await(`![...document.querySelectorAll("main button, main a.button")].some(b => /Download|Compare/.test(b.innerText))`)
+}
+
+// TestConsole_PublishesNoRunOfARejectedTeam rejects a team that takes part, and publishes its run together with a run of another team.
+func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, team, open := s.twoDatasets(t)
+	s.post(t, s.token(t, "bob"), task+"/registrations", map[string]any{"team": "Beavers"})
+	for _, user := range []string{"ada", "bob"} {
+		file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+		file["datasetId"] = open
+		s.post(t, s.token(t, user), task+"/submissions", map[string]any{"type": "upload", "title": "Run of " + user, "files": []any{file}})
+	}
+	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	p.Press("Reject Otters")
+	p.Sees("It has 1 run, none marked as final.")
+	p.Press("Yes, go on")
+	p.Sees("Otters rejected.")
+	p.Visit("/desk")
+	p.Sees("team rejected")
+	p.Fill("Select all 2", "true")
+	p.Press("Unblind and publish 1")
+	p.Sees("Publish 1 run of 1 team, none marked as final? Everyone who sees the task will see the scores of 1 run. Left out: 1 run")
+	p.Press("Yes, go on")
+	p.Sees("1 run is published.")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/audit")
+	p.Sees("review: updated Run of bob of Beavers")
+	p.Sees("published: no → yes")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/desk?part=announcements")
+	p.Fill("Title", "Hello")
+	p.Press("Title > Announce")
+	p.Sees("the members of 1 team; this server sends no e-mail")
+	p.Press("Announce, with these effects")
+	p.Sees("Announced.")
+}
+
+// TestConsole_ForgetsADeletedTask deletes a task in which a team takes part. Its page must disappear, although it was read before.
+func TestConsole_ForgetsADeletedTask(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1"))
+	p.Sees("Lakes")
+	s.call(t, s.token(t, "owner"), http.MethodDelete, task, nil, nil)
+	browsertest.Evaluate[any](p.Page, `setInterval(() => dispatchEvent(new Event("focus")), 200)`) // reads again, at most every five seconds
+	p.Sees("There is nothing here, or nothing that you may see.")
+	p.Visit("/?show=mine")
+	p.Sees("Choose a task under Open")
+}

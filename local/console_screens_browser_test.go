@@ -45,7 +45,7 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	var runs []string
 	for range 2 {
 		var made struct{ RunIDs []string }
-		s.call(t, alice, "POST", task+"/submissions", map[string]any{"type": "upload", "title": hostile, "notes": hostile,
+		s.call(t, alice, "POST", task+"/submissions", map[string]any{"type": "upload", "again": true, "title": hostile, "notes": hostile,
 			"description": hostileMarkdown,
 			"files":       []any{map[string]any{"datasetId": dataset, "name": "a<b>.txt", "content": "MSBRMCBhIDEgMiB0Cg=="}}}, &made)
 		runs = append(runs, made.RunIDs[0])

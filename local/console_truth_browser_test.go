@@ -23,7 +23,7 @@ func (s *testServer) twoDatasets(t *testing.T) (task, team, open string) {
 }
 
 // TestConsole_SaysWhatCanBeSubmitted shows the quota that binds on each screen that has it. Submit says for each dataset whether it takes
-// runs, asks for changed terms, and shows the faults of a refused file with their lines.
+// runs, says that the same was submitted before, and asks for changed terms.
 func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -37,9 +37,13 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	p.Check(s.url + "/")
 	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	file["datasetId"] = open
-	for range 2 {
-		s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "title": "Entry"})
-	}
+	s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "title": "Entry"})
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	p.Fill("Title", "Entry")
+	p.Press("Run on Summer > Submit")
+	p.Sees("Your team has submitted the same before: Entry.")
+	p.Press("Submit again")
+	p.Await(`/^#\/runs\//.test(location.hash)`)
 	for _, screen := range []string{task, task + "/team", task + "/submit"} {
 		p.Visit("/")
 		p.Visit(strings.TrimPrefix(screen, "/v1"))

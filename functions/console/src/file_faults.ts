@@ -12,9 +12,11 @@ export function diagnosticsOf(faults: Fault[], at: number): Diagnostic[] {
 
 function diagnosticOf(fault: Fault): Diagnostic {
   const said = inWords(fault);
-  const [all, line] = /^line (\d+): /.exec(said) ?? [];
-  if (!all) return { severity: "error", message: said };
-  return { severity: "error", line: Number(line), message: said.slice(all.length) };
+  const [all, lines] = /^lines? (\d[^:]*): /.exec(said) ?? [];
+  if (!all || !lines) return { severity: "error", message: said };
+  const message = said.slice(all.length);
+  const line = Number.parseInt(lines, 10); // of several lines, the first
+  return { severity: "error", line, message, ...(/\D/.test(lines) && { lines }) };
 }
 
 /** ofFile reports whether a fault concerns one file. */

@@ -1,5 +1,5 @@
 // Uploading the files of a submission, when it is made, or later when the reader chooses the same file again.
-import { post, type Schemas } from "./api";
+import { client, ok, type Schemas } from "./api";
 import { read } from "./data";
 import { type Declared, declare, inline, send } from "./upload";
 
@@ -13,7 +13,8 @@ const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
 /**
  * submit makes a submission. Small files are in the request, so that the server refuses faulty files before it counts
  * the runs. If the upload of other files fails, broken has the error. Then the submission exists and counts, and
- * submitting again would make a second submission.
+ * submitting again would make a second submission. repeated says that the team has submitted the same before: made is
+ * that submission, and nothing was charged.
  */
 export async function submit(
   taskId: string,
@@ -21,7 +22,7 @@ export async function submit(
   chosen: Chosen[],
   tell: Tell,
   signal: AbortSignal,
-): Promise<{ made: Submission; broken?: Error }> {
+): Promise<{ made: Submission; repeated: boolean; broken?: Error }> {
   const { limits } = await read("/info", {});
   const small = chosen.reduce((sum, c) => sum + c.file.size, 0) <= limits.inlineFiles;
   const files = await Promise.all(
@@ -31,15 +32,14 @@ export async function submit(
         : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share), signal)) },
     ),
   );
-  const made = await post(
-    "/v1/tasks/{taskId}/submissions",
-    { taskId },
-    { ...draft, ...(files.length > 0 && { files }) },
-  );
-  if (small) return { made };
+  const body = { ...draft, ...(files.length > 0 && { files }) } as Schemas["SubmissionDraft"];
+  const answer = client.POST("/v1/tasks/{taskId}/submissions", { params: { path: { taskId } }, body });
+  const made = (await ok(answer)) as Submission; // no preview
+  const repeated = (await answer).response.status === 200;
+  if (small) return { made, repeated };
   return upload(made, chosen, tell, signal).then(
-    () => ({ made }),
-    (broken: Error) => ({ made, broken }),
+    () => ({ made, repeated }),
+    (broken: Error) => ({ made, repeated, broken }),
   );
 }
 

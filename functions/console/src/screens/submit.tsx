@@ -1,4 +1,5 @@
 // The form of a submission: files, container images or repositories. The server checks files before it counts the runs.
+import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
@@ -16,7 +17,8 @@ import { Tabs } from "../ui/choices";
 import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
 import { Form } from "../ui/form";
 import { Left, Window } from "../ui/quota";
-import { Items, Loaded, Tag } from "../ui/show";
+import { nameOf } from "../ui/run_state";
+import { Action, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { filled, type Values } from "../ui/values";
@@ -115,6 +117,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const datasets = all.filter(d => takes(quotaOf(d)));
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
+  const [earlier, setEarlier] = useState<{ made: Schemas["Submission"]; values: Values }>();
   const stop = useRef<AbortController>();
   const conditions = (
     <ul>
@@ -134,7 +137,8 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     );
   const tell = (name: string, doing: string, share: number): void =>
     setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
-  const act = async (values: Values): Promise<void> => {
+  const act = async (values: Values, again = false): Promise<void> => {
+    setEarlier(undefined);
     const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
     if (type === "upload" && chosen.length === 0)
       throw new Problem({
@@ -143,10 +147,12 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
         errors: [{ pointer: "/files", detail: "Choose a file for at least one dataset." }],
       });
     stop.current = new AbortController();
-    const draft = filled({ ...values, type, ...(baseline && { baseline }) });
+    const draft = filled({ ...values, type, ...(baseline && { baseline }), ...(again && { again }) });
     try {
-      const { made, broken } = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
+      const sent = type === "upload" ? chosen : [];
+      const { made, repeated, broken } = await submit(task.id, draft, sent, tell, stop.current.signal);
       await refresh();
+      if (repeated && !broken) return setEarlier({ made, values });
       say(
         broken
           ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
@@ -164,7 +170,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
       name={`submission ${task.id} ${type}`}
       initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }}
       button="Submit"
-      submit={act}
+      submit={v => act(v)}
     >
       {f => (
         <>
@@ -240,6 +246,19 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }}
             />
           </details>
+          {earlier && (
+            <div class="notice" role="status">
+              <p>
+                {baseline ? "You have" : "Your team has"} submitted the same before: <Runs of={earlier.made} />. Nothing
+                new was made or counted.
+              </p>
+              <p class="actions">
+                <Action plain run={() => act(earlier.values, true)}>
+                  Submit again
+                </Action>
+              </p>
+            </div>
+          )}
           {sending.map(s => (
             <p key={s.name}>
               <label>
@@ -259,6 +278,20 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     </Form>
   );
 }
+
+/** Runs links to the runs of a submission. */
+const Runs = ({ of: s }: { of: Schemas["Submission"] }) => (
+  <>
+    {s.runIds.map((runId, i) => (
+      <Fragment key={runId}>
+        {i > 0 && ", "}
+        <a href={`#/runs/${runId}`}>
+          <bdi>{nameOf({ title: s.title, runId })}</bdi>
+        </a>
+      </Fragment>
+    ))}
+  </>
+);
 
 /** leftAfter says how many runs can still be submitted to each dataset of a submission. */
 function leftAfter(quota: Quota | undefined, all: Dataset[]): string {

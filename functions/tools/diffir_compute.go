@@ -61,9 +61,13 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 		return out, err
 	}
 	out.TopicCount = len(topics)
-	// The topics that differ most come first. Among equals, overlap decides, and then their present order.
+	// The topics that differ most come first. Among equals, overlap decides, and then the order of the input or their names.
 	slices.SortStableFunc(differences, func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.sortKey(w.in.Order), b.sortKey(w.in.Order)), cmp.Compare(a.sortKey(byOverlap), b.sortKey(byOverlap)))
+		order := cmp.Or(cmp.Compare(a.sortKey(w.in.Order), b.sortKey(w.in.Order)), cmp.Compare(a.sortKey(byOverlap), b.sortKey(byOverlap)))
+		if order == 0 && len(w.in.Topics) == 0 {
+			return compareTopics(a.topic, b.topic)
+		}
+		return order
 	})
 	for _, d := range differences[:min(len(differences), maxListedTopics)] {
 		out.Topics = append(out.Topics, w.summarize(d, out.Measure))

@@ -44,7 +44,7 @@ type SerpOutput struct {
 	Results    []SerpResult       `json:"results" doc:"best first; a passage has up to 300 characters"`
 	Position   int                `json:"position" doc:"position of the topic among the topics of the run, from 1"`
 	TopicCount int                `json:"topicCount" doc:"number of topics of the run"`
-	Topics     []string           `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
+	Topics     []string           `json:"topics" doc:"ids of the topics of the run, up to 1,000; numbers in the order of their values"`
 	Links      SerpLinks          `json:"links"`
 }
 
@@ -103,12 +103,12 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 	if err != nil {
 		return out, err
 	}
-	topics := rankings.Topics()
+	topics := slices.Clone(rankings.Topics())
+	steps.SortFunc(steps.Of(ctx), topics, compareTopics)
 	at := 0
 	if w.in.Topic != "" {
-		var found bool
-		at, found = slices.BinarySearch(topics, w.in.Topic)
-		if !found {
+		at = slices.Index(topics, w.in.Topic)
+		if at < 0 {
 			return out, problem.InvalidMember("/topic", "%s", missingTopic(topics))
 		}
 	}

@@ -69,7 +69,7 @@ func TestSerp_ByHand(t *testing.T) {
 	}
 }
 
-// The links lead through all topics in byte order.
+// The links lead through all topics as people count.
 func TestSerp_LinksToOtherTopics(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"run": namedRun("mine", trecRun("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
@@ -84,7 +84,7 @@ func TestSerp_LinksToOtherTopics(t *testing.T) {
 			t.Errorf("topic %s has the query %q", got.Topic, got.Query)
 		}
 	}
-	if seen != "1 10 2" || got.Position != 3 || strings.Join(got.Topics, " ") != seen {
+	if seen != "1 2 10" || got.Position != 3 || strings.Join(got.Topics, " ") != seen {
 		t.Errorf("the links lead to %s; %+v", seen, got)
 	}
 	long := withMembers(input, "run", namedRun("mine", trecRun("1 abcdefghi", "2 c")+strings.Repeat("\n", 8000)))

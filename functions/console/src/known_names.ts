@@ -18,3 +18,7 @@ function learn({ id, name, title, label, team, email }: Named): void {
 
 /** knownName returns the name of the resource, or undefined if the page has not read the resource. */
 export const knownName = (id: string): string | undefined => names.get(id);
+
+/** personOf returns the name or the address of a user, or the end of the id of a user without both. */
+export const personOf = ({ id, name, email }: { id: string; name?: string; email?: string }): string =>
+  name || email || `User …${id.slice(-6)}`;

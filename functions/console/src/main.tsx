@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SWRConfig } from "swr";
 import { useGet } from "./data";
+import { personOf } from "./known_names";
 import { useAddress } from "./route";
 import { Current } from "./screen";
 import { signOut, useSession } from "./session";
@@ -106,7 +107,7 @@ function Me() {
         </a>
       )}
       <a href="#/me" aria-current={current("/me")}>
-        <bdi>{data?.name || data?.id || "You"}</bdi>
+        <bdi>{(data && personOf(data)) || "You"}</bdi>
       </a>
       <button type="button" class="plain" onClick={signOut}>
         Sign out

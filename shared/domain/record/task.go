@@ -37,7 +37,7 @@ const (
 
 // RegistrationRules say who can register for a task, and when.
 type RegistrationRules struct {
-	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" doc:"open (the default): everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
+	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" doc:"open (the default): everyone is accepted; approval: an organizer accepts; closed: only teams that an organizer invites take part"`
 	OpensAt  *Instant `json:"opensAt,omitempty" doc:"nobody registers before"`
 	ClosesAt *Instant `json:"closesAt,omitempty" doc:"nobody registers from then on"`
 }

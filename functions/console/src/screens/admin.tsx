@@ -1,7 +1,9 @@
 // The platform, for administrators: health, queues with their workers, storage, and featured tasks.
+
 import type { ComponentChildren } from "preact";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
+import { personOf } from "../known_names";
 import { separate } from "../member_names";
 import type { Screen } from "../route";
 import { bytes } from "../ui/files";
@@ -107,7 +109,7 @@ function ByUser() {
       {u => (
         <>
           <a href={`#/admin/users/${u.id}`}>
-            <bdi>{u.name || u.id}</bdi>
+            <bdi>{personOf(u)}</bdi>
           </a>
           <span>
             {bytes(u.taken!.storedBytes)}

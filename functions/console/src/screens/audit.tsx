@@ -2,7 +2,7 @@
 import type { Schemas } from "../api";
 import { type Change, changesOf } from "../audit_changes";
 import { useGet, useList } from "../data";
-import { knownName } from "../known_names";
+import { knownName, personOf } from "../known_names";
 import type { Screen } from "../route";
 import { downloadList } from "../ui/download";
 import { Action, Heading, Listed } from "../ui/show";
@@ -106,7 +106,7 @@ function Line({ of: e }: { of: Entry }) {
   return (
     <div>
       <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> <Subject of={e} />, by{" "}
-      <bdi>{e.actor?.name || e.actor?.email || "a user without a name"}</bdi>, <When at={e.createdAt} />{" "}
+      <bdi>{personOf(e.actor ?? { id: e.actorId })}</bdi>, <When at={e.createdAt} />{" "}
       {at && (
         <a class="small" href={`#/${at}`} aria-label={`Look at what was changed ${moment(e.createdAt)}`}>
           Look

@@ -1,7 +1,9 @@
 // The account of the reader: memberships, access tokens, notifications, and the deletion of the account.
+
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, useGet, useList } from "../data";
+import { personOf } from "../known_names";
 import { useMail } from "../mail";
 import type { Me } from "../roles";
 import type { Screen } from "../route";
@@ -30,7 +32,7 @@ export default function MeScreen(_: Screen) {
       {u => (
         <>
           <Heading title="You">
-            <bdi>{u.name || u.id}</bdi>
+            <bdi>{personOf(u)}</bdi>
           </Heading>
           <Profile of={u} />
           <h2 id="terminal">For the terminal</h2>

@@ -1,6 +1,8 @@
 // An organizer, for its members: description, members and invitations.
+
 import { patch, remove, type Schemas } from "../api";
 import { done, read, useGet, useList, useNewest } from "../data";
+import { personOf } from "../known_names";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Form } from "../ui/form";
@@ -129,7 +131,7 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
     );
     if (userId === me) go("/desk");
   };
-  const called = (m: { name?: string; email?: string; id: string }): string => m.name || m.email || m.id;
+  const called = (m: { name?: string; email?: string; id: string }): string => personOf(m);
   return (
     <Listed of={all} empty={<p>None.</p>}>
       {m => (

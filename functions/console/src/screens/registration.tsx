@@ -1,6 +1,8 @@
 // A team, for organizers: members, the rest of its quota, and exceptions.
+
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
+import { personOf } from "../known_names";
 import { count } from "../plural";
 import type { Screen } from "../route";
 import { Decide, peopleOf } from "../ui/decide";
@@ -48,7 +50,7 @@ const One = ({ of: r, ids, changed }: Props) => (
       <dd>
         {peopleOf(r).map(p => (
           <span key={p.id}>
-            <bdi>{p.name || "A user without a name"}</bdi>{" "}
+            <bdi>{personOf({ id: p.id, name: p.name })}</bdi>{" "}
             <span class="small quiet">
               <bdi>{p.email}</bdi>
             </span>

@@ -1,13 +1,15 @@
 // The review of one run by the organizers of its task.
+import useSWR from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { flags } from "../review_changes";
 import { go, type Screen } from "../route";
+import { rejectedTeams } from "../teams";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
-import { Heading, Loaded, Members } from "../ui/show";
+import { Heading, Loaded, Members, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
 
@@ -61,6 +63,7 @@ function One({
     path: { evaluationId: r.evaluationId ?? "" },
   }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
+  const rejected = useSWR(["rejected", r.taskId], () => rejectedTeams([r.taskId])).data?.get(r.taskId);
   const others =
     useList("/v1/runs", {
       query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 },
@@ -85,7 +88,7 @@ function One({
         Review <bdi>{nameOf(r)}</bdi>
       </Heading>
       <p>
-        <StateTag of={r.state} /> <bdi>{r.team}</bdi>
+        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>
         {dataset && (
           <>
             , <bdi>{dataset.name}</bdi>
@@ -113,6 +116,12 @@ function One({
             ),
         )}
       </p>
+      {rejected?.has(r.team) && (
+        <p class="notice">
+          The team was rejected: its runs are left out where several are published together. Here you can publish this
+          one.
+        </p>
+      )}
       {v.notice && <p class="notice">{v.notice}</p>}
       {evaluation && (
         <Members

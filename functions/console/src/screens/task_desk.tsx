@@ -1,8 +1,10 @@
 // The open work in one task, for organizers: registrations, reviews and announcements.
+
 import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
+import { personOf } from "../known_names";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
 import { publishable } from "../publishing_question";
@@ -232,9 +234,7 @@ function Teams({ taskId }: { taskId: string }) {
               <Tag kind={stateKinds[r.state]}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
               <br />
               <span class="small quiet">
-                <bdi>
-                  {[...peopleOf(r).map(p => p.name || p.email || p.id), r.affiliation].filter(Boolean).join(", ")}
-                </bdi>
+                <bdi>{[...peopleOf(r).map(personOf), r.affiliation].filter(Boolean).join(", ")}</bdi>
               </span>
             </span>
             <Decide of={r} changed={all.reload} />

@@ -2,6 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { patch, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useNewest } from "../data";
+import { personOf } from "../known_names";
 import { type Me, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { ChangedTerms } from "../ui/changed_terms";
@@ -145,7 +146,7 @@ function Members({
     <ul class="rows">
       {r.members.map(id => {
         const person = r.people?.find(p => p.id === id);
-        const name = person?.name || person?.email || (id === me.id && me.name) || id;
+        const name = (id === me.id && me.name) || personOf(person ?? { id });
         return (
           <li key={id}>
             <span>

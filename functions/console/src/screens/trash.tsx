@@ -1,6 +1,8 @@
 // The trash: deleted resources that can be restored.
+
 import { remove, type Schemas } from "../api";
 import { done, useList } from "../data";
+import { personOf } from "../known_names";
 import { go, type Screen } from "../route";
 import { Action, Heading, Listed, Tag } from "../ui/show";
 import { ago, When } from "../ui/time";
@@ -34,7 +36,7 @@ export default function Trash({ query }: Screen) {
                 {d.by && (
                   <>
                     {" "}
-                    by <bdi>{d.by.name || d.by.id}</bdi>
+                    by <bdi>{personOf(d.by)}</bdi>
                   </>
                 )}
                 ; gone for good {ago(d.expiresAt)}

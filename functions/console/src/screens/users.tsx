@@ -1,6 +1,8 @@
 // The users of the platform, for administrators: usage, access tokens and deletion.
+
 import { patch, remove, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
+import { personOf } from "../known_names";
 import { separate } from "../member_names";
 import { go, type Screen, view } from "../route";
 import { DeleteAccount } from "../ui/delete";
@@ -45,7 +47,7 @@ function All({ query }: { query: URLSearchParams }) {
   );
 }
 
-const nameOf = (u: Schemas["Profile"]): string => u.name || u.email || u.id;
+const nameOf = (u: Schemas["Profile"]): string => personOf(u);
 
 function One({ userId }: { userId: string }) {
   const user = useGet("/v1/users/{userId}", { path: { userId } });

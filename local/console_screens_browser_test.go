@@ -160,7 +160,8 @@ func TestConsole_AnswersEveryAddress(t *testing.T) {
 	p := s.open(t, "/console", browsertest.DeskLight)
 	p.Await(`document.querySelector("h1")?.textContent === "Tasks"`)
 	for hash, seen := range map[string]string{
-		"/tasks/%E0": "Try again", "/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": "Try again", "/?show=all": "No task is open now.",
+		"/tasks/%E0": "Nothing is public at this address.", "/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": "Nothing is public at this address.",
+		"/?show=all":         "No task is open now.",
 		"/?show=constructor": "No task is open now.",
 		"assay-invitation_x": "Sign in to see what the invitation is to.",
 	} {

@@ -169,7 +169,7 @@ func (p *person) publish(task string) {
 	p.Await(`!document.body.innerText.includes("Start over")`)
 	p.Fill("Text of the terms", "Keep the lakes clean.")
 	p.Press("Save: Terms")
-	p.Press("Save: Terms, with these effects")
+	p.Sees("Saved.")
 	p.Sees("Now: version 1.")
 	p.Press("Publish the task")
 	p.Sees("What this will do")

@@ -43,7 +43,8 @@ const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-q
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
 dictionaries of pytrec_eval and ranx, or an array of objects). Fields of jsonl, csv and json may have
 the names of other programs, such as qid, docno and relevance, and csv may be separated by commas,
-tabs or semicolons. ` + stdinHelp
+tabs or semicolons. With --kind, files have a label, number, text or list for each id, as csv, jsonl
+or json (an array of objects, or an object with the value of each id). ` + stdinHelp
 
 const exportHelp = `Saves the task, its datasets, registrations, submissions, runs, scores, announcements and files of
 runs: each list as JSON Lines, in the form of the API, and as CSV. Files that are there already are
@@ -177,6 +178,11 @@ var groups = []struct {
 				f.String("from", "", "format of the files; guessed by the first file unless given")
 				f.String("to", "", "format to write; unless given, the format of TREC, or jsonl for files in that format")
 				f.Bool("qrels", false, "the files are relevance judgments")
+				f.String("kind", "", "convert values, such as labels or texts, for a kind of evaluator")
+				f.String("id", "", "with --kind: field of the id in the files; guessed unless given")
+				f.String("value", "", "with --kind: field of the value in the files; guessed unless given")
+				f.String("to-id", "", "with --kind: name of the field of the id to write; id unless given")
+				f.String("to-value", "", "with --kind: name of the field of the value to write; the usual one unless given")
 				f.StringP("output", "o", "", "file to write, instead of standard output")
 			}},
 		{use: "fuse RUN RUN...", short: "Make one run of several", args: cobra.MinimumNArgs(2), run: fuse, flags: func(f *pflag.FlagSet) {

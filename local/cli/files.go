@@ -43,6 +43,11 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 			return r.Settings, err
 		}
 	}
+	if measure.HasFields(r.Format.Kind) {
+		if err := c.requireFormat(r.Kind, r.Format, len(truth) == 0, run); err != nil {
+			return r.Settings, err
+		}
+	}
 	c.guess = ""
 	if r.Guessed && (r.Kind.Ranks() || c.json) {
 		c.guess = r.String()
@@ -74,6 +79,30 @@ func (c *call) requireTREC(truth []scoring.File, runs ...scoring.File) error {
 	}
 	return &refusal{fileRefused, fmt.Sprintf("Rankings are evaluated in the formats of TREC, and %s has another one. Convert it first.",
 		strings.Join(names, ", ")), strings.Join(commands, " && ")}
+}
+
+// requireFormat refuses files of values in another format, or with other names of fields, with the commands that convert them. If anyNames,
+// their fields may have any names.
+func (c *call) requireFormat(kind measure.Kind, format measure.Format, anyNames bool, files ...scoring.File) error {
+	var names, commands []string
+	for _, file := range files {
+		command, err := offline.ForeignValues(kind, format, anyNames, file)
+		if err != nil {
+			return err
+		}
+		if command != "" {
+			names, commands = append(names, file.Name), append(commands, command)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	expected := "expected is " + format.Kind
+	if !anyNames {
+		expected += fmt.Sprintf(" with the fields %q and %q", format.IDField, format.ValueField)
+	}
+	return &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", strings.Join(names, ", "), expected),
+		strings.Join(commands, " && ")}
 }
 
 // refused adds to the refusal of a file how the file was read, if that was guessed.
@@ -123,56 +152,6 @@ func validate(c *call) {
 	if measure.HasErrors(all) {
 		c.fail(&refusal{fileRefused, "The files have errors.", heal})
 	}
-}
-
-func convert(c *call) {
-	kind, from, to := c.conversion()
-	for _, f := range []struct {
-		flag   string
-		format conversion.Format
-		all    []conversion.Format
-	}{{"from", from, kind.Sources}, {"to", to, kind.Formats}} {
-		if !slices.Contains(f.all, f.format) {
-			c.fail(&refusal{failed, fmt.Sprintf("There is no format %q for --%s here; there are %v.", f.format, f.flag, f.all), ""})
-		}
-	}
-	if c.err != nil {
-		return
-	}
-	c.fail(c.save(func(w io.Writer, files []measure.File) error {
-		return c.diagnosed(kind.Convert(c.ctx, w, from, to, files...))
-	}))
-}
-
-// conversion returns what to convert, from the flags and from the content of the first file.
-func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) {
-	from, to = conversion.Format(c.text("from")), conversion.Format(c.text("to"))
-	ofQrels := func(f conversion.Format) bool { return f == conversion.TRECQrels || f == conversion.BEIR }
-	switch {
-	case c.yes("qrels") || ofQrels(from):
-		kind = conversion.Qrels
-	case from == conversion.TRECRun:
-		kind = conversion.Runs
-	case ofQrels(to):
-		kind = conversion.Qrels
-	case to == conversion.TRECRun:
-		kind = conversion.Runs
-	}
-	if from == "" {
-		var err error
-		if kind, from, err = offline.Recognized(kind, c.files(c.args[0])[0]); c.fail(err) {
-			return conversion.Runs, from, to
-		}
-	}
-	kind = cmp.Or(kind, conversion.Runs)
-	switch {
-	case to != "":
-	case from == kind.Formats[0]:
-		to = conversion.JSONL
-	default:
-		to = kind.Formats[0]
-	}
-	return kind, from, to
 }
 
 func fuse(c *call) {
@@ -246,8 +225,11 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 		c.fail(c.flags.Set("kind", string(kind)))
 	}
 	s, err := c.settings(runs[0], truth)
-	if err == nil && s.Kind.Ranks() {
+	switch {
+	case err == nil && s.Kind.Ranks():
 		err = c.requireTREC(nil, runs[1:]...)
+	case err == nil && measure.HasFields(s.Format.Kind):
+		err = c.requireFormat(s.Kind, s.Format, false, runs[1:]...)
 	}
 	if err != nil {
 		return s, err

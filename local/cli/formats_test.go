@@ -12,7 +12,7 @@ import (
 func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p := local(t)
 	truth := p.write("truth.csv", "id,label\na,x\nb,y\n")
-	p.says(fileRefused, []string{`run.csv:1: error: the first line names no field "label"; it has "id", "Label"`, `"Label" is not "label"`},
+	p.says(fileRefused, []string{`run.csv has another format or other fields; expected is csv with the fields "id" and "label"`},
 		"eval", truth, p.write("run.csv", "id,Label\na,x\nb,y\n"))
 	texts := p.write("texts.jsonl", `{"id":"a","text":"one two three four five"}`+"\n")
 	p.says(done, []string{"ROUGE1", "1.0000"}, "eval", texts, texts, "--format", "jsonl", "--kind", "text")
@@ -88,6 +88,38 @@ func TestForeignFiles_AreHealedByTheCommand(t *testing.T) {
 	p.says(done, []string{`{"topic":"1","iteration":"0","docid":"a","grade":1}`}, "convert", qrels)
 	p.says(failed, []string{`no format "beir" for --to`, "[trec-run jsonl csv]"}, "convert", filepath.Join(p.folder, "run.json"), "--from", "trec-run",
 		"--to", "beir")
+}
+
+// TestForeignValues_AreHealedByTheCommand pastes the commands for files of labels and texts, and evaluates the converted files.
+func TestForeignValues_AreHealedByTheCommand(t *testing.T) {
+	p := local(t)
+	program := built(t, "local/cli")
+	t.Chdir(p.folder)
+	p.write("labels.csv", "id,label\n1,a\n2,b\n3,c\n")
+	p.write("labels.jsonl", `{"uid":"1","gold":"a"}`+"\n"+`{"uid":"2","gold":"b"}`+"\n"+`{"uid":"3","gold":"c"}`+"\n")
+	for name, content := range map[string]string{
+		"run of a team.csv": "ID,Label\n1,a\n2,b\n3,c\n",
+		"run.jsonl":         `{"id":"1","label":"a"}` + "\n" + `{"id":"2","label":"b"}` + "\n" + `{"id":"3","label":"c"}` + "\n",
+		"run.json":          `[{"id":"1","label":"a"},{"id":"2","label":"b"},{"id":"3","label":"c"}]`,
+		"map.json":          `{"1":"a","2":"b","3":"c"}`,
+	} {
+		p.write(name, content)
+		for _, truth := range []string{"labels.csv", "labels.jsonl"} {
+			_, command, ok := strings.Cut(p.want(fileRefused, "eval", truth, name, "Accuracy"), "Try: ")
+			if !ok || !strings.HasPrefix(command, "assay convert ") {
+				t.Errorf("%s: %s", name, command)
+				continue
+			}
+			p.paste(program, command)
+			converted := strings.Trim(strings.TrimSpace(command[strings.LastIndex(command, " -o ")+4:]), "'")
+			p.says(done, []string{"1.0000"}, "eval", truth, converted, "Accuracy")
+		}
+	}
+	p.says(fileRefused, []string{"expected is jsonl. Convert it first."}, "validate", "run.json", "--kind", "classification")
+	p.says(done, []string{`{"id":"1","label":"a"}`}, "convert", "labels.csv", "--kind", "classification")
+	p.says(failed, []string{`no kind "labels"`}, "convert", "labels.csv", "--kind", "labels")
+	p.says(failed, []string{`no format "beir" for --to`}, "convert", "labels.csv", "--kind", "classification", "--to", "beir")
+	p.says(failed, []string{"name it with --from, --id and --value"}, "convert", p.write("x.txt", "a b\n"), "--kind", "classification")
 }
 
 // paste runs a command line in a shell, in the person's folder.

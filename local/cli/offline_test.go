@@ -76,7 +76,7 @@ func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p.says(fileRefused, []string{`no field "labels"`}, "validate", run, "--kind", "multilabel", "--value", "labels")
 	p.says(done, []string{"Valid."}, "validate", p.write("other.csv", "id;labels\na;x\n"), "--kind", "multilabel")
 	p.says(fileRefused, []string{"is null"}, "validate", p.write("run.jsonl", `{"id":"a","label":null}`+"\n"), "--kind", "classification")
-	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl like jsonl: write both in one format"}, "eval", truth,
+	p.says(fileRefused, []string{`expected is csv with the fields "id" and "label"`, "--from jsonl --id id --value label --to csv"}, "eval", truth,
 		p.write("run.jsonl", `{"id":"a","label":"x"}`+"\n"), "Accuracy")
 	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
 	scores := p.write("scores.csv", "id,label\na,0.25\nb,0.5\n")

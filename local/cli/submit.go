@@ -9,11 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
+	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
@@ -221,10 +223,20 @@ func (c *call) validFor(datasets []object, files []sent) {
 			continue
 		}
 		s := settingsOf(datasets[i])
-		if s.Kind.Ranks() && c.fail(c.requireTREC(nil, offline.Files(f.path)...)) {
+		list := offline.Files(f.path)
+		if c.temporary != "" && filepath.Dir(f.path) == c.temporary {
+			list[0].Name = stdin
+		}
+		switch {
+		case s.Kind.Ranks():
+			c.fail(c.requireTREC(nil, list...))
+		case measure.HasFields(s.Format.Kind):
+			c.fail(c.requireFormat(s.Kind, s.Format, false, list...))
+		}
+		if c.err != nil {
 			return
 		}
-		c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, s, offline.Files(f.path))))
+		c.fail(c.diagnosed(scoring.ValidateRun(c.ctx, s, list)))
 	}
 }
 

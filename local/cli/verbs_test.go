@@ -131,6 +131,8 @@ func takePart(t *testing.T, s *server, olga *person) {
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
 	ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval", "warned.txt:1: warning: "},
 		"submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
+	tom.in = `{"1": {"lake": 2.0}}`
+	tom.says(fileRefused, []string{"assay convert - --from json --to trec-run -o run.trec.txt"}, "submit", task, "Lakes=-")
 	tom.in = betterRun
 	tom.says(failed, []string{"Standard input (-) can stand for one file"}, "submit", task, "Lakes=-", "Rivers=-")
 	tom.want(done, "submit", task, "--dataset", "Lakes", "-")

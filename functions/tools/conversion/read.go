@@ -19,8 +19,8 @@ type reader struct {
 
 	whole []byte // memory for the text of a grade, or of a score from a rank
 
-	columns      []int // the column of each field in the last line, or -1; nil before the first line
-	decimalComma bool  // numbers may have a comma for the point, because it separates no fields
+	columns      []int  // the column of each field in the last line, or -1; nil before the first line
+	decimalComma bool   // numbers may have a comma for the point, because it separates no fields
 	where        string // the place in a JSON file, for messages
 
 	lines     int  // lines that had values, valid or not

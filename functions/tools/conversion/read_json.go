@@ -37,6 +37,17 @@ func (b *boundedText) Read(p []byte) (int, error) {
 // readJSON reads a file that is one JSON value: an object with the documents of each topic, or a list of objects. It returns only errors of
 // the reader and of the context.
 func (r *reader) readJSON(ctx context.Context, packed io.Reader) error {
+	counter := steps.Of(ctx)
+	return r.readDocument(packed, func(d *jsontext.Decoder) error {
+		if d.PeekKind() == '[' {
+			return r.readObjects(counter, d)
+		}
+		return r.readTopics(counter, d)
+	})
+}
+
+// readDocument reads a file that is one JSON object or array. read reads this value.
+func (r *reader) readDocument(packed io.Reader, read func(*jsontext.Decoder) error) error {
 	text, err := lines.Unpack(packed, lines.StandardExpansion)
 	if err != nil {
 		return r.unread(nil, err)
@@ -44,12 +55,9 @@ func (r *reader) readJSON(ctx context.Context, packed io.Reader) error {
 	bounded := &boundedText{text: text}
 	d := jsontext.NewDecoder(bounded, jsontext.AllowDuplicateNames(true))
 	bounded.decoder = d
-	counter := steps.Of(ctx)
 	switch d.PeekKind() {
-	case '{':
-		err = r.readTopics(counter, d)
-	case '[':
-		err = r.readObjects(counter, d)
+	case '{', '[':
+		err = read(d)
 	default:
 		if _, err = d.ReadToken(); err == nil {
 			r.errorf(0, "the file is not one JSON object or array; expected an object with the documents of each topic, or an array of objects")

@@ -10,6 +10,7 @@ import (
 
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/detection"
+	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 )
 
@@ -29,22 +30,49 @@ func Foreign(kind *conversion.Kind, file scoring.File) (command string, err erro
 		qrels = " --qrels"
 	}
 	return fmt.Sprintf("assay convert %s%s --from %s --to %s -o %s", quoted(file.Name), qrels, from, found.Formats[0],
-		quoted(unused(file.Name, ".trec"))), nil
+		quoted(unused(file.Name, ".trec", ".txt"))), nil
+}
+
+// ForeignValues returns the command that converts a file of values, such as labels, into the format. It is empty for files that have the
+// format, and for files that cannot be converted. If anyNames, the file may have other names of fields.
+func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file scoring.File) (command string, err error) {
+	v, ok, err := detection.ValuesOf(kind, file)
+	if err != nil || !ok || !measure.HasFields(format.Kind) || kind == measure.Spans && v.Format.Kind == measure.CSV {
+		return "", err
+	}
+	switch {
+	case !v.IsWhole(kind), anyNames && v.Format.Kind == format.Kind, v.Format.Kind == format.Kind && (v.Has(kind, format) || !v.AreLike(format)):
+		return "", nil
+	case anyNames:
+		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField
+	}
+	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quoted(file.Name), kind,
+		v.Format.Kind, quoted(v.Format.IDField), quoted(v.Format.ValueField), format.Kind, quoted(format.IDField), quoted(format.ValueField),
+		quoted(unused(file.Name, ".converted", "."+format.Kind))), nil
+}
+
+// RecognizedValues returns the format of a file of values to convert.
+func RecognizedValues(kind measure.Kind, file scoring.File) (measure.Format, error) {
+	v, ok, err := detection.ValuesOf(kind, file)
+	if err == nil && !ok {
+		err = fmt.Errorf("%s has no recognized format: name it with --from, --id and --value", file.Name)
+	}
+	return v.Format, err
 }
 
 // unused returns the path of a file that does not exist, for another form of the file at the path.
-func unused(path, form string) string {
+func unused(path, form, ending string) string {
 	base := strings.TrimSuffix(path, ".gz")
 	base = strings.TrimSuffix(base, filepath.Ext(base))
 	if path == "-" {
 		base = "run"
 	}
-	other := base + form + ".txt"
+	other := base + form + ending
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(other); err != nil {
 			return other
 		}
-		other = fmt.Sprintf("%s%s-%d.txt", base, form, i)
+		other = fmt.Sprintf("%s%s-%d%s", base, form, i, ending)
 	}
 }
 

@@ -65,7 +65,9 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 				return err
 			}
 		}
-		differ := guess.Format.Kind != ofRun.Format.Kind && ofRun.Format.Kind != measure.TRECRun // The reader explains what is in no format.
+		// Files with fields can be converted, and the reader explains what is in no format.
+		convertible := measure.HasFields(guess.Format.Kind) && measure.HasFields(ofRun.Format.Kind) || ofRun.Format.Kind == measure.TRECRun
+		differ := guess.Format.Kind != ofRun.Format.Kind && !convertible
 		if !guess.Kind.Ranks() && format.Kind == "" && differ {
 			return fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", file.Name, guess.Format.Kind,
 				run.Name, ofRun.Format.Kind)

@@ -1,0 +1,285 @@
+package conversion
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Values converts files that have a value for the id of each example, such as labels, numbers or texts.
+//
+//	csv    id,label        named by the first line, separated by commas, tabs or semicolons
+//	jsonl  {"id":"1","label":"a"}
+//	json   [{"id":"1","label":"a"}] or {"1":"a"}, which is only read
+//
+// In csv, labels of multilabel have a separator between them, and scores of several labels are columns. In jsonl they are an array and an
+// object.
+type Values struct {
+	Kind measure.Kind // of the evaluator
+	From measure.Format
+	To   measure.Format
+}
+
+// The formats of values.
+var (
+	ValueSources = []Format{CSV, JSONL, JSON}
+	ValueFormats = []Format{CSV, JSONL}
+)
+
+// Convert converts files like Kind.Convert.
+func (v Values) Convert(ctx context.Context, w io.Writer, files ...measure.File) ([]measure.Diagnostic, error) {
+	report := &measure.Report{}
+	c := &valueConverter{Values: v, w: bufio.NewWriterSize(w, 64<<10)}
+	c.rows = csv.NewWriter(c.w)
+	for _, f := range files {
+		c.reader = &reader{kind: Runs, file: f.Name, report: report} // only for faults and for JSON files
+		var err error
+		switch Format(v.From.Kind) {
+		case JSON:
+			err = c.readJSON(f.Content)
+		case CSV:
+			in := lines.NewReader(ctx, f.Name, f.Content, report)
+			c.readCSV(in)
+			err = in.Err()
+		default:
+			in := lines.NewReader(ctx, f.Name, f.Content, report)
+			c.readJSONL(in)
+			err = in.Err()
+		}
+		if err = cmp.Or(err, c.err); err != nil {
+			return nil, err
+		}
+		if c.lines == 0 && !report.Failed() {
+			report.Errorf(f.Name, 0, "the file is empty or has no examples")
+		}
+	}
+	c.rows.Flush()
+	return report.Diagnostics(), cmp.Or(c.err, c.rows.Error(), c.w.Flush())
+}
+
+// valueConverter is the state of a conversion.
+type valueConverter struct {
+	Values
+	*reader
+	w       *bufio.Writer
+	rows    *csv.Writer
+	classes []string // of the first example, for csv with a column for each
+	begun   bool     // the header of csv is written
+	err     error
+}
+
+// readCSV reads a header and records.
+func (c *valueConverter) readCSV(in *lines.Reader) {
+	in.AllowLines(fields.MaxRecord)
+	records := fields.NewRecords(in, c.errorf, c.From.IDField)
+	line, header := records.Header()
+	if header == nil {
+		return
+	}
+	id, value := slices.Index(header, c.From.IDField), slices.Index(header, c.From.ValueField)
+	if id < 0 || value < 0 && c.Kind != measure.Probabilities {
+		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField, fields.JoinFirst(header, len(header)))
+		return
+	}
+	c.decimalComma = records.Separator() != ','
+	for line, record := range records.All() {
+		raw := []byte("{")
+		if value >= 0 {
+			raw = c.fromText(record[value])
+		} else {
+			for i, text := range record {
+				if i != id {
+					raw = append(append(append(raw, ","[:min(len(raw)-1, 1)]...), quotedJSON([]byte(header[i]))...), ':')
+					raw = append(raw, c.fromText(text)...)
+				}
+			}
+			raw = append(raw, '}')
+		}
+		if !c.write(line, quotedJSON(record[id]), raw) {
+			return
+		}
+	}
+}
+
+// fromText returns the JSON value of a field of csv.
+func (c *valueConverter) fromText(text []byte) []byte {
+	switch c.Kind {
+	case measure.Regression, measure.Probabilities:
+		if c.decimalComma {
+			text = bytes.Replace(text, []byte{','}, []byte{'.'}, 1)
+		}
+		if _, number := fields.ParseScore(text); number && json.Valid(text) {
+			return text
+		}
+	case measure.Multilabel:
+		raw := []byte{'['}
+		if len(text) > 0 {
+			for i, label := range bytes.Split(text, []byte(cmp.Or(c.From.Separator, measure.DefaultSeparator))) {
+				raw = append(append(raw, ","[:min(i, 1)]...), quotedJSON(label)...)
+			}
+		}
+		return append(raw, ']')
+	}
+	return quotedJSON(text)
+}
+
+func quotedJSON(text []byte) []byte {
+	raw, _ := jsontext.AppendQuote(nil, text) // the reader refused text that is not UTF-8
+	return raw
+}
+
+// readJSONL reads an object from each line.
+func (c *valueConverter) readJSONL(in *lines.Reader) {
+	in.AllowLines(fields.MaxRecord)
+	for in.Scan() {
+		var id, value []byte
+		found, fault := fields.Object(in.Text(), fmt.Sprintf("with %q and %q", c.From.IDField, c.From.ValueField), func(key, raw []byte) string {
+			switch {
+			case fields.Names(key, c.From.IDField):
+				id = raw
+			case fields.Names(key, c.From.ValueField):
+				value = raw
+			}
+			return ""
+		})
+		switch {
+		case fault != "":
+			c.errorf(in.Number(), "%s", fault)
+		case found && !c.write(in.Number(), id, value):
+			return
+		}
+	}
+}
+
+// readJSON reads a file that is one array of objects, or one object with the value of each id.
+func (c *valueConverter) readJSON(packed io.Reader) error {
+	return c.readDocument(packed, func(d *jsontext.Decoder) error {
+		array := d.PeekKind() == '['
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for n := 1; d.PeekKind() != ']' && d.PeekKind() != '}'; n++ {
+			c.where = fmt.Sprintf("value %d of the file: ", n)
+			raw, err := d.ReadValue()
+			if err != nil {
+				return err
+			}
+			id, value := raw.Clone(), jsontext.Value(nil)
+			if !array {
+				if value, err = d.ReadValue(); err != nil {
+					return err
+				}
+			} else if raw.Kind() == '{' {
+				id = nil
+				for key, member := range fields.Members(bytes.ReplaceAll(raw.Clone(), []byte{'\n'}, []byte{' '})) {
+					switch {
+					case fields.Names(key, c.From.IDField):
+						id = member
+					case fields.Names(key, c.From.ValueField):
+						value = member
+					}
+				}
+			}
+			if !c.write(0, id, value) {
+				return c.err
+			}
+		}
+		return c.end(d)
+	})
+}
+
+// write writes an example with the raw values of its members. It returns false if reading should stop.
+func (c *valueConverter) write(line int, id, value []byte) bool {
+	c.lines++
+	var texts []string
+	for _, m := range []struct {
+		name  string
+		raw   []byte
+		kinds []string
+	}{{c.From.IDField, id, []string{"string", "number"}},
+		{c.From.ValueField, value, []string{"string", "number", "true", "false", "array", "object"}}} {
+		if m.raw == nil {
+			c.errorf(line, "the object has no %q; expected it in every line", m.name)
+			return !c.report.Full()
+		}
+		text, fault := fields.Text(m.name, m.raw, m.kinds)
+		if fault != "" {
+			c.errorf(line, "%s", fault)
+			return !c.report.Full()
+		}
+		texts = append(texts, string(text))
+	}
+	if c.report.Failed() {
+		return !c.report.Full()
+	}
+	if Format(c.To.Kind) == JSONL {
+		_, c.err = fmt.Fprintf(c.w, "{%s:%s,%s:%s}\n", quotedJSON([]byte(c.To.IDField)), id, quotedJSON([]byte(c.To.ValueField)), c.typed(value))
+		return c.err == nil
+	}
+	return c.writeRow(line, texts[0], texts[1], value)
+}
+
+// typed returns a value with numbers in the place of their texts, if the evaluator needs numbers.
+func (c *valueConverter) typed(value []byte) []byte {
+	if (c.Kind == measure.Regression || c.Kind == measure.Probabilities) && value[0] == '"' && json.Valid(value[1:len(value)-1]) {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+// writeRow writes an example to csv. value is the raw value of text.
+func (c *valueConverter) writeRow(line int, id, text string, value []byte) bool {
+	header := []string{c.To.IDField, c.To.ValueField}
+	row := []string{id, text}
+	switch value[0] {
+	case '[':
+		var labels []string
+		for element := range fields.Elements(value) {
+			label, fault := fields.Text(c.From.ValueField, element, []string{"string", "number", "true", "false"})
+			if fault != "" {
+				c.errorf(line, "%s", fault)
+				return !c.report.Full()
+			}
+			labels = append(labels, string(label))
+		}
+		if c.Kind != measure.Multilabel && len(labels) > 1 {
+			c.errorf(line, "%q has %d values, and csv has one for each example", c.From.ValueField, len(labels))
+			return !c.report.Full()
+		}
+		row[1] = strings.Join(labels, cmp.Or(c.To.Separator, measure.DefaultSeparator))
+	case '{':
+		scores := map[string]string{}
+		var names []string
+		for key, raw := range fields.Members(value) {
+			name, _ := fields.Text("", key, []string{"string"})
+			scores[string(name)] = string(raw)
+			names = append(names, string(name))
+		}
+		if !c.begun {
+			c.classes = names
+		}
+		header, row = append(header[:1], c.classes...), row[:1]
+		for _, class := range c.classes {
+			row = append(row, scores[class])
+		}
+	}
+	if !c.begun {
+		c.begun = true
+		c.err = c.rows.Write(header)
+	}
+	c.err = cmp.Or(c.err, c.rows.Write(row))
+	return c.err == nil
+}

@@ -1,0 +1,91 @@
+package detection
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/conversion"
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/scoring"
+)
+
+// Values is a file with a value for the id of each example.
+type Values struct {
+	Format measure.Format // its Kind may also be json, one array of objects or one object with the value of each id
+	names  []string       // of the fields
+	usual  bool           // id and value have usual names
+}
+
+// Has reports whether the file has the fields of a format. Scores of several labels are columns of csv, without the field of the value.
+func (v Values) Has(kind measure.Kind, f measure.Format) bool {
+	columns := kind == measure.Probabilities && f.Kind == measure.CSV
+	return slices.Contains(v.names, f.IDField) && (columns || slices.Contains(v.names, f.ValueField))
+}
+
+// IsWhole reports whether the file has the fields of its own format. Others were named by default.
+func (v Values) IsWhole(kind measure.Kind) bool { return v.names == nil || v.Has(kind, v.Format) }
+
+// AreLike reports whether the fields are those of a format with other capitals, or have usual names.
+func (v Values) AreLike(f measure.Format) bool {
+	return v.usual || strings.EqualFold(v.Format.IDField, f.IDField) && strings.EqualFold(v.Format.ValueField, f.ValueField)
+}
+
+// ValuesOf recognizes a file of values for the kind of evaluator. ok is false for other files.
+func ValuesOf(kind measure.Kind, file scoring.File) (v Values, ok bool, err error) {
+	head, err := Head(file)
+	if err != nil {
+		return v, false, err
+	}
+	first, document := firstObject(head)
+	if !document {
+		if beginsObject.Match(head) && isDictionary(head) {
+			return Values{Format: measure.Format{Kind: string(conversion.JSON), IDField: "id", ValueField: valueFieldOf(kind)}, usual: true}, true, nil
+		}
+		first = head
+	}
+	record, ok := readFirst(first)
+	if !ok || len(record.names) == 0 {
+		return v, false, nil
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(first)), nil }
+	guess, err := Of(kind, scoring.File{Name: file.Name, Open: open})
+	if err != nil || !measure.HasFields(guess.Format.Kind) {
+		return v, false, err
+	}
+	if document {
+		guess.Format.Kind = string(conversion.JSON)
+	}
+	isUsualID := slices.ContainsFunc(idNames, func(usual string) bool { return strings.EqualFold(usual, guess.Format.IDField) })
+	return Values{guess.Format, record.names, isUsualID && isUsualName(guess.Format.ValueField)}, true, nil
+}
+
+// firstObject returns the first object of a JSON array, on one line. document is false for other texts.
+func firstObject(head []byte) (object []byte, document bool) {
+	if !bytes.HasPrefix(head, []byte("[")) {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(head))
+	var raw json.RawMessage
+	var line bytes.Buffer
+	if _, err := d.Token(); err != nil || d.Decode(&raw) != nil || json.Compact(&line, raw) != nil {
+		return nil, false
+	}
+	return line.Bytes(), bytes.HasPrefix(line.Bytes(), []byte("{"))
+}
+
+// isDictionary reports whether a text is one object with more than two members, none of which has the name of an id.
+func isDictionary(head []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(head, &members) != nil || len(members) < 3 {
+		return false
+	}
+	for name := range members {
+		if slices.ContainsFunc(idNames, func(usual string) bool { return strings.EqualFold(usual, name) }) {
+			return false
+		}
+	}
+	return true
+}

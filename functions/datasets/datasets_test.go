@@ -76,7 +76,7 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		"no truth": {with("truths", []any{}), []string{"/truths must have"}},
 		"two large truths": {with("truths", []any{large("a", 1<<30), large("b", 1)}), []string{
 			"/truths has 1073741825 bytes, and built-in evaluators read at most 1073741824 bytes"}},
-		"measure":  {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
+		"measure": {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures": {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{
 			"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
 		"format":  {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},

@@ -14,6 +14,7 @@ import (
 type parser struct {
 	topics  *topics
 	records []runRecord
+	spans   []span
 	docs    []byte
 }
 
@@ -127,6 +128,7 @@ func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok 
 // it contradicts the score, because less may be better in such scores.
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
+	b.spans = p.spans[:0]
 	records, docs := p.records[:0], p.docs[:0]
 	var columns [6]lines.Column
 	var parts [6][]byte
@@ -198,6 +200,8 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		docs = append(docs, doc...)
 	}
 	p.records, p.docs = records, docs
+	p.spans = b.spans
+	b.spans = append([]span(nil), b.spans...)
 	b.records = append([]runRecord(nil), records...)
 	b.docs = append([]byte(nil), docs...)
 	return b

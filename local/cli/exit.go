@@ -36,6 +36,14 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
+// login returns the command that signs in to the server. ASSAY_TOKEN would have precedence over the sign-in.
+func (p *program) login() string {
+	if p.getenv("ASSAY_TOKEN") != "" {
+		return "unset ASSAY_TOKEN, and assay login " + p.server
+	}
+	return "assay login " + p.server
+}
+
 // refuse returns the refusal for an error of a command.
 func (p *program) refuse(err error, command string) *refusal {
 	r, known := errors.AsType[*refusal](err)
@@ -56,9 +64,9 @@ func (p *program) refuse(err error, command string) *refusal {
 	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
 		return &refusal{notSignedIn, text, "assay login " + p.server}
 	case client.IsKind(err, problem.InsufficientScope):
-		return &refusal{notFound, text, "assay login " + p.server + ", or an access token with more scopes"}
+		return &refusal{notFound, text, p.login() + ", or an access token with more scopes"}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
-		return &refusal{notFound, text, "assay login " + p.server + " as somebody who may"}
+		return &refusal{notFound, text, p.login() + " as somebody who may"}
 	case refused, errors.Is(err, client.ErrRefused), unread && slices.Contains([]string{"open", "read", "stat"}, path.Op):
 		return &refusal{fileRefused, text, ""}
 	}

@@ -195,7 +195,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer.says(done, []string{"Lake search"}, "tasks")
 	newcomer.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
 	newcomer.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
-	newcomer.says(notFound, []string{"more scopes"}, "submit", "Lake search", "Rivers="+run)
+	newcomer.says(notFound, []string{"Try: unset ASSAY_TOKEN, and assay login " + s.url + ", or an access token with more scopes"},
+		"submit", "Lake search", "Rivers="+run)
 	tom.says(done, []string{"reader", "read"}, "tokens")
 	tom.want(done, "tokens", "delete", tom.ids("tokens")[0])
 	tom.says(done, []string{"You have no access token"}, "tokens")

@@ -82,7 +82,8 @@ func (c *call) tellTeam(task, registered object, datasets []object) (open bool) 
 
 // tellSubmitter says who submits to which datasets.
 func (c *call) tellSubmitter(task object, datasets []object, by string) {
-	if who := c.me(); c.err == nil {
+	who := c.me()
+	if c.err == nil {
 		c.note("%s submits to %s, dataset %s, %s.", who.name(), task.text("name"), strings.Join(names(datasets), " and "), by)
 	}
 }

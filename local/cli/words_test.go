@@ -250,7 +250,8 @@ func literal(e ast.Expr) (text string, ok bool) {
 // TestWords_SayFlagsWithoutAServer gives wrong flags to commands that evaluate, check and fuse files.
 func TestWords_SayFlagsWithoutAServer(t *testing.T) {
 	p := local(t)
-	labels, run := p.write("labels.csv", "id,label\n1,a\n"), p.write("run.txt", goodRun)
+	labels := p.write("labels.csv", "id,label\n1,a\n")
+	run := p.write("run.txt", goodRun)
 	for _, c := range []struct {
 		want string
 		args []string

@@ -201,7 +201,7 @@ func CheckInline(contents ...[][]byte) error {
 func CheckEvaluated(pointer string, files []File, what string) (fields problem.Fields) {
 	n := SizeOf(files)
 	fields.AddIf(n > MaxEvaluatedBytes, pointer, "has %s, and built-in evaluators read at most %s, after unpacking: leave out what is not "+
-		"needed, such as "+what, problem.Size(n), problem.Size(MaxEvaluatedBytes))
+		"needed, such as %s", problem.Size(n), problem.Size(MaxEvaluatedBytes), what)
 	return fields
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -67,7 +66,7 @@ func (p *program) refuse(err error, command string) *refusal {
 		return &refusal{notFound, text, p.login() + ", or an access token with more scopes"}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
 		return &refusal{notFound, text, p.login() + " as somebody who may"}
-	case refused, errors.Is(err, client.ErrRefused), unread && slices.Contains([]string{"open", "read", "stat"}, path.Op):
+	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
 		return &refusal{fileRefused, text, ""}
 	}
 	return &refusal{failed, text, ""}

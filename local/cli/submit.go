@@ -200,8 +200,8 @@ func (c *call) digest(path string, most int64) (file record.File) {
 	}
 	info, err := os.Stat(path)
 	switch {
-	case c.fail(err):
-		return file
+	case err != nil:
+		c.fail(&refusal{fileRefused, err.Error(), ""})
 	case !info.Mode().IsRegular(): // Digest says so.
 	case info.Size() == 0:
 		c.fail(&refusal{fileRefused, path + " is empty.", ""})

@@ -29,9 +29,13 @@ type fault struct {
 func (f *fault) Error() string { return f.text }
 func (f *fault) Unwrap() error { return f.cause }
 
+// connecting is the longest time until a connection is made. Nobody listens at a wrong address whose network drops packets.
+const connecting = 10 * time.Second
+
 // patient returns a copy of a transport that waits at most silence for an answer, and names a proxy that refuses.
 func patient(t http.RoundTripper) *http.Transport {
 	own := t.(*http.Transport).Clone()
+	own.DialContext = (&net.Dialer{Timeout: connecting}).DialContext
 	own.ResponseHeaderTimeout = silence
 	own.OnProxyConnectResponse = func(_ context.Context, proxy *url.URL, r *http.Request, res *http.Response) error {
 		if res.StatusCode < 300 {

@@ -247,6 +247,51 @@ func literal(e ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
+// TestWords_OfCommandsAreOfTheTerminal checks the sentences that the commands say themselves: refusals and notes.
+func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentences := 0
+	check := func(name string, args []ast.Expr) {
+		for _, arg := range args {
+			ast.Inspect(arg, func(n ast.Node) bool {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && strings.Contains(unquoted(l), " ") {
+					sentences++
+					wantWords(t, name, unquoted(l))
+				}
+				return true
+			})
+		}
+	}
+	for _, name := range paths {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				if of, ok := n.Type.(*ast.Ident); ok && of.Name == "refusal" {
+					check(name, n.Elts)
+				}
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "note" || f.Sel.Name == "say") {
+					check(name, n.Args)
+				}
+			}
+			return true
+		})
+	}
+	if sentences < 60 {
+		t.Errorf("found only %d sentences", sentences)
+	}
+}
+
 // TestWords_SayFlagsWithoutAServer gives wrong flags to commands that evaluate, check and fuse files.
 func TestWords_SayFlagsWithoutAServer(t *testing.T) {
 	p := local(t)

@@ -96,7 +96,7 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 		return c.Token, f.Save()
 	}
 	config := oauth2.Config{ClientID: c.ClientID, Endpoint: oauth2.Endpoint{TokenURL: c.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
-	t, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: c.Refresh}).Token()
+	t, err := config.TokenSource(patiently(ctx), &oauth2.Token{RefreshToken: c.Refresh}).Token()
 	if err != nil {
 		if _, gone := errors.AsType[*oauth2.RetrieveError](err); gone { // The sign-in is over. The server refuses the old token and says so.
 			return c.Token, nil

@@ -50,11 +50,17 @@ func Discover(ctx context.Context, issuer, clientID string, notify client.Notify
 		DeviceAuthURL: has.Device, AuthStyle: oauth2.AuthStyleInParams}}}, nil // The client is public.
 }
 
+// patiently returns a context in which package oauth2 uses the client of this program.
+func patiently(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, client.Plain())
+}
+
 // ByDevice signs in on another device. It calls show with the address and the code to enter there.
 func (i *Issuer) ByDevice(ctx context.Context, show func(address, code string)) (*oauth2.Token, error) {
 	if i.config.Endpoint.DeviceAuthURL == "" {
 		return nil, errors.New("the issuer cannot sign in other devices: leave --device out")
 	}
+	ctx = patiently(ctx)
 	a, err := i.config.DeviceAuth(ctx)
 	if err != nil {
 		return nil, err
@@ -92,7 +98,7 @@ func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address stri
 			return nil, fmt.Errorf("the issuer refused: %s. Those who run this server let the client %s return to 127.0.0.1",
 				strings.TrimSpace(code+" "+answer.Get("error_description")), config.ClientID)
 		}
-		return config.Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(verifier))
+		return config.Exchange(patiently(ctx), answer.Get("code"), oauth2.VerifierOption(verifier))
 	}
 }
 

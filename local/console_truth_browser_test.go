@@ -18,7 +18,8 @@ func (s *testServer) twoDatasets(t *testing.T) (task, team, open string) {
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "submissions": map[string]any{"perDay": 50}}, nil)
 	open = s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"name": "Summer", "split": "test",
 		"submissions": map[string]any{"perDay": 2}})
-	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Winter", "submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}})
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Winter",
+		"submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}})
 	return task, s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"}), open
 }
 
@@ -87,7 +88,8 @@ func TestConsole_LoadsAPartThatWasMissing(t *testing.T) {
 	p.Visit("/runs")
 	p.Sees("You have no runs yet.")
 	p.Block("/console/trash-*")
-	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.former = true; window.fetch = request => String(request).endsWith("/console")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.former = true;
+window.fetch = request => String(request).endsWith("/console")
 ? Promise.resolve(new Response('<script type="module" src="/console/main-NEWBUILD.js">')) : real(request); }`)
 	p.Visit("/trash")
 	p.Await(`!window.former`)
@@ -196,4 +198,22 @@ func TestConsole_ForgetsADeletedTask(t *testing.T) {
 	p.Sees("There is nothing here, or nothing that you may see.")
 	p.Visit("/?show=mine")
 	p.Sees("Choose a task under Open")
+}
+
+// TestConsole_OffersEMailsWhereTheyAreSent invites on a server without e-mail, and on one that says that it sends e-mails.
+func TestConsole_OffersEMailsWhereTheyAreSent(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/team")
+	p.Sees("This server sends no e-mail: you get a link, and hand it over yourself.")
+	p.Press("Make a link")
+	p.Sees("Hand this link over to those whom you invite: nothing was sent.")
+	p.Visit("/organizers/new")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
+return request.url.endsWith("/info") ? Response.json({...await answer.json(), mail: true}) : answer; }
+setInterval(() => dispatchEvent(new Event("focus")), 200); }`) // reads again, at most every five seconds
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/team")
+	p.Press("Invite a member")
+	p.Sees("The link is sent there, and works once")
 }

@@ -7,7 +7,7 @@ type Instant = string | undefined;
 
 /** leftOf returns how many runs can be submitted now. The instant is that of the next one. */
 export function leftOf(q: Pick<Quota, "left" | "nextAt">): { said: string; next: Instant } {
-  if (q.left === undefined) return { said: "any number of runs", next: undefined };
+  if (q.left === undefined) return { said: "no limit", next: undefined };
   return { said: q.left === 0 ? "no run is left" : `${count(q.left, "run")} left`, next: q.nextAt };
 }
 

@@ -6,7 +6,7 @@ const quota = { datasetId: "d", startsBlinded: false, open: true };
 const at = "2026-12-01T00:00:00.000Z";
 
 test("what is left is the number that binds, with the instant of the next run", () => {
-  assert.deepEqual(leftOf({}), { said: "any number of runs", next: undefined });
+  assert.deepEqual(leftOf({}), { said: "no limit", next: undefined });
   assert.deepEqual(leftOf({ left: 2, nextAt: at }), { said: "2 runs left", next: at });
   assert.deepEqual(leftOf({ left: 0, nextAt: at }), { said: "no run is left", next: at });
   assert.equal(limitsOf({ perDay: 3, total: 50 }), "3 in 24 hours, 50 in all");

@@ -5,7 +5,7 @@ import { count } from "../plural";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
-import { registers, stageOf, submissionTypes } from "../stage";
+import { registers, submissionTypes } from "../stage";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
@@ -106,15 +106,14 @@ const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
 /** Next shows the next step of the reader in the task. */
 function Next({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
-  if (mine?.state === "accepted") {
-    return stageOf(task.submissions) === "past" ? null : (
+  if (mine?.state === "accepted")
+    return (
       <p class="actions">
         <a class="button" href={`#/tasks/${task.id}/submit`}>
           Submit
         </a>
       </p>
     );
-  }
   if (mine)
     return (
       <p class="notice">

@@ -240,7 +240,7 @@ function Card({
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard
         </a>
-        {registration?.state === "accepted" && stage === "open" && (
+        {registration?.state === "accepted" && (
           <>
             {" "}
             ·{" "}

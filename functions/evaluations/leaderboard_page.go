@@ -111,6 +111,14 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 	}
 }
 
+// unblinded returns the step between the review and the publication of runs that start blinded.
+func (v *boardView) unblinded() string {
+	if v.dataset.StartsBlinded() {
+		return ", unblinded"
+	}
+	return ""
+}
+
 // choices returns links to the leaderboard with each selection of runs.
 func (v *boardView) choices() []choice {
 	all := []choice{

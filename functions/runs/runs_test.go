@@ -198,6 +198,21 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 	}
 }
 
+// A review says who sees the results.
+func TestReview_SaysWhoSeesResults(t *testing.T) {
+	s := serve(t)
+	for want, run := range map[string]*recordtest.Run{
+		"everyone": s.add("ada", recordtest.Published), "owners": s.add("ada"),
+		"organizers": s.add("ada", recordtest.Published, recordtest.Blinded), "": s.add("ada", recordtest.Published, recordtest.Queued),
+	} {
+		for _, user := range []string{"ada", "olga"} {
+			if got := servertest.Get[record.Review](s.Server, user, path(run)+"/review").Audience; got != want {
+				t.Errorf("%s is told %q, want %q", user, got, want)
+			}
+		}
+	}
+}
+
 // A completed run says why the caller sees no values.
 func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	s := serve(t)
@@ -205,6 +220,7 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	dark := s.add("ada", recordtest.Public, recordtest.Blinded)
 	waits := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued)
 	out := s.add("ada", recordtest.Public, recordtest.Published)
+	worker := s.add("ada", recordtest.Public, recordtest.OfImage)
 	for _, tt := range []struct {
 		user   string
 		run    *recordtest.Run
@@ -213,6 +229,7 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 		{"ada", dark, "to its team once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""},
 		{"root", dark, ""},
 		{"ada", open, ""}, {"", open, "others once they have published it"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
+		{"ada", worker, "waits for a worker of the pool default."}, {"olga", worker, "waits for a worker"}, {"", worker, ""},
 	} {
 		got := servertest.Get[record.Run](s.Server, tt.user, path(tt.run))
 		page := string(s.Want(http.StatusOK, nil, tt.user, http.MethodGet, path(tt.run), nil, "Accept", "text/html").Body)

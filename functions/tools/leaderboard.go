@@ -46,6 +46,7 @@ type LeaderboardOutput struct {
 	NotPublic     int                `json:"notPublic" doc:"number of entries that only their owners and the organizers see, by audience"`
 	More          bool               `json:"more" doc:"whether the leaderboard has more entries"`
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
+	Empty         *inputs.EmptyBoard `json:"empty,omitempty" doc:"why there are no entries"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
 	hidden bool // the values belong to examples, and some callers may not see them
@@ -121,12 +122,16 @@ var leaderboardTool = define(metadata{
 		if err != nil {
 			return nil, err
 		}
+		empty, err := ranking.Empty(ctx, in.View == record.PublicView)
+		if err != nil {
+			return nil, err
+		}
 		return func(ctx context.Context) (out LeaderboardOutput, err error) {
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
 				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
-				More: ranking.More, Entries: []LeaderboardEntry{},
+				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty,
 			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"assay/local/cli/client"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
 
@@ -24,10 +25,35 @@ func leaderboard(c *call, task object) {
 		values := memberAs[object](e, "measures")
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
+	if empty := memberAs[*emptyBoard](b, "empty"); empty != nil && !c.json && c.err == nil {
+		c.note("%s", empty.text())
+		return
+	}
 	if memberAs[bool](b, "more") && !c.json {
 		c.note("There are more: --limit shows up to 200.")
 	}
 	c.print(b, lines...)
+}
+
+// emptyBoard is the reason why a leaderboard has no entries.
+type emptyBoard struct {
+	Reason string
+	Until  *record.Instant
+}
+
+func (e *emptyBoard) text() string {
+	switch {
+	case e.Reason == "results":
+		return "The leaderboard is empty: no run has been evaluated yet."
+	case e.Reason == "afterClose" && e.Until != nil:
+		return "The leaderboard is empty until " + localTime(e.Until) + ", when the dataset has closed for every team."
+	case e.Reason == "afterClose":
+		return "The leaderboard is empty until the dataset has closed for every team. The organizers have not set a time yet."
+	case e.Reason == "blinded":
+		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers have unblinded and published none yet."
+	default:
+		return "The leaderboard is empty: the organizers have published no results yet."
+	}
 }
 
 func compare(c *call) {

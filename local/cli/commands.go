@@ -60,10 +60,7 @@ var groups = []struct {
 	commands []command
 }{
 	{"Taking part:", []command{
-		{use: "tasks [NAME]", short: "List tasks, or those with a part of a name", args: cobra.MaximumNArgs(1), run: online(func(c *call) {
-			c.list(client.Query(client.Path("tasks"), "filter[name]", c.arg(0)), "There is no such task that you may see.",
-				"ID id|NAME name|REGISTRATION registration.mode|SUBMISSIONS CLOSE submissions.closesAt")
-		})},
+		{use: "tasks [NAME]", short: "List tasks, or those with a part of a name", args: cobra.MaximumNArgs(1), run: online(listTasks)},
 		{use: "datasets TASK", short: "List the datasets of a task", more: taskHelp, args: cobra.ExactArgs(1), run: inTask(listDatasets)},
 		{use: "download TASK", short: "Download the inputs of the datasets of a task, and public truths", args: cobra.ExactArgs(1),
 			run: inTask(download), more: downloadHelp,
@@ -134,7 +131,7 @@ var groups = []struct {
 			example: "  assay review \"Lake search\" --dataset Lakes --unblind --publish --filter states=completed\n" +
 				"  assay review \"Lake search\" 01J... --unpublish --comment 'Wrong collection.'",
 			run: inTask(review), flags: func(f *pflag.FlagSet) {
-				f.Bool("publish", false, "show their scores on the leaderboard")
+				f.Bool("publish", false, "show their scores on the leaderboard, once they are not blinded")
 				f.Bool("unpublish", false, "take their scores from the leaderboard")
 				f.Bool("blind", false, "show their scores to organizers alone")
 				f.Bool("unblind", false, "show their scores to their teams")

@@ -104,6 +104,19 @@ func (c *call) failUnknown(kind, text string, known []object) {
 	c.fail(&refusal{notFound, said, map[string]string{"task": "assay tasks", "dataset": "assay datasets TASK"}[kind]})
 }
 
+// modes has words for the modes of registration.
+var modes = map[any]string{"open": "open", "approval": "by approval", "closed": "by invitation"}
+
+func listTasks(c *call) {
+	list := all[object](c, client.Query(client.Path("tasks"), "filter[name]", c.arg(0)))
+	if !c.json {
+		for _, task := range list {
+			task["takes"] = modes[task.member("registration.mode")]
+		}
+	}
+	c.table(list, "There is no such task that you may see.", "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE submissions.closesAt")
+}
+
 // me is the signed-in user.
 type me struct {
 	ID, Name      string

@@ -45,8 +45,13 @@ func review(c *call, task object) {
 		}
 		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
 	}
-	c.table(reviewed, "The filter has no run.",
-		"RUN runId|STATUS status|PUBLISHED review.published|BLINDED review.blinded|PROBLEM problem.detail")
+	c.tellHidden(reviewed)
+	if !c.json {
+		for _, r := range reviewed {
+			r["shownTo"] = shownTo(r)
+		}
+	}
+	c.table(reviewed, "The filter has no run.", "RUN runId|STATUS status|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
 	if refused > 0 {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}
@@ -54,6 +59,41 @@ func review(c *call, task object) {
 
 // selectedBy are the names of --filter.
 var selectedBy = []string{"label", "registrationIds", "states", "userIds"}
+
+// shownTo says who sees the results of a reviewed run.
+func shownTo(reviewed object) string {
+	switch audience := reviewed.text("review.audience"); audience {
+	case "registrants":
+		return "all who take part"
+	case "owners":
+		return "its team"
+	case "organizers":
+		return "organizers"
+	default:
+		return audience
+	}
+}
+
+// tellHidden says why reviews that are published show nothing to others.
+func (c *call) tellHidden(reviewed []object) {
+	blinded, withheld := 0, 0
+	for _, r := range reviewed {
+		switch {
+		case r.text("review.published") != "yes" || r.text("review.audience") != "organizers":
+		case r.text("review.blinded") == "yes":
+			blinded++
+		default:
+			withheld++
+		}
+	}
+	if blinded > 0 {
+		c.note("Published, but blinded: %s. Nobody but the organizers sees the results until --unblind.", plural.Count(blinded, "run"))
+	}
+	if withheld > 0 {
+		c.note("Published, but withheld: %s. Nobody but the organizers sees the results until the dataset has closed for every team.",
+			plural.Count(withheld, "run"))
+	}
+}
 
 // reviews returns the body that changes reviews according to the flags.
 func (c *call) reviews() map[string]any {

@@ -81,7 +81,7 @@ func (c *call) await(ids []string, more func() [][]string) {
 	for _, id := range ids {
 		r, err := c.watch(ctx, id, !c.yes("wait"), func(r object) error {
 			if c.terminal && !c.json {
-				c.note("%s", r.text("state"))
+				c.note("%s", strings.TrimSuffix(r.text("state")+": "+memberAs[string](r, "notice"), ": "))
 			}
 			return nil
 		})

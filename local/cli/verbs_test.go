@@ -154,7 +154,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	first := object(both[0].(map[string]any)).text("runId")
 	second := object(both[1].(map[string]any)).text("runId")
 	tom.says(done, []string{"DIFFERENT", "no", "cannot be distinguished"}, "compare", first, second)
-	olga.says(done, []string{"no"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
+	olga.says(done, []string{"its team"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
 
 	zoe := s.person("zoe")
 	zoe.says(failed, []string{"has this name", "Try: the same command with --team"}, "join", task, "--team", "OTTERS")

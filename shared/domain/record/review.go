@@ -45,7 +45,8 @@ type Review struct {
 	Reviewer   *Person  `json:"reviewer,omitempty" doc:"who that is; for organizers"`
 	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
-	Notice string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
+	Notice   string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
+	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none"`
 	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
@@ -106,6 +107,9 @@ func (r *ReviewItem) notice() string {
 func (r *ReviewItem) For(roles access.Role) Review {
 	v := r.Review
 	v.Notice = r.notice()
+	if r.Run != nil && r.Run.ListedID() != "" {
+		v.Audience = audienceNames[r.Run.Access.evaluationAudience()]
+	}
 	if roles&(access.Organizer|access.Admin) == 0 {
 		return v
 	}

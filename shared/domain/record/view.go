@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -211,6 +212,9 @@ func (r *RunItem) For(roles access.Role) Run {
 			v.Notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
 				"published it as well."
 		}
+	}
+	if canSeeIdentity(roles) && r.AwaitsWorker() {
+		v.Notice = fmt.Sprintf("The run waits for a worker of the pool %s.", cmp.Or(r.Pool, DefaultPool))
 	}
 	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
 	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {

@@ -1,0 +1,81 @@
+package inputs
+
+import (
+	"context"
+
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+)
+
+// EmptyReason says why a leaderboard has no entries.
+type EmptyReason string
+
+// The reasons. They depend only on rules of the dataset that its readers see, and for organizers on the missing entries themselves. So they
+// do not tell readers whether runs exist.
+const (
+	EmptyResults     EmptyReason = "results"
+	EmptyAfterClose  EmptyReason = "afterClose"
+	EmptyBlinded     EmptyReason = "blinded"
+	EmptyUnpublished EmptyReason = "unpublished"
+)
+
+// EmptyBoard says why a leaderboard has no entries.
+type EmptyBoard struct {
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished" doc:"results: no run has been evaluated yet; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers have unblinded and published none; unpublished: the organizers have published none"`
+	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
+}
+
+// Sentence returns the reason for a page.
+func (e *EmptyBoard) Sentence() string {
+	switch e.Reason {
+	case EmptyResults:
+		return "No run has been evaluated yet."
+	case EmptyAfterClose:
+		if e.Until == nil {
+			return "Scores are shown once the dataset has closed for every team. The organizers have not set a time yet."
+		}
+		return "Scores are shown once the dataset has closed for every team: at " + e.Until.String() + "."
+	case EmptyBlinded:
+		return "Runs on this dataset start blinded, and the organizers have unblinded and published none yet."
+	default:
+		return "The organizers have published no results yet."
+	}
+}
+
+// Empty says why the ranking has no entries. It returns nil if it has some.
+func (r *Ranking) Empty(ctx context.Context, public bool) (*EmptyBoard, error) {
+	if len(r.Entries) > 0 {
+		return nil, nil
+	}
+	e, err := r.empty(ctx, public)
+	if err == nil {
+		r.resolver.addDependency("empty %s %v", e.Reason, e.Until)
+	}
+	return e, err
+}
+
+func (r *Ranking) empty(ctx context.Context, public bool) (*EmptyBoard, error) {
+	call := r.resolver.call
+	roles, err := call.Roles(ctx, r.Dataset.Scope())
+	if err != nil {
+		return nil, err
+	}
+	if organizes := roles&(access.Organizer|access.Admin) != 0; organizes && !public {
+		return &EmptyBoard{Reason: EmptyResults}, nil
+	}
+	release, err := call.Release(ctx, r.Task.ID, r.Dataset.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Dataset.Scores == record.ScoresAfterClose && release.Unknown:
+		return &EmptyBoard{Reason: EmptyAfterClose}, nil
+	case release.Withholds(call.Now()):
+		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
+	case r.Dataset.StartsBlinded():
+		return &EmptyBoard{Reason: EmptyBlinded}, nil
+	case r.Dataset.Publish == record.PublishOnCompletion:
+		return &EmptyBoard{Reason: EmptyResults}, nil
+	default:
+		return &EmptyBoard{Reason: EmptyUnpublished}, nil
+	}
+}

@@ -1,0 +1,55 @@
+package tools_test
+
+import (
+	"testing"
+	"time"
+
+	"assay/functions/tools/inputs"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+)
+
+// TestLeaderboard_SaysWhyItIsEmpty compares the reasons of datasets with and without a run that only organizers see. They are the same for
+// other readers, so that nobody learns of the run.
+func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
+	closes := record.At(time.Now().Add(time.Hour))
+	withheld := func(closes *record.Instant) func(*record.DatasetItem) {
+		return func(d *record.DatasetItem) { d.Scores, d.Submissions.ClosesAt = record.ScoresAfterClose, closes }
+	}
+	for name, c := range map[string]struct {
+		dataset func(*record.DatasetItem)
+		want    inputs.EmptyBoard
+	}{
+		"a validation split":           {func(*record.DatasetItem) {}, inputs.EmptyBoard{Reason: inputs.EmptyUnpublished}},
+		"a test split":                 {recordtest.OnTestSplit, inputs.EmptyBoard{Reason: inputs.EmptyBlinded}},
+		"scores after the close":       {withheld(&closes), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: &closes}},
+		"scores after an unset close":  {withheld(nil), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose}},
+		"publication with the results": {func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, inputs.EmptyBoard{Reason: inputs.EmptyResults}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newToolServer(t, record.Public)
+			empty := s.task.Dataset(c.dataset)
+			with := s.task.Dataset(c.dataset)
+			with.Run("eve", recordtest.Blinded, recordtest.Value("AP", 0.5))
+			for _, set := range []*recordtest.Dataset{empty, with} {
+				s.dataset = set
+				for _, user := range []string{"", "zoe", "eve"} {
+					if got := s.leaderboard(user).Empty; got == nil || got.Reason != c.want.Reason || (got.Until == nil) != (c.want.Until == nil) ||
+						got.Until != nil && *got.Until != *c.want.Until || got.Sentence() == "" {
+						t.Errorf("%q is told %+v, want %+v", user, got, c.want)
+					}
+				}
+				if got := s.leaderboard("olga", "view", "public").Empty; got == nil || got.Reason != c.want.Reason {
+					t.Errorf("in the public view, the organizers are told %+v", got)
+				}
+			}
+			if got := s.leaderboard("olga"); len(got.Entries) != 1 || got.Empty != nil {
+				t.Errorf("with an entry, the organizers are told %+v", got.Empty)
+			}
+			s.dataset = empty
+			if got := s.leaderboard("olga").Empty; got == nil || got.Reason != inputs.EmptyResults {
+				t.Errorf("without a run, the organizers are told %+v", got)
+			}
+		})
+	}
+}

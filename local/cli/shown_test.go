@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// shownFile is a task for users with an invitation. It has a dataset whose runs start blinded, and one whose scores wait for the close.
+const shownFile = `organizer: Lake Lab
+task:
+  name: Lakes
+  registration: {mode: closed}
+datasets:
+  - name: Ponds
+    split: test
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+  - name: Seas
+    split: validation
+    scores: afterClose
+    submissions: {closesAt: "2099-01-01T00:00:00Z"}
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+`
+
+// TestShown_IsWhatOthersSee publishes runs that nobody sees yet. Commands say so, and why leaderboards are empty.
+func TestShown_IsWhatOthersSee(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	olga.write("qrels.txt", qrelsFile)
+	olga.want(done, "apply", olga.write("task.yaml", shownFile))
+	tom.says(done, []string{"Lakes  by invitation"}, "tasks")
+	olga.says(done, []string{"empty: no run has been evaluated yet"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters")
+	run := tom.write("run.txt", goodRun)
+	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
+		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
+	for _, p := range []*person{tom, s.person("zoe")} {
+		p.says(done, []string{"empty: runs on the dataset start blinded, and the organizers have unblinded and published none yet"},
+			"leaderboard", "Lakes", "--dataset", "Ponds")
+		p.says(done, []string{"The leaderboard is empty until 20", "when the dataset has closed for every team"},
+			"leaderboard", "Lakes", "--dataset", "Seas")
+	}
+	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}
+	for dataset, why := range map[string]string{
+		"Ponds": "Published, but blinded: 1 run. Nobody but the organizers sees the results until --unblind.",
+		"Seas":  "Published, but withheld: 1 run.",
+	} {
+		got := olga.says(done, []string{why, "RESULTS SHOWN TO", "organizers"}, append(publish, dataset)...)
+		if strings.Contains(got, "yes") {
+			t.Errorf("results that nobody sees are shown: %s", got)
+		}
+	}
+	olga.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	olga.says(done, []string{"everyone"}, append(publish, "Ponds", "--unblind")...)
+	tom.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+}
+
+// TestJoin_OfATeamThatWasNotAccepted says what the organizers decided.
+func TestJoin_OfATeamThatWasNotAccepted(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, registration: {mode: approval}}\n"))
+	tom.says(done, []string{"by approval"}, "tasks")
+	tom.says(done, []string{"The team tom waits for the organizers of Lakes, who have to accept it first."}, "join", "Lakes")
+	olga.want(done, "registrations", "reject", "Lakes", olga.ids("registrations", "Lakes")[0])
+	got := tom.says(notFound, []string{"The organizers of Lakes rejected the team tom, so it does not take part."}, "join", "Lakes")
+	if strings.Contains(got, "takes part in") {
+		t.Errorf("a rejected team takes part: %s", got)
+	}
+}

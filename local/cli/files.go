@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -101,8 +102,8 @@ func (c *call) requireFormat(kind measure.Kind, format measure.Format, anyNames 
 	if !anyNames {
 		expected += fmt.Sprintf(" with the fields %q and %q", format.IDField, format.ValueField)
 	}
-	return &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", strings.Join(names, ", "), expected),
-		strings.Join(commands, " && ")}
+	text := fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", strings.Join(names, ", "), expected)
+	return &refusal{fileRefused, text, strings.Join(commands, " && ")}
 }
 
 // refused adds to the refusal of a file how the file was read, if that was guessed.
@@ -184,7 +185,11 @@ func eval(c *call) {
 		n++
 	}
 	if n == 1 {
-		c.fail(&refusal{fileRefused, fmt.Sprintf("There is no file %s.", c.arg(1)), ""})
+		text := fmt.Sprintf("There is no file %s.", c.arg(1))
+		if info, err := os.Stat(c.arg(1)); err == nil && info.IsDir() {
+			text = c.arg(1) + " is a folder: name the files in it."
+		}
+		c.fail(&refusal{fileRefused, text, ""})
 		return
 	}
 	names, _ := c.flags.GetStringArray("measure")
@@ -237,7 +242,7 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
-	if s.Measures, err = offline.Parse(s.Kind, names); err != nil && guessed {
+	if s.Measures, err = offline.Parse(s.Kind, names); err != nil && guessed && kind == "" {
 		err = fmt.Errorf("%w. The files look like %s: --kind names another kind", err, s.Kind)
 	}
 	return s, err

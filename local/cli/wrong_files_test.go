@@ -2,9 +2,10 @@ package main
 
 import "testing"
 
-// TestEval_NamesTheCauseOfWrongFiles evaluates files as other programs and mistakes leave them. Each message has to say how to heal the file.
+// TestEval_NamesTheCauseOfWrongFiles evaluates files as other programs and mistakes leave them. Each message says how to heal the file.
 func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	const utf16 = "\xff\xfeq\x00i\x00d\x00\t\x00d\x00o\x00c\x00n\x00o\x00"
+	const fromJSON = "--kind text --from json --id id --value text --to jsonl --to-id id --to-value text -o "
 	p := local(t)
 	truths := map[string]string{"AP": "1 0 a 1\n1 0 b 0\n", "Accuracy": "id,label\n1,x\n2,y\n", "RMSE": "id,value\n1,1.5\n2,2\n",
 		"ARI": "id,cluster\n1,x\n2,y\n", "BLEU": `{"id":"1","text":"a b"}` + "\n", "AUC": "id,label\n1,no\n2,yes\n",
@@ -17,7 +18,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"no rank":                  {fileRefused, "AP", "1 Q0 a 2.5 x\n", "the rank seems to be missing"},
 		"no tag":                   {fileRefused, "AP", "1 Q0 a 1 2.5\n", "the tag, which is the name of the run, seems to be missing"},
 		"query and document":       {fileRefused, "AP", "a Q0 1 1 2.5 x\n", "the first field has documents and the third one topics"},
-		"rank and score":           {done, "AP", "1 Q0 a 9.5 1 x\n1 Q0 b 8.5 2 x\n1 Q0 c 7.5 3 x\n1 Q0 d 6.5 4 x\n", "rank and score seem to be swapped"},
+		"rank and score":           {done, "AP", "1 Q0 a 9.5 1 x\n1 Q0 b 8.5 2 x\n1 Q0 c 7.5 3 x\n1 Q0 d 6.5 4 x\n", "rank and score seem"},
 		"a web page":               {fileRefused, "AP", "\n<!DOCTYPE HTML>\n<title>Sign in</title>\n", "the file is a web page (HTML)"},
 		"a pointer":                {fileRefused, "AP", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
 		"a conflict":               {fileRefused, "Accuracy", "<<<<<<< HEAD\nid,label\n", "merge conflict"},
@@ -30,18 +31,21 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"exchanged clusters":       {fileRefused, "ARI", "cluster,id\n1,x\n2,y\n", `the field "id" has values of the field "cluster"`},
 		"a decimal comma":          {fileRefused, "RMSE", "id;value\n1;1,5\n2;2\n", "write 1.5"},
 		"an archive":               {fileRefused, "RMSE", "PK\x03\x04", "or a spreadsheet such as .xlsx"},
-		"an array":                 {fileRefused, "BLEU", `[{"id":"1","text":"a"}]`, "--kind text --from json --id id --value text --to jsonl --to-id id --to-value text -o "},
-		"an array over lines":      {fileRefused, "BLEU", "[\n {\"id\":\"1\",\"text\":\"a\"}\n]\n", "--kind text --from json --id id --value text --to jsonl --to-id id --to-value text -o "},
-		"a dictionary":             {fileRefused, "BLEU", `{"1":"a","2":"b","3":"c"}`, "--kind text --from json --id id --value text --to jsonl --to-id id --to-value text -o "},
+		"an array":                 {fileRefused, "BLEU", `[{"id":"1","text":"a"}]`, fromJSON},
+		"an array over lines":      {fileRefused, "BLEU", "[\n {\"id\":\"1\",\"text\":\"a\"}\n]\n", fromJSON},
+		"a dictionary":             {fileRefused, "BLEU", `{"1":"a","2":"b","3":"c"}`, fromJSON},
 		"Python":                   {fileRefused, "BLEU", "{'id': '1', 'text': 'a'}\n", "JSON has double quotes"},
 		"a literal of Python":      {fileRefused, "BLEU", `{"id": "1", "text": None}` + "\n", "JSON has null, true and false"},
 		"no number":                {fileRefused, "BLEU", `{"id": "1", "text": NaN}` + "\n", "JSON has no NaN and no Infinity"},
 		"an object over lines":     {fileRefused, "BLEU", "{\n\"id\": \"1\",\n", "an object over several lines has to be on one"},
 		"texts":                    {fileRefused, "BLEU", "a b\n", `expected an object like {"id": ..., "text": ...}`},
 		"labels instead of scores": {fileRefused, "AUC", "id,label\n1,no\n2,yes\n", "expected a score and not a label"},
+		"a header twice":           {fileRefused, "Accuracy", "id,label\n1,x\nid,label\n2,y\n", "the line repeats the names of the fields"},
+		"thousands":                {fileRefused, "RMSE", "id,value\n1,\"1,000.5\"\n2,2\n", "write 1000.5"},
+		"curly quotes":             {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "straight double quotes"},
 		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			truth := p.write("truth", truths[c.measure])
 			p.says(c.code, []string{c.want}, "eval", truth, p.write("run", c.run), c.measure)
 		})

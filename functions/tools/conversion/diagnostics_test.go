@@ -24,8 +24,8 @@ func TestRuns_ReportFaults(t *testing.T) {
 		want    []string
 	}{
 		"a short line": {runs, conversion.TRECRun, "1 Q0 a 1 1\n", []string{
-			"f:1 error: the line has only 5 of 6 fields: topic, Q0, docid, rank, score and tag; the tag, which is the name of the run, seems to be " +
-				"missing: write any word after the score"}},
+			"f:1 error: the line has only 5 of 6 fields: topic, Q0, docid, rank, score and tag; the tag, which is the name of the run, seems to " +
+				"be missing: write any word after the score"}},
 		"a long line": {qrels, conversion.TRECQrels, "1 0 a 1 x\n", []string{
 			"f:1 error: the line has more than 4 fields: topic, iteration, docid and grade"}},
 		"a bad value in TREC": {runs, conversion.TRECRun, "1 Q0 a 1 nan x\n", []string{`f:1 error: the score "nan" is not a finite number`}},
@@ -64,10 +64,11 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`{"topic":"1","topic":"2","docid":"a","grade":1}` + "\n" + `{"topic":"\ud800","docid":"a","grade":1}` + "\n" +
 			`{"topic":"1","docid":"","grade":1.5}` + "\n", []string{
 			"f:1 error: the line is not JSON; expected an object with topic, iteration, docid, grade",
-			"f:2 error: the line is an array; expected an object with " + qrelNames + "; write each element of the array on a line of its own, as jq -c '.[]' does",
+			"f:2 error: the line is an array; expected an object with " + qrelNames +
+				"; write each element of the array on a line of its own, as jq -c '.[]' does",
 			`f:3 error: the object has no "topic"; expected it in every line`,
 			`f:4 error: "topic" is null; expected a string or number`,
-			`f:5 error: "grade" is a string; expected a number`,
+			`f:5 error: "grade" is a string; expected a number: write it without quotes`,
 			`f:6 error: the object has "topic" twice; expected it once`,
 			`f:7 error: "topic" has an escape that stands for half a character or for a zero byte: "\ud800"; write the character itself`,
 			"f:8 error: the docid is empty; expected a value",

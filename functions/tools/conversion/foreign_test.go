@@ -27,7 +27,7 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 		"PyTerrier": {conversion.Runs, conversion.CSV, ",qid,docid,docno,rank,score,query\n0,q1,17,d1,1,2.5,a lake\n1,q1,3,d2,2,1.5,a lake\n",
 			wantRun},
 		"ir_datasets":             {conversion.Runs, conversion.CSV, "query_id\tdoc_id\tscore\nq1\td1\t2.5\nq1\td2\t1.5\n", unranked},
-		"a spreadsheet":           {conversion.Runs, conversion.CSV, "\xef\xbb\xbfQID;DocNo;Rank;Score\r\nq1;d1;1;2,5\r\nq1;d2;2;1,5\r\n", wantRun},
+		"a spreadsheet":           {conversion.Runs, conversion.CSV, "\ufeffQID;DocNo;Rank;Score\r\nq1;d1;1;2,5\r\nq1;d2;2;1,5\r\n", wantRun},
 		"columns without names":   {conversion.Runs, conversion.CSV, "q1,Q0,d1,1,2.5,run\nq1,Q0,d2,2,1.5,run\n", wantRun},
 		"semicolons without them": {conversion.Runs, conversion.CSV, "q1;Q0;d1;1;2,5;run\nq1;Q0;d2;2;1,5;run\n", wantRun},
 		"MS MARCO":                {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\nq1\td2\t2\n", unscored},
@@ -42,10 +42,11 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 			` {"query_id":"q1","doc_id":"d2","score":1.5}]`, unranked},
 		"JSON lines": {conversion.Runs, conversion.JSONL, `{"qid":"q1","docid":4,"docno":"d1","score":2.5}` + "\n" +
 			`{"qid":"q1","docno":"d2","docid":4,"score":1.5}` + "\n", unranked},
-		"qrels of BEIR":                  {conversion.Qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\n", wantQrels},
-		"qrels of BEIR with commas":      {conversion.Qrels, conversion.CSV, "query-id,corpus-id,score\nq1,d1,2\nq1,d2,0\n", wantQrels},
-		"qrels of PyTerrier":             {conversion.Qrels, conversion.CSV, "qid,docno,label\nq1,d1,2\nq1,d2,0\n", wantQrels},
-		"qrels of ir_datasets":           {conversion.Qrels, conversion.CSV, "query_id,doc_id,relevance,iteration\nq1,d1,2,0\nq1,d2,0,0\n", wantQrels},
+		"qrels of BEIR":             {conversion.Qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\n", wantQrels},
+		"qrels of BEIR with commas": {conversion.Qrels, conversion.CSV, "query-id,corpus-id,score\nq1,d1,2\nq1,d2,0\n", wantQrels},
+		"qrels of PyTerrier":        {conversion.Qrels, conversion.CSV, "qid,docno,label\nq1,d1,2\nq1,d2,0\n", wantQrels},
+		"qrels of ir_datasets": {conversion.Qrels, conversion.CSV, "query_id,doc_id,relevance,iteration\nq1,d1,2,0\nq1,d2,0,0\n",
+			wantQrels},
 		"qrels of pytrec_eval":           {conversion.Qrels, conversion.JSON, `{"q1": {"d1": 2, "d2": 0}}`, wantQrels},
 		"qrels of three columns":         {conversion.Qrels, conversion.MSMARCO, "q1\td1\t2\nq1\td2\t0\n", wantQrels},
 		"qrels with commas and no names": {conversion.Qrels, conversion.CSV, "q1,0,d1,2\nq1,0,d2,0\n", wantQrels},
@@ -99,9 +100,12 @@ func TestForeign_ReportsFaults(t *testing.T) {
 			`f error: the file ends within its JSON text; it was probably cut short, so write it again`}},
 		"lines instead": {conversion.Runs, conversion.JSON, `{"q1":{"d1":1}}` + "\n{}", []string{
 			"f error: text follows the JSON value of the file; if each line is an object, the format is jsonl"}},
-		"a number":   {conversion.Runs, conversion.JSON, "17", []string{"f error: the file is not one JSON object or array; expected an object with the documents of each topic, or an array of objects"}},
-		"nothing":    {conversion.Runs, conversion.JSON, "", []string{"f error: the file is empty or has no lines of runs; expected one for each document"}},
-		"an archive": {conversion.Runs, conversion.JSON, "PK\x03\x04", []string{"f error: the file is a zip archive, or a spreadsheet such as .xlsx; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"a number": {conversion.Runs, conversion.JSON, "17", []string{
+			"f error: the file is not one JSON object or array; expected an object with the documents of each topic, or an array of objects"}},
+		"nothing": {conversion.Runs, conversion.JSON, "", []string{"f error: the file is empty or has no lines of runs; expected one for each " +
+			"document"}},
+		"an archive": {conversion.Runs, conversion.JSON, "PK\x03\x04", []string{
+			"f error: the file is a zip archive, or a spreadsheet such as .xlsx; send it as plain UTF-8 text, or that text compressed with gzip"}},
 		"objects without a name": {conversion.Runs, conversion.JSON, `[{"docno":"d1","score":1},3]`, []string{
 			`f error: object 1 of the array: the object has no "topic"; expected it in every line`,
 			"f error: object 2 of the array: it is no object; expected one with topic, docid, rank, score, tag"}},
@@ -123,7 +127,8 @@ func TestForeign_ReportsFaults(t *testing.T) {
 		})
 	}
 	long := `{"q1":{"` + strings.Repeat("x", 6<<20) + `":1}}`
-	diagnostics, err := conversion.Runs.Convert(t.Context(), new(strings.Builder), conversion.JSON, conversion.CSV, measuretest.File("f", long))
+	var out strings.Builder
+	diagnostics, err := conversion.Runs.Convert(t.Context(), &out, conversion.JSON, conversion.CSV, measuretest.File("f", long))
 	if err != nil || len(diagnostics) != 1 || !strings.Contains(diagnostics[0].Message, "a name or value of the file is longer than") {
 		t.Errorf("%v, %v", measuretest.Lines(diagnostics), err)
 	}

@@ -64,10 +64,30 @@ func (r *reader) setScore(line int) (ok bool) {
 // accept checks the values of a line and writes them. It returns false if reading should stop.
 func (r *reader) accept(line int) bool {
 	r.lines++
-	sound := true
 	if r.kind == Runs && r.values[lastOfBoth] == nil && r.values[rankOfRun] != nil && !r.setScore(line) {
 		return true
 	}
+	sound := r.check(line)
+	if (r.out.format == TRECRun || r.out.format == TRECQrels) && sound && fields.IsComment(r.values[topic]) {
+		r.errorf(line, "the topic %s begins with #, and so would be a comment in the format %s; change its id, in all files",
+			fields.Quote(r.values[topic]), r.out.format)
+		return true
+	}
+	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != Qrels.columns[iteration].otherwise &&
+		string(r.values[iteration]) != "Q0" {
+		r.unheld = true
+		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none",
+			fields.Quote(r.values[iteration]))
+	}
+	if !r.report.Failed() {
+		r.out.write(r.values)
+	}
+	return r.out.err == nil
+}
+
+// check puts the values of a line into their usual form. It reports values that have faults, and returns false.
+func (r *reader) check(line int) (sound bool) {
+	sound = true
 	for i := range r.kind.columns {
 		c := &r.kind.columns[i]
 		if r.decimalComma && i == lastOfBoth {
@@ -85,21 +105,7 @@ func (r *reader) accept(line int) bool {
 			r.values[i] = r.whole
 		}
 	}
-	if (r.out.format == TRECRun || r.out.format == TRECQrels) && sound && fields.IsComment(r.values[topic]) {
-		r.errorf(line, "the topic %s begins with #, and so would be a comment in the format %s; change its id, in all files",
-			fields.Quote(r.values[topic]), r.out.format)
-		return true
-	}
-	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != Qrels.columns[iteration].otherwise &&
-		string(r.values[iteration]) != "Q0" {
-		r.unheld = true
-		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none",
-			fields.Quote(r.values[iteration]))
-	}
-	if !r.report.Failed() {
-		r.out.write(r.values)
-	}
-	return r.out.err == nil
+	return sound
 }
 
 // warnDropped warns, once for each file, that a field has no column.

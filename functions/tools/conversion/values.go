@@ -59,8 +59,8 @@ func (v Values) Convert(ctx context.Context, w io.Writer, files ...measure.File)
 			c.readJSONL(in)
 			err = in.Err()
 		}
-		if err = cmp.Or(err, c.err); err != nil {
-			return nil, err
+		if failed := cmp.Or(err, c.err); failed != nil {
+			return nil, failed
 		}
 		if c.lines == 0 && !report.Failed() {
 			report.Errorf(f.Name, 0, "the file is empty or has no examples")
@@ -91,7 +91,8 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	}
 	id, value := slices.Index(header, c.From.IDField), slices.Index(header, c.From.ValueField)
 	if id < 0 || value < 0 && c.Kind != measure.Probabilities {
-		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField, fields.JoinFirst(header, len(header)))
+		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField,
+			fields.JoinFirst(header, len(header)))
 		return
 	}
 	c.decimalComma = records.Separator() != ','
@@ -116,15 +117,15 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 
 // fromText returns the JSON value of a field of csv.
 func (c *valueConverter) fromText(text []byte) []byte {
-	switch c.Kind {
-	case measure.Regression, measure.Probabilities:
+	switch {
+	case c.needsNumbers():
 		if c.decimalComma {
 			text = bytes.Replace(text, []byte{','}, []byte{'.'}, 1)
 		}
 		if _, number := fields.ParseScore(text); number && json.Valid(text) {
 			return text
 		}
-	case measure.Multilabel:
+	case c.Kind == measure.Multilabel:
 		raw := []byte{'['}
 		if len(text) > 0 {
 			for i, label := range bytes.Split(text, []byte(cmp.Or(c.From.Separator, measure.DefaultSeparator))) {
@@ -134,6 +135,11 @@ func (c *valueConverter) fromText(text []byte) []byte {
 		return append(raw, ']')
 	}
 	return quotedJSON(text)
+}
+
+// needsNumbers reports whether the values are numbers.
+func (v Values) needsNumbers() bool {
+	return v.Kind == measure.Regression || v.Kind == measure.Probabilities
 }
 
 func quotedJSON(text []byte) []byte {
@@ -234,7 +240,7 @@ func (c *valueConverter) write(line int, id, value []byte) bool {
 
 // typed returns a value with numbers in the place of their texts, if the evaluator needs numbers.
 func (c *valueConverter) typed(value []byte) []byte {
-	if (c.Kind == measure.Regression || c.Kind == measure.Probabilities) && value[0] == '"' && json.Valid(value[1:len(value)-1]) {
+	if c.needsNumbers() && value[0] == '"' && json.Valid(value[1:len(value)-1]) {
 		return value[1 : len(value)-1]
 	}
 	return value

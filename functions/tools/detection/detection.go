@@ -130,8 +130,8 @@ var rankingFormat = measure.Format{Kind: measure.TRECRun}
 // empty. shared are names of fields to prefer.
 func detectFormat(kind measure.Kind, head []byte, shared []string) (format measure.Format, value any, because string) {
 	if _, foreign, ok := conversion.Recognize(nil, head); ok && kind == "" {
-		return rankingFormat, nil, fmt.Sprintf("It looks like a ranking in the format %s, and of rankings only the formats of TREC are evaluated "+
-			"(assay convert and the tool converter write them)", foreign)
+		return rankingFormat, nil, fmt.Sprintf("It looks like a ranking in the format %s, and of rankings only the formats of TREC are "+
+			"evaluated (assay convert and the tool converter write them)", foreign)
 	}
 	if isArray(head) {
 		return measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}, nil,
@@ -194,7 +194,7 @@ type firstRecord struct {
 }
 
 // beginsObject matches the start of a JSON object with a member.
-var beginsObject = regexp.MustCompile(`^\{\s*["']`)
+var beginsObject = regexp.MustCompile(`^\{\s*["'\x{201c}\x{201d}\x{201e}]`)
 
 // readObject reads a JSON object with a member. It also reads objects with faults, such as NaN or a missing end, as far as it can: the
 // reader of the file reports them. The names of members with null come last.

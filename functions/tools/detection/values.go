@@ -42,7 +42,8 @@ func ValuesOf(kind measure.Kind, file scoring.File) (v Values, ok bool, err erro
 	first, document := firstObject(head)
 	if !document {
 		if beginsObject.Match(head) && isDictionary(head) {
-			return Values{Format: measure.Format{Kind: string(conversion.JSON), IDField: "id", ValueField: valueFieldOf(kind)}, usual: true}, true, nil
+			format := measure.Format{Kind: string(conversion.JSON), IDField: "id", ValueField: valueFieldOf(kind)}
+			return Values{Format: format, usual: true}, true, nil
 		}
 		first = head
 	}

@@ -41,14 +41,14 @@ func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file
 		return "", err
 	}
 	switch {
-	case !v.IsWhole(kind), anyNames && v.Format.Kind == format.Kind, v.Format.Kind == format.Kind && (v.Has(kind, format) || !v.AreLike(format)):
+	case !v.IsWhole(kind), v.Format.Kind == format.Kind && (anyNames || v.Has(kind, format) || !v.AreLike(format)):
 		return "", nil
 	case anyNames:
 		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField
 	}
-	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quoted(file.Name), kind,
-		v.Format.Kind, quoted(v.Format.IDField), quoted(v.Format.ValueField), format.Kind, quoted(format.IDField), quoted(format.ValueField),
-		quoted(unused(file.Name, ".converted", "."+format.Kind))), nil
+	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quoted(file.Name),
+		kind, v.Format.Kind, quoted(v.Format.IDField), quoted(v.Format.ValueField),
+		format.Kind, quoted(format.IDField), quoted(format.ValueField), quoted(unused(file.Name, ".converted", "."+format.Kind))), nil
 }
 
 // RecognizedValues returns the format of a file of values to convert.

@@ -36,7 +36,7 @@ func Read(kind measure.Kind, format measure.Format, run scoring.File, truth ...s
 	r.Kind, r.Format = kind, format
 	fieldsNamed := format.Kind != "" && (!measure.HasFields(format.Kind) || format.IDField != "" && format.ValueField != "")
 	if kind == "" || !kind.Ranks() && !fieldsNamed {
-		if err = r.guess(kind, format, run, truth); err != nil {
+		if err := r.guess(kind, format, run, truth); err != nil {
 			return r, err
 		}
 	}
@@ -119,9 +119,9 @@ func KindOf(names []string) (only measure.Kind, err error) {
 	var common []measure.Kind
 	for i, name := range names {
 		parsed, named := measure.KindsOf(name)
-		kinds := append(parsed, named...)
-		if len(parsed) > 0 {
-			kinds = parsed
+		kinds := parsed
+		if len(parsed) == 0 {
+			kinds = named
 		}
 		if len(kinds) == 0 {
 			return "", unknown(name)
@@ -133,8 +133,8 @@ func KindOf(names []string) (only measure.Kind, err error) {
 		}
 		common = slices.DeleteFunc(slices.Clone(common), func(kind measure.Kind) bool { return !slices.Contains(kinds, kind) })
 		if len(common) == 0 {
-			return "", fmt.Errorf("no kind of evaluator has %s and the measures before it: it belongs to %s, and they to %s. Evaluate them separately",
-				name, joined(kinds), joined(before))
+			return "", fmt.Errorf("no kind of evaluator has %s and the measures before it: it belongs to %s, and they to %s. Evaluate them "+
+				"separately", name, joined(kinds), joined(before))
 		}
 	}
 	if len(common) == 1 {

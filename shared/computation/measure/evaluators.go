@@ -153,6 +153,9 @@ const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 // Suggest returns the measures that a text could mean that is none, of the kinds that have them.
 func Suggest(text string) (meant string, kinds []Kind) {
+	if i := strings.IndexAny(text, "@("); i > 0 { // a cutoff or parameters
+		text = text[:i]
+	}
 	least := len(text) + 1
 	for i := range Evaluators {
 		e := &Evaluators[i]

@@ -24,7 +24,8 @@ func TestLimits_AllowEachOther(t *testing.T) {
 	for kind, text := range map[measure.Kind]int64{
 		measure.Text: escaped*stated(measure.Text, "bytes of all references of an item") +
 			int64(around)*stated(measure.Text, "references of an item"),
-		measure.Multilabel:     stated(measure.Multilabel, "labels of an item") * (escaped*stated(measure.Multilabel, "bytes of a label") + int64(around)),
+		measure.Multilabel: stated(measure.Multilabel, "labels of an item") *
+			(escaped*stated(measure.Multilabel, "bytes of a label") + int64(around)),
 		measure.Probabilities:  stated(measure.Probabilities, "labels with a score of an item") * (escaped*bounds.Name + int64(around)),
 		measure.Classification: 2 * escaped * bounds.Name,
 		measure.Clustering:     2 * escaped * bounds.Name,

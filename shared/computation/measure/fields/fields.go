@@ -131,8 +131,13 @@ func OtherSpelling(names []string, field string) string {
 	return ""
 }
 
-// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or "".
+// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or between thousands, or "".
 func DecimalComma(text []byte) string {
+	if whole := bytes.ReplaceAll(text, []byte{','}, nil); len(whole) < len(text) && bytes.IndexByte(text, '.') >= 0 {
+		if _, ok := ParseScore(whole); ok {
+			return fmt.Sprintf("; numbers have nothing between thousands: write %s", whole)
+		}
+	}
 	if bytes.Count(text, []byte{','}) != 1 {
 		return ""
 	}

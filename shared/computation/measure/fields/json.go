@@ -162,7 +162,11 @@ const arrayHint = "; write each element of the array on a line of its own, as jq
 // value has none of the kinds, or an invalid escape.
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	if !slices.Contains(kinds, jsonKind(raw)) {
-		return nil, fmt.Sprintf("%q is %s; expected %s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "))
+		hint := ""
+		if raw[0] == '"' && kinds[0] == "number" && isScalar(raw[1:len(raw)-1]) {
+			hint = ": write it without quotes"
+		}
+		return nil, fmt.Sprintf("%q is %s; expected %s%s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "), hint)
 	}
 	if raw[0] != '"' {
 		return raw, ""
@@ -189,6 +193,8 @@ func jsonFault(text []byte) string {
 func jsonHint(text []byte, offset int) string {
 	rest := text[max(0, min(offset-1, len(text))):]
 	switch {
+	case slices.ContainsFunc([]string{"\u201c", "\u201d", "\u201e"}, func(quote string) bool { return strings.HasPrefix(string(rest), quote) }):
+		return "; JSON has straight double quotes, and not those of a word processor"
 	case bytes.HasPrefix(rest, []byte("'")):
 		return "; JSON has double quotes, so write it with json.dumps and not with print or str"
 	case slices.ContainsFunc([]string{"NaN", "Infinity", "nan", "inf"}, func(word string) bool { return bytes.HasPrefix(rest, []byte(word)) }),

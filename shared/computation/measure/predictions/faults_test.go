@@ -107,7 +107,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"numbers in jsonl", measure.JSONL, Numbers, `{"id":"a","label":"1"}` + "\n" + `{"id":"b","label":1e400}`, []string{
-			`run:1 error: "label" is a string; expected a number`,
+			`run:1 error: "label" is a string; expected a number: write it without quotes`,
 			`run:2 error: "label" is "1e400", which is too large for a double-precision number; expected at most 1.7e308`,
 		}},
 		{"numbers in csv", measure.CSV, Numbers, "id,label\na,one\nb,1.2.3\n", []string{

@@ -250,20 +250,25 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		}
 		idText, idSound := f.member(in, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {
-			switch valueText, sound := f.member(in, f.format.ValueField, value, valueKinds[f.values]); {
-			case sound && value[0] == '{':
-				f.setScores(&e, value)
-			case sound && f.values == Sets:
-				f.setLabels(&e, value)
-			case sound && value[0] == '[' && f.values == References:
-				f.setArray(&e, value)
-			case sound:
-				f.setValue(&e, valueText)
-			}
+			f.setMember(in, &e, value)
 		}
 		if idSound && f.setID(&e, idText) && !add(e) {
 			return
 		}
+	}
+}
+
+// setMember reads the value of an example from its raw value.
+func (f *file) setMember(in *lines.Reader, e *example, value []byte) {
+	switch text, sound := f.member(in, f.format.ValueField, value, valueKinds[f.values]); {
+	case sound && value[0] == '{':
+		f.setScores(e, value)
+	case sound && f.values == Sets:
+		f.setLabels(e, value)
+	case sound && value[0] == '[' && f.values == References:
+		f.setArray(e, value)
+	case sound:
+		f.setValue(e, text)
 	}
 }
 

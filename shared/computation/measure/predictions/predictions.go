@@ -4,8 +4,8 @@
 // # Formats
 //
 // jsonl has one JSON object a line. Blank lines are ignored. csv is RFC 4180 in UTF-8. Its first line names the fields, and commas, tabs or
-// semicolons separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats, only the two
-// fields that the Format names are read.
+// semicolons separate the fields. A quoted field may have several lines; diagnostics name the first line of the record. In both formats,
+// only the two fields that the Format names are read.
 //
 // # Equality
 //
@@ -59,8 +59,8 @@ const (
 	Texts
 )
 
-// Take reads the valid JSON array of an example, and returns its fault or "". text is the content of the member TextField of the example, or
-// nil. Both are valid until Take returns.
+// Take reads the valid JSON array of an example, and returns its fault or "". text is the content of the member TextField, or nil. Both are
+// valid until Take returns.
 type Take func(file string, line, index int, array, text []byte) (fault string)
 
 // TextField is the member of an example with Arrays that may have its text.

@@ -246,7 +246,11 @@ func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) 
 func (r *Run) addUnknown(f *file, e example) bool {
 	r.unknown++
 	if r.truth.origin == measure.OfTruth {
-		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
+		hint := ""
+		if string(bytes.TrimPrefix(e.id, []byte("\ufeff"))) == f.format.IDField {
+			hint = "; the line repeats the names of the fields, as in files that were joined: leave it out"
+		}
+		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth%s", fields.Quote(e.id), hint)
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))

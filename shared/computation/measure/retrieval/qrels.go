@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
+	"strings"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
@@ -190,6 +192,9 @@ func (q *Qrels) arrange(counter *steps.Counter, entries []judgmentLine) (*repeat
 	return repeated, counter.Err()
 }
 
+// gradeNames are names of the field of grades in the first lines of files.
+var gradeNames = []string{"grade", "relevance", "rel", "label", "relevancy", "judgment"}
+
 // parse returns the judgment of a line with n fields. parts holds the first fields. Topics are numbered in the order of the files. ok is
 // false if the line has a fault, which parse reports.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (judgmentLine, bool) {
@@ -199,7 +204,11 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 	}
 	grade, ok := fields.ParseGrade(parts[3])
 	if !ok {
-		report.Errorf(file, number, "%s", fields.GradeFault(parts[3]))
+		hint := ""
+		if number == 1 && slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, string(parts[3])) }) {
+			hint = "; the line seems to name the fields: leave it out"
+		}
+		report.Errorf(file, number, "%s%s", fields.GradeFault(parts[3]), hint)
 		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]

@@ -113,11 +113,8 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	token, fault := parts[0], ""
 	switch {
 	case n == 1 && !s.areInputs:
-		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs",
-			fields.Quote(token))
-		if token[0] == '#' {
-			fault += "; if the line is a comment, write it before the first token of the sentence"
-		}
+		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs%s",
+			fields.Quote(token), lateComment(token))
 	case n > len(parts):
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
 	case s.areInputs && len(s.list) > 0 && n != s.columns:
@@ -141,27 +138,36 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	}
 	code, known := s.codes[string(parts[n-1])]
 	if !known {
-		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" && token[0] == '#' {
-			fault += "; if the line is a comment, write it before the first token of the sentence"
-		}
-		if fault != "" {
-			s.report.Errorf(file, line, "%s", fault)
+		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" {
+			s.report.Errorf(file, line, "%s%s", fault, lateComment(token))
 		}
 	}
 	if s.truth == nil {
 		s.text = append(append(s.text, token...), '\n')
 	} else {
 		if expected := s.truth.next(s.at); !bytes.Equal(token, expected) {
-			cause := mismatch.Explain(s.types.counter, []string{string(token)}, slices.Values([]string{string(expected)}))
-			if token[0] == '#' && len(expected) > 0 && uint32(len(s.list)) == s.ends[s.count()] {
-				cause = "; if the line is a comment, it must not end with a tag such as O or B"
-			}
-			return s.part(file, line, "the token "+fields.Quote(token), expected, cause)
+			return s.part(file, line, "the token "+fields.Quote(token), expected, s.causeOf(token, expected))
 		}
 		s.at += len(token) + 1
 	}
 	s.list = append(s.list, code)
 	return true
+}
+
+// lateComment returns a clause for a fault of a line that may be a comment within a sentence, which begins with a semicolon, or "".
+func lateComment(token []byte) string {
+	if token[0] != '#' {
+		return ""
+	}
+	return "; if the line is a comment, write it before the first token of the sentence"
+}
+
+// causeOf returns a clause about the likely cause of another token than the truth has, which begins with a semicolon, or "".
+func (s *sentences) causeOf(token, expected []byte) string {
+	if token[0] == '#' && len(expected) > 0 && uint32(len(s.list)) == s.ends[s.count()] {
+		return "; if the line is a comment, it must not end with a tag such as O or B"
+	}
+	return mismatch.Explain(s.types.counter, []string{string(token)}, slices.Values([]string{string(expected)}))
 }
 
 // addTag adds a new tag and returns its code, or returns its fault.

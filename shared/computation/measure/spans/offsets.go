@@ -31,7 +31,8 @@ func beyond(list []span, text []byte) string {
 	case int(last.end) <= len(text):
 		cause = "; the likely cause: offsets count bytes, and not characters"
 	}
-	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s", last.start, last.end, plural.Count(characters, "character"), cause)
+	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s", last.start, last.end,
+		plural.Count(characters, "character"), cause)
 }
 
 // offset is the difference of a predicted span from a true one.
@@ -48,8 +49,8 @@ var offsetCauses = map[offset]string{
 // minShifted is the number of spans from which on their offsets say something about a run.
 const minShifted = 2
 
-// shifted returns a warning if most of the spans of a run that equal none of the truth would equal one, if they were counted in another way,
-// or if they are ever farther behind.
+// shifted returns a warning if most of the spans of a run that equal none of the truth would equal one if they were counted in another
+// way, or if they are ever farther behind.
 func (x *texts) shifted(truth *texts) string {
 	different, late := 0, 0
 	shifted := map[offset]int{}
@@ -90,8 +91,8 @@ func (x *texts) shifted(truth *texts) string {
 		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[most],
 			plural.Count(different, "span"), offsetCauses[most])
 	case enough(late):
-		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; the likely "+
-			"cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
+		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; "+
+			"the likely cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
 	}
 	return ""
 }

@@ -20,9 +20,10 @@ func TestRead_SkipsComments(t *testing.T) {
 // TestRead_ExplainsOtherTokens evaluates a token whose characters only look alike.
 func TestRead_ExplainsOtherTokens(t *testing.T) {
 	truth := read(t, conll, "Caf\u00e9 B-ORG\n", "F1(average=micro)")
-	measuretest.Expect(t, evaluate(t, truth, "Cafe\u0301 B-ORG\n").Diagnostics, "run:1 error: the token \"Cafe\u0301\" where the truth has the token "+
-		"\"Caf\u00e9\", at token 1 of sentence 1; expected the same tokens and empty lines, line for line; the likely cause: \"Cafe\u0301\" differs from "+
-		"\"Caf\u00e9\" in the Unicode form of its characters alone, and both are compared byte by byte")
+	const composed, decomposed = "Caf\u00e9", "Cafe\u0301"
+	measuretest.Expect(t, evaluate(t, truth, decomposed+" B-ORG\n").Diagnostics, `run:1 error: the token "`+decomposed+`" where the truth has the `+
+		`token "`+composed+`", at token 1 of sentence 1; expected the same tokens and empty lines, line for line; the likely cause: "`+decomposed+
+		`" differs from "`+composed+`" in the Unicode form of its characters alone, and both are compared byte by byte`)
 }
 
 // TestEvaluate_NamesTheCauseOfOffsets evaluates spans whose offsets count something else than characters from 0.
@@ -41,9 +42,9 @@ func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
 		"from 1 to the last": {`{"id":1,"spans":[{"start":1,"end":4,"type":"A"},{"start":7,"end":9,"type":"B"}]}` + two,
 			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: start counts from 1: …"}},
 		"to the last": {`{"id":1,"spans":[{"start":0,"end":3,"type":"A"},{"start":6,"end":8,"type":"B"}]}` + two,
-			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: end is the last character…"}},
+			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: end is the last…"}},
 		"bytes": {`{"id":1,"spans":[{"start":0,"end":5,"type":"A"},{"start":8,"end":11,"type":"B"},{"start":25,"end":35,"type":"A"}]}` + two,
-			[]string{"run warning: 3 of the 3 spans that equal none of the truth are the farther behind a true one, the later they come in a text; …"}},
+			[]string{"run warning: 3 of the 3 spans that equal none of the truth are the farther behind a true one, the later they come…"}},
 		"other spans": {`{"id":1,"spans":[{"start":2,"end":3,"type":"A"},{"start":11,"end":12,"type":"B"}]}` + two, nil},
 		"a text that is too short": {`{"id":1,"text":"ab","spans":[{"start":0,"end":3,"type":"A"}]}` + two,
 			[]string{"run:1 warning: the span from 0 to 3 ends after the 2 characters of the text"}},

@@ -45,6 +45,7 @@ func (f *forms) warnings() []string {
 	if f.found == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s and their references have different Unicode forms, which count as different characters although they look "+
-		"alike; the first is that of the item %s: write all files in the form NFC", plural.Count(f.found, "text"), fields.Quote([]byte(f.first)))}
+	first := fields.Quote([]byte(f.first))
+	return []string{fmt.Sprintf("%s and their references have different Unicode forms, which count as different characters although they "+
+		"look alike; the first is that of the item %s: write all files in the form NFC", plural.Count(f.found, "text"), first)}
 }

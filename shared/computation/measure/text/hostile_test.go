@@ -172,8 +172,8 @@ func TestComputation_WarnsOfUnicodeForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measuretest.Expect(t, diagnostics, "run warning: 2 texts and their references have different Unicode forms, which count as different characters "+
-		`although they look alike; the first is that of the item "1": write all files in the form NFC`)
+	measuretest.Expect(t, diagnostics, "run warning: 2 texts and their references have different Unicode forms, which count as different "+
+		`characters although they look alike; the first is that of the item "1": write all files in the form NFC`)
 	equal := strings.ReplaceAll(truth, `["cafe","caf\u00e9"]`, `"caf\u00e9"`)
 	if _, diagnostics, err = evaluated(t.Context(), t, format, truth, equal); err != nil || len(diagnostics) > 0 {
 		t.Errorf("%v, %v", measuretest.Lines(diagnostics), err)

@@ -211,11 +211,13 @@ func replaceTruth(ctx context.Context, c *api.Call, old, changed *record.Dataset
 	stored := record.AllStored(changed.Truths)
 	if sameEvaluation(old, changed) && stored == record.AllStored(old.Truths) {
 		if !reflect.DeepEqual(old.Inputs, changed.Inputs) {
+			changed.TruthReport = nil // it compares the truth with other inputs
 			changed.DescribeTruth(c.Now())
 		}
 		return changePool(ctx, c, old, changed)
 	}
 	changed.Diagnostics = nil
+	changed.TruthReport = nil
 	if !stored {
 		if changed.PendingWork.Is(record.AcceptTruth) {
 			changed.Resume(nil, c.Now())

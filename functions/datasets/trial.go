@@ -58,8 +58,8 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	case changed.Evaluator.Kind == record.EvaluatorWorker:
 		effect.Detail = "The preview does not tell how many runs would fail, since workers evaluate them."
 	case !record.AllStored(changed.Truths) || record.SizeOf(changed.Truths) > maxAtOnce:
-		effect.Detail = "The preview does not tell how many runs would fail, since it cannot read the truth files: they are too large, or arrive " +
-			"after the change."
+		effect.Detail = "The preview does not tell how many runs would fail, since it cannot read the truth files: they are too large, " +
+			"or arrive after the change."
 	}
 	if effect.Detail != "" {
 		c.Effect(effect)
@@ -204,8 +204,8 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 		i := slices.IndexFunc(ended, func(r *tried) bool { return r.fault != "" })
 		of := effect
 		of.Count = int64(failed)
-		of.Detail = fmt.Sprintf("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. The first is a run of %s: %s.",
-			looked, failed, ended[i].run.Team, ended[i].fault)
+		of.Detail = fmt.Sprintf("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
+			"The first is a run of %s: %s.", looked, failed, ended[i].run.Team, ended[i].fault)
 		c.Effect(of)
 	} else {
 		effect.Detail = looked + ": none of them would fail."

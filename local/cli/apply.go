@@ -279,14 +279,8 @@ func (a *applying) dataset(i int, taskID string) {
 		}
 	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
-	if a.err == nil && a.dry && wanted["truths"] != nil {
-		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
-	}
-	if truth := a.truths[i]; a.err == nil && truth != nil {
-		a.steps[len(a.steps)-1].Truth = truth
-	}
-	if advice := a.advice[i]; a.err == nil && advice != "" {
-		a.steps[len(a.steps)-1].Advice = advice
+	if a.err == nil {
+		a.describe(i, wanted, has, named)
 	}
 	for _, member := range []string{"truths", "inputs"} {
 		for _, f := range named[member] {
@@ -298,6 +292,20 @@ func (a *applying) dataset(i int, taskID string) {
 				s.Effects = append(s.Effects, "sends "+f.path)
 			}
 		}
+	}
+}
+
+// describe adds to the step of a dataset what its truth has, and the advice about it. A dry run reads the truth if it or the inputs change.
+func (a *applying) describe(i int, wanted, has object, named map[string][]sent) {
+	if a.dry && (wanted["truths"] != nil || wanted["inputs"] != nil) && named["truths"] != nil {
+		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
+	}
+	s := &a.steps[len(a.steps)-1]
+	if a.truths[i] != nil {
+		s.Truth = a.truths[i]
+	}
+	if a.advice[i] != "" {
+		s.Advice = a.advice[i]
 	}
 }
 

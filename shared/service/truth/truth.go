@@ -86,7 +86,8 @@ func Read(ctx context.Context, d *record.DatasetDraft, open Open) (*scoring.Eval
 }
 
 // describe compares the ground truth with the inputs, and scores it against itself.
-func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluator, files []scoring.File, open Open) (*record.TruthReport, error) {
+func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluator, files []scoring.File,
+	open Open) (*record.TruthReport, error) {
 	var inputs *scoring.KnownIDs
 	if list := d.DescribedInputs(); len(list) > 0 {
 		var err error

@@ -41,12 +41,14 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"swapped columns": {retrieval, "a 0 t1 1\nb 0 t2 1\n", topicsFile,
 			"2 topics, 2 judgments, 2 relevant; 0 of the 2 topics of the inputs are judged", []string{
 				"no topic of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
-		"nothing relevant": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 1 a 0\nt2 2 c 0\n", "", "2 topics, 2 judgments, 0 relevant",
+		"nothing relevant": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 1 a 0\nt2 2 c 0\n", "",
+			"2 topics, 2 judgments, 0 relevant",
 			[]string{"no document is relevant, since no grade is above 0…", "the truth cannot be scored against itself: the file is empty…"}},
 		"a topic without relevant documents": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 0 a 1\nt2 0 c 0\n", "",
 			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics have no relevant document, and every run gets 0 for them: "t2"`,
 				"AP cannot reach its best value 1: the truth scored against itself gets 0.5"}},
-		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "", "1 topic, 2 judgments, 2 relevant",
+		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "",
+			"1 topic, 2 judgments, 2 relevant",
 			nil},
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
@@ -57,7 +59,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"swapped fields": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "label,id\n1,cat\n2,dog\n", "id,text\n1,a\n2,b\n",
 			`2 items, 2 labels ("1" 1, "2" 1); 0 of the 2 items of the inputs are in the truth`, []string{
 				"no item of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
-		"empty sets on both sides": {settingsOf(measure.Multilabel, measure.CSV, "F1(average=samples)", "ExactMatch"), "id,label\n1,a|b\n2,\n", "",
+		"empty sets on both sides": {settingsOf(measure.Multilabel, measure.CSV, "F1(average=samples)", "ExactMatch"),
+			"id,label\n1,a|b\n2,\n", "",
 			`2 items, 1 of them without a label, 2 labels ("a" 1, "b" 1)`, []string{
 				"F1(average=samples) cannot reach its best value 1: the truth scored against itself gets 0.5"}},
 		"numbers": {settingsOf(measure.Regression, measure.JSONL, "RMSE", "Pearson"), `{"id":1,"label":2.5}` + "\n" + `{"id":2,"label":2.5}` + "\n", "",
@@ -73,7 +76,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"BLEU cannot reach its best value 100: the truth scored against itself gets 0"}},
 		"another script": {settingsOf(measure.Text, measure.JSONL, "ROUGE1", "chrF"), `{"id":"1","label":"湖は深い"}` + "\n", "", "1 item, 1 reference",
 			[]string{"ROUGE1 cannot reach its best value 1: the truth scored against itself gets 0"}},
-		"tags outside the scheme": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro,scheme=IOB2)"), "Ann B-PER\nhas O\nLee I-PER\n\n", "",
+		"tags outside the scheme": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro,scheme=IOB2)"),
+			"Ann B-PER\nhas O\nLee I-PER\n\n", "",
 			"1 sentence, 3 tokens, 2 spans of 1 type", []string{"with scheme=IOB2, 1 of 2 spans count; …"}},
 		"other tokens": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro)"), "Ann B-PER\nhas O\n\n", "Ann\nhad\n\n",
 			"1 sentence, 2 tokens, 1 span of 1 type", []string{"the tokens of the truth differ from those of the inputs from line 2 on"}},
@@ -88,7 +92,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			}
 			var known *scoring.KnownIDs
 			if test.inputs != "" {
-				if known, err = scoring.ReadInputs(t.Context(), test.settings.Format, []scoring.File{file("inputs", test.inputs)}); err != nil || known == nil {
+				known, err = scoring.ReadInputs(t.Context(), test.settings.Format, []scoring.File{file("inputs", test.inputs)})
+				if err != nil || known == nil {
 					t.Fatal(err, known)
 				}
 			}

@@ -296,8 +296,8 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	if err := truth.read(ctx, files); err != nil {
 		return nil, nil, err
 	}
-	return newTruth(asked, truth.count(), len(truth.list), truth.bytes(), truth.contents, func(ctx context.Context, tokens, types bool, files []measure.File,
-		report *measure.Report) (documents, error) {
+	return newTruth(asked, truth.count(), len(truth.list), truth.bytes(), truth.contents, func(ctx context.Context, tokens, types bool,
+		files []measure.File, report *measure.Report) (documents, error) {
 		run := newSentences(truth.types.ofRun(ctx, types), report)
 		run.checks = truth.checks
 		if tokens {

@@ -3,7 +3,6 @@ package measure
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"assay/shared/language/plural"
@@ -30,16 +29,9 @@ type Report struct {
 
 	perKind int // different messages of a kind that have groups; 0 stands for perKind
 	groups  []*group
-	exact   map[Diagnostic]*group // by diagnostics without lines
-	kinds   map[Diagnostic]*kind  // by diagnostics without lines, whose Message is a kind
+	kinds   map[Diagnostic][]*group // the same groups by kind of fault
 	errors  int
 	others  [2]int // faults that no group has room for: errors and warnings
-}
-
-// kind is the state of one kind of fault in one file.
-type kind struct {
-	messages int    // different messages that have groups
-	rest     *group // the faults after them, or nil
 }
 
 // Errorf adds an error. Line 0 means the whole file.
@@ -55,7 +47,7 @@ func (r *Report) Warnf(file string, line int, format string, args ...any) {
 // Add adds a diagnostic. If the report has MaxDiagnostics, an error replaces the last warning, and the rest is only counted. An error
 // counts for Failed in any case, so that warnings cannot hide it.
 func (r *Report) Add(d Diagnostic) {
-	g := &group{of: d, count: max(1, d.Count), last: d.Line}
+	g := &group{first: d, count: max(1, d.Count), last: d.Line}
 	if d.Line > 0 && d.Lines == "" {
 		g.spans = []span{{d.Line, d.Line}}
 	}
@@ -67,15 +59,15 @@ func (r *Report) AddAll(file string, others ...*Report) {
 	var all []*group
 	for _, o := range others {
 		for _, g := range o.groups {
-			of := g.clone()
-			of.of.File = file
-			all = append(all, of)
+			c := g.clone()
+			c.first.File = file
+			all = append(all, c)
 		}
 		r.errors += o.others[0]
 		r.others[0] += o.others[0]
 		r.others[1] += o.others[1]
 	}
-	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.of.Line, b.of.Line) })
+	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.first.Line, b.first.Line) })
 	for _, g := range all {
 		r.addGroup(g)
 	}
@@ -84,95 +76,80 @@ func (r *Report) AddAll(file string, others ...*Report) {
 // AddMore adds n further faults of the kind of a diagnostic. The last of them is in line last.
 func (r *Report) AddMore(d Diagnostic, n, last int) {
 	if n > 0 {
-		r.addGroup(&group{of: d, count: n, last: last, mixed: true})
+		r.addGroup(&group{first: d, count: n, last: last, mixed: true})
 	}
 }
 
+// addGroup adds the faults of a group to the group of the report that has them, or adds the group.
 func (r *Report) addGroup(g *group) {
-	if g.of.Severity == Error {
-		r.errors += g.count
-	}
-	key := g.key()
-	if same := r.exact[key]; same != nil && !g.mixed {
-		r.errors -= same.merge(g)
-		return
-	}
-	of := key
-	of.Message = KindOf(key.Message)
-	k := r.kinds[of]
-	most := cmp.Or(r.perKind, perKind)
+	added := g.count
+	same := r.find(g)
 	switch {
-	case k == nil:
-		k = &kind{}
-	case k.rest != nil && (g.mixed || k.messages >= most):
-		k.rest.mixed = true
-		r.errors -= k.rest.merge(g)
-		return
+	case same != nil:
+		added = same.merge(g)
+	case r.makeRoom(g.isError()):
+		r.append(g)
+	case g.isError():
+		r.others[0] += added
+	default:
+		r.others[1] += added
 	}
-	if !r.hasRoom(g) {
-		return
+	if g.isError() {
+		r.errors += added
 	}
-	if r.exact == nil {
-		r.exact, r.kinds = map[Diagnostic]*group{}, map[Diagnostic]*kind{}
-	}
-	r.kinds[of] = k
-	r.groups = append(r.groups, g)
-	if g.mixed || k.messages >= most {
-		k.rest = g
-		return
-	}
-	k.messages++
-	r.exact[key] = g
 }
 
-// hasRoom reports whether another group may be added. An error takes the place of the last warning. The faults of groups without a place
-// are counted.
-func (r *Report) hasRoom(g *group) bool {
+// find returns the group that takes the faults of g, or nil if g has a place of its own. The first perKind messages of a kind have their
+// own groups. All other messages of the kind share a mixed group.
+func (r *Report) find(g *group) *group {
+	ofKind := r.kinds[g.kind()]
+	if !g.mixed {
+		i := slices.IndexFunc(ofKind, func(o *group) bool { return !o.mixed && o.key() == g.key() })
+		if i >= 0 {
+			return ofKind[i]
+		}
+		g.mixed = len(ofKind) >= cmp.Or(r.perKind, perKind)
+	}
+	if i := slices.IndexFunc(ofKind, func(o *group) bool { return o.mixed }); g.mixed && i >= 0 {
+		return ofKind[i]
+	}
+	return nil
+}
+
+// makeRoom reports whether another group may be added. An error takes the place of the last warning, which is only counted.
+func (r *Report) makeRoom(forError bool) bool {
 	if len(r.groups) < MaxDiagnostics-1 { // the last place is for the number of the others
 		return true
 	}
-	if g.of.Severity == Error {
-		for i, of := range slices.Backward(r.groups) {
-			if of.of.Severity == Warning {
-				r.remove(i)
-				return true
-			}
-		}
-		r.others[0] += g.count
+	if !forError {
 		return false
 	}
-	r.others[1] += g.count
+	for i, g := range slices.Backward(r.groups) {
+		if !g.isError() {
+			r.others[1] += g.count
+			r.groups = slices.Delete(r.groups, i, i+1)
+			r.kinds[g.kind()] = slices.DeleteFunc(r.kinds[g.kind()], func(o *group) bool { return o == g })
+			return true
+		}
+	}
 	return false
 }
 
-func (r *Report) remove(i int) {
-	g := r.groups[i]
-	r.others[1] += g.count
-	key := g.key()
-	delete(r.exact, key)
-	of := key
-	of.Message = KindOf(key.Message)
-	if k := r.kinds[of]; k != nil && k.rest == g {
-		delete(r.kinds, of)
+func (r *Report) append(g *group) {
+	if r.kinds == nil {
+		r.kinds = map[Diagnostic][]*group{}
 	}
-	r.groups = slices.Delete(r.groups, i, i+1)
+	r.groups = append(r.groups, g)
+	r.kinds[g.kind()] = append(r.kinds[g.kind()], g)
 }
 
 // Clone returns an independent copy of the report.
 func (r *Report) Clone() *Report {
 	c := *r
-	c.exact, c.kinds = maps.Clone(r.exact), maps.Clone(r.kinds)
-	copies := make(map[*group]*group, len(r.groups))
-	c.groups = make([]*group, len(r.groups))
-	for i, g := range r.groups {
-		copies[g] = g.clone()
-		c.groups[i] = copies[g]
-	}
-	for key, g := range c.exact {
-		c.exact[key] = copies[g]
-	}
-	for key, k := range c.kinds {
-		c.kinds[key] = &kind{messages: k.messages, rest: copies[k.rest]}
+	c.groups = nil
+	c.kinds = nil
+	for _, g := range r.groups {
+		c.append(g.clone())
 	}
 	return &c
 }

@@ -53,20 +53,30 @@ type span struct{ first, last int }
 
 // group is a fault with the lines that have it.
 type group struct {
-	of    Diagnostic // of the first line
+	first Diagnostic // of the first line
 	spans []span     // the first spans of lines, in the order of the file
 	count int        // lines or, without lines, places
 	last  int        // the last line
-	mixed bool       // the faults have different messages of one kind
+	mixed bool       // the faults may have different messages of one kind
 }
 
-// key returns the fault without its lines, for a Report.
+func (g *group) isError() bool { return g.first.Severity == Error }
+
+// key returns the fault without its lines.
 func (g *group) key() Diagnostic {
-	key := g.of
-	if g.of.Lines == "" {
-		key.Line, key.Count = 0, 0
+	key := g.first
+	if key.Lines == "" {
+		key.Line = 0
+		key.Count = 0
 	}
 	return key
+}
+
+// kind returns the key with the kind of the message in the place of the message.
+func (g *group) kind() Diagnostic {
+	kind := g.key()
+	kind.Message = KindOf(kind.Message)
+	return kind
 }
 
 func (g *group) clone() *group {
@@ -75,17 +85,17 @@ func (g *group) clone() *group {
 	return &c
 }
 
-// merge adds the lines of o. It returns how many of its faults g has already, because one line has both.
-func (g *group) merge(o *group) (known int) {
+// merge adds the faults of o. It returns how many it added: none if o is another fault of the last line.
+func (g *group) merge(o *group) (added int) {
 	if o.count == 1 && o.last > 0 && o.last == g.last {
-		return 1
+		return 0
 	}
 	for _, s := range o.spans {
 		g.addSpan(s)
 	}
 	g.count += o.count
 	g.last = max(g.last, o.last)
-	return 0
+	return o.count
 }
 
 func (g *group) addSpan(s span) {
@@ -100,7 +110,7 @@ func (g *group) addSpan(s span) {
 
 // diagnostic returns the diagnostic of all lines.
 func (g *group) diagnostic() Diagnostic {
-	d := g.of
+	d := g.first
 	if g.count == 1 || d.Lines != "" {
 		return d
 	}
@@ -118,12 +128,12 @@ func (g *group) diagnostic() Diagnostic {
 
 // lines describes the lines: "1 to 40", "3, 7 and 9", or "3, 7, 9 and 41 more up to 812". It returns "" if the fault has no line.
 func (g *group) lines() string {
-	if g.of.Line == 0 {
+	if g.first.Line == 0 {
 		return ""
 	}
 	spans := g.spans
 	if len(spans) == 0 {
-		spans = []span{{g.of.Line, g.of.Line}}
+		spans = []span{{g.first.Line, g.first.Line}}
 	}
 	if more := g.count - size(spans); more == 0 {
 		return and(texts(spans))

@@ -173,8 +173,8 @@ const NothingHere = ({ elsewhere }: { elsewhere: Membership[] }) =>
     </p>
   );
 
-/** useStanding returns which runs of todos are marked as final, and which belong to rejected teams. */
-function useStanding(todos: Todo[]): (t: Todo) => { final?: boolean; rejected?: boolean } {
+/** useStanding returns which runs of todos are marked as final, and which belong to rejected teams, once it is known. */
+function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?: boolean }) | undefined {
   const runs = todos.filter(ofRun);
   const ids = runs.map(t => t.runId!);
   const tasks = [...new Set(runs.map(t => t.taskId))].sort();
@@ -189,7 +189,7 @@ function useStanding(todos: Todo[]): (t: Todo) => { final?: boolean; rejected?: 
     },
     { keepPreviousData: true },
   ).data;
-  return t => ({ final: finals?.has(t.runId!), rejected: rejected?.get(t.taskId)?.has(t.team) });
+  return rejected && (t => ({ final: finals?.has(t.runId!), rejected: rejected.get(t.taskId)?.has(t.team) }));
 }
 
 function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
@@ -227,7 +227,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
   const runs = chosen.filter(ofRun);
   const completed = runs
     .filter(t => t.kind === "run.unreviewed")
-    .map(t => ({ ...t, ...standing(t), runId: t.runId!, datasetId: t.datasetId! }));
+    .map(t => ({ ...t, ...standing?.(t), runId: t.runId!, datasetId: t.datasetId! }));
   const published = publishable(completed);
   return (
     <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>
@@ -245,7 +245,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 </Action>
               </>
             )}
-            {published.length > 0 && (
+            {standing && published.length > 0 && (
               <Action plain ask={() => question(completed)} run={() => act(published, publish, "published")}>
                 Unblind and publish {published.length}
               </Action>
@@ -274,8 +274,8 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                     </>
                   )}{" "}
                   <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag>{" "}
-                  {standing(t).final && <Tag kind="good">final</Tag>}{" "}
-                  {ofRun(t) && standing(t).rejected && <Tag kind="bad">team rejected</Tag>}{" "}
+                  {standing?.(t).final && <Tag kind="good">final</Tag>}{" "}
+                  {ofRun(t) && standing?.(t).rejected && <Tag kind="bad">team rejected</Tag>}{" "}
                   <span class="small quiet">
                     <bdi>{[t.taskName, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>
                     , {ago(t.since)}

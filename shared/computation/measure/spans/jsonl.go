@@ -146,9 +146,6 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 		if ids {
 			run.places = make([]place, items.Len())
 			err = items.ReadRunArrays(ctx, run.take, files, report)
-			if warning := run.shifted(truth); err == nil && !report.Failed() && warning != "" {
-				report.Warnf(files[0].Name, 0, "%s", warning)
-			}
 		} else {
 			_, err = predictions.ReadArrays(ctx, format, run.take, files, report)
 		}
@@ -159,6 +156,7 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 			at: func(_ *steps.Counter, _ string, i int) (actual, predicted []span) {
 				return truth.at(i), run.at(i)
 			},
+			warning: func() string { return run.shifted(truth) },
 		}, cmp.Or(err, run.types.counter.Err())
 	}), truth.types.names, nil
 }

@@ -114,6 +114,11 @@ func newTruth(asked []measure.Measure, count, spans int, size int64, contents fu
 				if err != nil || report.Failed() {
 					return e, err
 				}
+				if d.warning != nil {
+					if text := d.warning(); text != "" {
+						report.Warnf(files[0].Name, 0, "%s", text)
+					}
+				}
 				counter := steps.Of(ctx)
 				e.Result = d.evaluate(counter, asked)
 				if err := counter.Err(); err != nil {
@@ -204,6 +209,9 @@ type documents struct {
 	name  func(i int) string
 	// at returns the sorted spans of a document by the scheme. They are valid until the next call.
 	at func(counter *steps.Counter, scheme string, i int) (truth, run []span)
+	// warning compares the spans of the run with those of the truth, and returns a warning or "". Only evaluations may call it, because it
+	// tells something about the truth. It is nil for tokens.
+	warning func() string
 }
 
 // ofDocuments maps the measures that are means over documents to the value of a document.

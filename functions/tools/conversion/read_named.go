@@ -80,8 +80,11 @@ func (r *reader) readCSV(in *lines.Reader) {
 			return
 		}
 		order = columns
-	} else if r.setRecord(order, texts(header)); !r.accept(line) {
-		return
+	} else { // The first line has values, and no names.
+		r.setRecord(order, texts(header))
+		if !r.accept(line) {
+			return
+		}
 	}
 	for line, record := range records.All() {
 		r.setRecord(order, record)

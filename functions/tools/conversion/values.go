@@ -89,7 +89,8 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	if header == nil {
 		return
 	}
-	id, value := slices.Index(header, c.From.IDField), slices.Index(header, c.From.ValueField)
+	id := slices.Index(header, c.From.IDField)
+	value := slices.Index(header, c.From.ValueField)
 	if id < 0 || value < 0 && c.Kind != measure.Probabilities {
 		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField,
 			fields.JoinFirst(header, len(header)))

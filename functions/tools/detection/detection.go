@@ -147,7 +147,9 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 		idField, valueField, ok = chooseFields(first.names)
 	}
 	if !ok && (first.format == measure.JSONL || valueField != "") { // The reader of the file says what it lacks.
-		idField, valueField, ok = cmp.Or(idField, "id"), cmp.Or(valueField, valueFieldOf(kind)), true
+		idField = cmp.Or(idField, "id")
+		valueField = cmp.Or(valueField, valueFieldOf(kind))
+		ok = true
 	}
 	if !ok {
 		return rankingFormat, nil, ""

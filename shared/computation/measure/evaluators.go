@@ -162,7 +162,8 @@ func Suggest(text string) (meant string, kinds []Kind) {
 		switch near, distance := e.nearest(text); {
 		case near == "" || distance > least:
 		case distance < least:
-			meant, kinds, least = near, []Kind{e.Kind}, distance
+			meant, least = near, distance
+			kinds = []Kind{e.Kind}
 		case near == meant:
 			kinds = append(kinds, e.Kind)
 		}

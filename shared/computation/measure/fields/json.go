@@ -193,7 +193,7 @@ func jsonFault(text []byte) string {
 func jsonHint(text []byte, offset int) string {
 	rest := text[max(0, min(offset-1, len(text))):]
 	switch {
-	case slices.ContainsFunc([]string{"\u201c", "\u201d", "\u201e"}, func(quote string) bool { return strings.HasPrefix(string(rest), quote) }):
+	case slices.ContainsFunc([]string{"\u201c", "\u201d", "\u201e"}, func(q string) bool { return bytes.HasPrefix(rest, []byte(q)) }):
 		return "; JSON has straight double quotes, and not those of a word processor"
 	case bytes.HasPrefix(rest, []byte("'")):
 		return "; JSON has double quotes, so write it with json.dumps and not with print or str"

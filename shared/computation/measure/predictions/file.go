@@ -236,7 +236,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		return ""
 	}
 	for in.Scan() {
-		id, value, text = nil, nil, nil
+		id, value = nil, nil
+		text = nil
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
 		if fault != "" {

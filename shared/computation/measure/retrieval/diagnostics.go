@@ -161,7 +161,8 @@ func (r *run) hasDocument(topics map[string]int32) bool {
 		if _, ok := topics[string(doc)]; ok {
 			return true
 		}
-		if n++; n == mostExplained {
+		n++
+		if n == mostExplained {
 			break
 		}
 	}

@@ -92,7 +92,7 @@ func (c *call) left(task object, datasets []object) (lines [][]string) {
 func takesRuns(q record.DatasetQuota) string {
 	switch q.ClosedReason {
 	case "":
-		return strings.TrimSpace("yes," + until(q.ClosesAt))
+		return "yes" + until(q.ClosesAt)
 	case record.ClosedEarly:
 		return "from " + localTime(q.OpensAt)
 	case record.ClosedLate:

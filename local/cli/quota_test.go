@@ -63,7 +63,7 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 		t.Errorf("a dataset without a run left takes runs:\n%s", refused)
 	}
 	tom.says(outside, []string{`Submission to the dataset "Seas" closed at `}, "submit", "Lakes", "Seas="+tom.write("bad.txt", "x\n"))
-	tom.says(done, []string{"TAKES RUNS", "yes, until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
+	tom.says(done, []string{"TAKES RUNS", "yes until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
 	if list := decode[[]object](t, tom.want(done, "datasets", "Lakes", "--json")); list[2].text("quota.left") != "0" {
 		t.Errorf("the datasets are %v", list)
 	}
@@ -86,7 +86,14 @@ func TestSubmit_CountsTheSameOnce(t *testing.T) {
 	tom.want(done, append(submit, "--again")...)
 	tom.says(outside, []string{"0 of the 2"}, append(submit, "--again")...)
 	tom.says(done, []string{"Your team submitted the same at "}, submit...) // although none is left
-	if runs := tom.ids("runs"); len(runs) != 2 {
+	image := []string{"submit", "Lakes", "--dataset", "Rivers", "--image", "example.org/x:1"}
+	tom.says(done, []string{"Left to submit: 48 runs, and one more at "}, image...)
+	tom.want(done, "cancel", tom.ids("runs")[0])
+	if got := tom.says(done, []string{"Left to submit: 48 runs"}, image...); strings.Contains(got, "the same") {
+		t.Errorf("a cancelled run is not submitted again: %s", got)
+	}
+	tom.want(done, "cancel", tom.ids("runs")[0])
+	if runs := tom.ids("runs"); len(runs) != 4 {
 		t.Errorf("there are the runs %v", runs)
 	}
 }

@@ -124,3 +124,16 @@ func TestKindOf_IgnoresValues(t *testing.T) {
 		}
 	}
 }
+
+// Diagnostics of an organizer's evaluator are joined only if they are equal, since nothing is known of their kinds.
+func TestGrouped_JoinsEqualDiagnostics(t *testing.T) {
+	var all []Diagnostic
+	for i := range 30 {
+		all = append(all, Diagnostic{Severity: Error, File: "a", Line: i + 1, Message: fmt.Sprintf("the id %d is unknown", i%20)})
+	}
+	got := Grouped(all)
+	want := Diagnostic{Severity: Error, File: "a", Line: 1, Lines: "1 and 21", Count: 2, Message: "the id 0 is unknown"}
+	if len(got) != 20 || got[0] != want || got[19] != all[19] || Faults(got) != 30 {
+		t.Errorf("%d diagnostics from %+v to %+v", len(got), got[0], got[len(got)-1])
+	}
+}

@@ -39,6 +39,7 @@ const (
 type Check struct {
 	Name    string
 	Warning string // what does not work, and what to do; empty if the check passes
+	cause   error  // for the log
 }
 
 // Folder is a folder that the server writes to.
@@ -56,6 +57,7 @@ type Monitor struct {
 
 	mu       sync.Mutex
 	checks   []Check
+	disks    []Check       // of the checks under way; nil until the disks have answered
 	at       time.Time     // of the checks
 	underWay chan struct{} // closed when the checks under way end; nil without them
 }
@@ -68,6 +70,7 @@ func (m *Monitor) Checks(ctx context.Context) []Check {
 		return m.checks
 	}
 	if m.underWay == nil {
+		m.disks = nil
 		m.underWay = make(chan struct{})
 		go m.look(context.WithoutCancel(ctx), m.underWay)
 	}
@@ -86,17 +89,16 @@ func (m *Monitor) Checks(ctx context.Context) []Check {
 	return m.unanswered()
 }
 
-// look makes all checks. Parts that do not end in time delay the next checks, so that these do not pile up.
+// look makes all checks: first those of the disks, which take no time unless a disk hangs. Parts that do not end in time delay the next
+// checks, so that these do not pile up.
 func (m *Monitor) look(ctx context.Context, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	checks := []Check{}
-	if m.Objects != nil {
-		checks = append(checks, m.checkFiles(ctx))
-	}
-	if len(m.Folders) > 0 {
-		checks = append(checks, m.checkDisks())
-	}
+	disks := m.checkDisks()
+	m.mu.Lock()
+	m.disks = disks
+	m.mu.Unlock()
+	checks := append(m.checkFiles(ctx), disks...)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.logChanges(ctx, checks)
@@ -106,40 +108,47 @@ func (m *Monitor) look(ctx context.Context, done chan struct{}) {
 	close(done)
 }
 
-// unanswered returns the checks of parts that have not answered in time.
+// unanswered returns the checks with a warning of the part that has not answered in time.
 func (m *Monitor) unanswered() (checks []Check) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.Objects != nil {
-		checks = append(checks, Check{Files, filesWarning})
+		checks = append(checks, Check{Name: Files, Warning: filesWarning})
 	}
-	if len(m.Folders) > 0 {
-		checks = append(checks, Check{Disk, "The disk does not answer. Look at the machine's disks."})
+	if m.disks == nil && len(m.Folders) > 0 {
+		return append(checks, Check{Name: Disk, Warning: "The disk does not answer. Look at the machine's disks."})
 	}
-	return checks
+	return append(checks, m.disks...)
 }
 
 const filesWarning = "The object store does not answer, so nobody can upload or download files, and no run is evaluated. " +
 	"The server's log has the error."
 
 // checkFiles asks the object store for the claim of the table. A missing claim is an answer, too.
-func (m *Monitor) checkFiles(ctx context.Context) Check {
+func (m *Monitor) checkFiles(ctx context.Context) []Check {
+	if m.Objects == nil {
+		return []Check{}
+	}
 	_, err := m.Objects.Stat(ctx, files.ClaimKey)
 	if err == nil || errors.Is(err, blob.ErrNotFound) {
-		return Check{Name: Files}
+		return []Check{{Name: Files}}
 	}
-	m.Log.WarnContext(ctx, "the object store does not answer", "error", err)
-	return Check{Files, filesWarning}
+	return []Check{{Name: Files, Warning: filesWarning, cause: err}}
 }
 
 // checkDisks warns of the first disk with little free space.
-func (m *Monitor) checkDisks() Check {
+func (m *Monitor) checkDisks() []Check {
+	if len(m.Folders) == 0 {
+		return []Check{}
+	}
 	for _, f := range m.Folders {
 		free, size, err := f.Space(f.Path)
 		if err == nil && free < min(size/lowFraction, lowBytes) {
-			return Check{Disk, fmt.Sprintf("The disk of the folder for %s is almost full. Make room: on a full disk, the server stores nothing, "+
-				"and answers only what is stored.", f.Name)}
+			return []Check{{Name: Disk, Warning: fmt.Sprintf("The disk of the folder for %s is almost full. Make room: on a full disk, the server "+
+				"stores nothing, and answers only what is stored.", f.Name)}}
 		}
 	}
-	return Check{Name: Disk}
+	return []Check{{Name: Disk}}
 }
 
 // logChanges logs the checks that begin or end to warn.
@@ -148,7 +157,7 @@ func (m *Monitor) logChanges(ctx context.Context, now []Check) {
 		warned := len(m.checks) > i && m.checks[i].Warning != ""
 		switch {
 		case c.Warning != "" && !warned:
-			m.Log.WarnContext(ctx, "a check warns", "check", c.Name, "warning", c.Warning)
+			m.Log.WarnContext(ctx, "a check warns", "check", c.Name, "warning", c.Warning, "error", c.cause)
 		case c.Warning == "" && warned:
 			m.Log.InfoContext(ctx, "a check passes again", "check", c.Name)
 		}

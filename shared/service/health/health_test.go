@@ -95,6 +95,32 @@ func TestMonitor_SharesBoundedChecks(t *testing.T) {
 	}
 }
 
+// A silent object store says nothing about the disks, and a disk that hangs is named.
+func TestMonitor_NamesTheSilentPart(t *testing.T) {
+	for name, c := range map[string]struct {
+		store, disk time.Duration // until the answer
+		want        string
+	}{
+		"the object store": {store: time.Minute, want: "files"},
+		"the disk":         {disk: time.Minute, want: "files,disk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				space := func(string) (int64, int64, error) {
+					time.Sleep(c.disk)
+					return 1 << 30, 1 << 30, nil
+				}
+				m := &health.Monitor{Log: slog.New(slog.DiscardHandler), Objects: &objects{takes: c.store, deaf: true},
+					Folders: []health.Folder{{Name: "the data", Path: "/data", Space: space}}}
+				if got := warnings(m); got != c.want {
+					t.Errorf("%q warn, want %q", got, c.want)
+				}
+				time.Sleep(2 * time.Minute) // the check ends
+			})
+		})
+	}
+}
+
 // A disk warns when it is almost full, and passes again.
 func TestMonitor_WarnsOfAnAlmostFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,14 +5,13 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { emptyBoard } from "../board_reason";
 import { useList, useTool } from "../data";
-import { organizes } from "../roles";
 import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
-import { When } from "../ui/time";
+import { Deadline, When } from "../ui/time";
 
 type Dataset = Schemas["Dataset"];
 type Entry = Schemas["LeaderboardEntry"];
@@ -25,7 +24,7 @@ export default function Leaderboard({ params, query }: Screen) {
   );
 }
 
-function Boards({ task, me, query }: OfTask & { query: URLSearchParams }) {
+function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
   return (
     <OneDataset
       taskId={task.id}
@@ -33,15 +32,7 @@ function Boards({ task, me, query }: OfTask & { query: URLSearchParams }) {
       empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
       first={all => all.find(d => d.split === "test")}
     >
-      {d => (
-        <Board
-          key={d.id}
-          of={d}
-          query={query}
-          closesAt={task.submissions?.closesAt}
-          organizer={organizes(me, task.organizerId)}
-        />
-      )}
+      {d => <Board key={d.id} of={d} query={query} />}
     </OneDataset>
   );
 }
@@ -55,9 +46,7 @@ const audiences: Record<Entry["audience"], string> = {
   organizers: "blinded",
 };
 
-type OfBoard = { of: Dataset; query: URLSearchParams; closesAt: string | undefined; organizer: boolean };
-
-function Board({ of: d, query, closesAt, organizer }: OfBoard) {
+function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
   const [on, setOn] = useState(false); // show more entries than the tool answers
@@ -134,7 +123,13 @@ function Board({ of: d, query, closesAt, organizer }: OfBoard) {
               )}
               {b.entries.length === 0 ? (
                 <p class="empty">
-                  {emptyBoard(d, { organizer, publicView: seen === "public", final: show === "final", closesAt })}
+                  {emptyBoard(b.empty, show === "final")}
+                  {b.empty?.until && (
+                    <>
+                      {" "}
+                      The last window closes <Deadline at={b.empty.until} />.
+                    </>
+                  )}
                 </p>
               ) : (
                 <Entries

@@ -59,7 +59,7 @@ function One({ of: r }: { of: Run }) {
         {r.attempts > 1 && `, attempt ${r.attempts}`}
       </p>
       <Waiting of={r} dataset={dataset} />
-      {r.notice && <p class="notice">{r.notice}</p>}
+      {r.notice && !waitsFor(r, dataset) && <p class="notice">{r.notice}</p>}
       <p class="actions">
         {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
         {r.state === "failed" && ours && (

@@ -155,7 +155,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
             {r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
           </p>
         )}
-        {r.notice && <p class="small">{r.notice}</p>}
+        {r.notice && !waitsFor(r, dataset) && <p class="small">{r.notice}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>
       <RunActions of={r} dataset={dataset} />

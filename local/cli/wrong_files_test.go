@@ -40,6 +40,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"an object over lines":     {fileRefused, "BLEU", "{\n\"id\": \"1\",\n", "an object over several lines has to be on one"},
 		"texts":                    {fileRefused, "BLEU", "a b\n", `expected an object like {"id": ..., "text": ...}`},
 		"labels instead of scores": {fileRefused, "AUC", "id,label\n1,no\n2,yes\n", "expected a score and not a label"},
+		"other members":            {fileRefused, "ARI", `{"cluster":"x","members":["1"]}` + "\n", "looks like one of JSON lines"},
 		"a header twice":           {fileRefused, "Accuracy", "id,label\n1,x\nid,label\n2,y\n", "the line repeats the names of the fields"},
 		"thousands":                {fileRefused, "RMSE", "id,value\n1,\"1,000.5\"\n2,2\n", "write 1000.5"},
 		"curly quotes":             {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "straight double quotes"},

@@ -41,7 +41,9 @@ func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file
 		return "", err
 	}
 	switch {
-	case !v.IsWhole(kind), v.Format.Kind == format.Kind && (anyNames || v.Has(kind, format) || !v.AreLike(format)):
+	case !v.IsWhole(kind), v.Format.Kind == format.Kind && (anyNames || v.Has(kind, format)):
+		return "", nil
+	case !anyNames && !v.Has(kind, format) && !v.AreLike(format): // Other fields may mean something else.
 		return "", nil
 	case anyNames:
 		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField

@@ -61,8 +61,8 @@ func (s *backupSource) backup(ctx context.Context, d destination) (made string, 
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", err
 	}
-	if err := os.Remove(d.folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s exists already: name a folder that does not exist (%w)", d.folder, err)
+	if err := removeEmpty(d.folder); err != nil {
+		return "", err
 	}
 	to := d.folder + incompleteSuffix
 	if err := s.begin(to); err != nil {
@@ -87,6 +87,18 @@ func (s *backupSource) backup(ctx context.Context, d destination) (made string, 
 		made += fmt.Sprintf(" Removed %s of more than %s ago.", plural.Count(removed, "backup"), plural.Count(d.keepDays, "day"))
 	}
 	return made, nil
+}
+
+// removeEmpty removes an empty folder whose name a backup takes. It refuses files and folders with content.
+func removeEmpty(folder string) error {
+	there, err := os.ReadDir(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || len(there) > 0:
+		return errors.Join(fmt.Errorf("%s exists already: name a folder that does not exist", folder), err)
+	}
+	return os.Remove(folder)
 }
 
 // begin creates the folder of a backup with its marker. It replaces an interrupted backup of the same data.

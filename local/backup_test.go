@@ -203,7 +203,8 @@ func withoutLinks(document []byte) []byte {
 	return start
 }
 
-// Without a server the command opens the folder itself. It refuses to write a backup to a folder that is not empty.
+// Without a server the command opens the folder itself. It refuses to write a backup in the place of a file, or of a folder that is
+// not empty.
 func TestBackup_OfAFolderAtRest(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	var task string
@@ -222,6 +223,10 @@ func TestBackup_OfAFolderAtRest(t *testing.T) {
 	}
 	if _, err := backUp(t, data, to); err == nil || !strings.Contains(err.Error(), "name a folder that does not exist") {
 		t.Errorf("a folder with a backup: %v", err)
+	}
+	file := filepath.Join(to, tableFile)
+	if _, err := backUp(t, data, file); err == nil || !strings.Contains(err.Error(), "name a folder that does not exist") {
+		t.Errorf("a file: %v", err)
 	}
 	startIn(t, to, "-demo=false").get(t, "", task, nil)
 }

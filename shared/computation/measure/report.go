@@ -29,7 +29,8 @@ type Report struct {
 
 	perKind int // different messages of a kind that have groups; 0 stands for perKind
 	groups  []*group
-	kinds   map[Diagnostic][]*group // the same groups by kind of fault
+	kinds   map[string][]*group // the same groups by kind of fault
+	kind    []byte              // memory for a kind
 	errors  int
 	others  [2]int // faults that no group has room for: errors and warnings
 }
@@ -102,7 +103,8 @@ func (r *Report) addGroup(g *group) {
 // find returns the group that takes the faults of g, or nil if g has a place of its own. The first perKind messages of a kind have their
 // own groups. All other messages of the kind share a mixed group.
 func (r *Report) find(g *group) *group {
-	ofKind := r.kinds[g.kind()]
+	r.kind = g.appendKind(r.kind[:0])
+	ofKind := r.kinds[string(r.kind)]
 	if !g.mixed {
 		i := slices.IndexFunc(ofKind, func(o *group) bool { return !o.mixed && o.key() == g.key() })
 		if i >= 0 {
@@ -128,7 +130,8 @@ func (r *Report) makeRoom(forError bool) bool {
 		if !g.isError() {
 			r.others[1] += g.count
 			r.groups = slices.Delete(r.groups, i, i+1)
-			r.kinds[g.kind()] = slices.DeleteFunc(r.kinds[g.kind()], func(o *group) bool { return o == g })
+			kind := string(g.appendKind(nil))
+			r.kinds[kind] = slices.DeleteFunc(r.kinds[kind], func(o *group) bool { return o == g })
 			return true
 		}
 	}
@@ -137,10 +140,11 @@ func (r *Report) makeRoom(forError bool) bool {
 
 func (r *Report) append(g *group) {
 	if r.kinds == nil {
-		r.kinds = map[Diagnostic][]*group{}
+		r.kinds = map[string][]*group{}
 	}
 	r.groups = append(r.groups, g)
-	r.kinds[g.kind()] = append(r.kinds[g.kind()], g)
+	kind := string(g.appendKind(nil))
+	r.kinds[kind] = append(r.kinds[kind], g)
 }
 
 // Clone returns an independent copy of the report.
@@ -148,6 +152,7 @@ func (r *Report) Clone() *Report {
 	c := *r
 	c.groups = nil
 	c.kinds = nil
+	c.kind = nil
 	for _, g := range r.groups {
 		c.append(g.clone())
 	}

@@ -72,11 +72,13 @@ func (g *group) key() Diagnostic {
 	return key
 }
 
-// kind returns the key with the kind of the message in the place of the message.
-func (g *group) kind() Diagnostic {
-	kind := g.key()
-	kind.Message = KindOf(kind.Message)
-	return kind
+// appendKind appends a text that only faults of one kind in one file have.
+func (g *group) appendKind(kind []byte) []byte {
+	for _, part := range []string{string(g.first.Severity), g.first.File, g.first.Lines} {
+		kind = append(kind, part...)
+		kind = append(kind, 0)
+	}
+	return appendKind(kind, g.first.Message)
 }
 
 func (g *group) clone() *group {
@@ -173,9 +175,8 @@ func texts(spans []span) []string {
 	return list
 }
 
-// KindOf returns the kind of fault of a message: the message without quoted texts and numbers.
-func KindOf(message string) string {
-	kind := make([]byte, 0, len(message))
+// appendKind appends the kind of fault of a message: the message without quoted texts and numbers.
+func appendKind(kind []byte, message string) []byte {
 	for i := 0; i < len(message); i++ {
 		switch c := message[i]; {
 		case c == '"':
@@ -193,5 +194,5 @@ func KindOf(message string) string {
 			kind = append(kind, c)
 		}
 	}
-	return string(kind)
+	return kind
 }

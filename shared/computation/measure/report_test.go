@@ -116,10 +116,10 @@ func TestReport_AddAllJoinsParts(t *testing.T) {
 	}
 }
 
-func TestKindOf_IgnoresValues(t *testing.T) {
+func TestAppendKind_IgnoresValues(t *testing.T) {
 	const want = `the id "" was given before, on line 0; expected ""`
 	for _, message := range []string{`the id "a" was given before, on line 12; expected ""`, `the id "\"1" was given before, on line 3; expected "b"`} {
-		if got := KindOf(message); got != want {
+		if got := string(appendKind(nil, message)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

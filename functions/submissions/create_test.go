@@ -208,8 +208,8 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 		})
 	}
 	s.t = t
-	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(one, "run.txt", strings.Repeat("q1\n", 150)))); len(p.Errors) != 1 ||
-		!strings.HasPrefix(p.Errors[0].Detail, "lines 1 to 150: ") {
+	p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(one, "run.txt", strings.Repeat("q1\n", 150))))
+	if len(p.Errors) != 1 || !strings.HasPrefix(p.Errors[0].Detail, "lines 1 to 150: ") {
 		t.Errorf("the fault of 150 lines is told as %+v", p.Errors)
 	}
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))

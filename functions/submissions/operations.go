@@ -42,11 +42,12 @@ var Operations = []api.Operation{
 			"links to upload them. All files must arrive within 24 hours. Each link works for " + files.LinkLife + ", until its `expiresAt`; get " +
 			"the submission again for new links. `quota` of the answer is the rest of the team's quota. `/info` lists quotas for each user, which " +
 			"count runs by day and the bytes of files. Beyond them, the answer is 429 or 403, and nothing is recorded. A dataset takes " +
-			"submissions before its announced truth has arrived and has been read; runs wait for the truth for at most a day.\n\nA " +
-			"request with the same members and the same bytes as an earlier submission of the team is answered with 200 and that submission, and is not " +
-			"charged, while the runs of it wait, are under way or are completed for the present truths. So a client that was interrupted " +
-			"repeats its request. With `again`, it makes a new submission. The name of an image counts, not what a tag points to.\n\nAn upload of a " +
-			"file that is stored already is answered with 412. A client that repeats an upload because it got no answer takes this for success.",
+			"submissions before its announced truth has arrived and has been read; runs wait for the truth for at most a day.\n\n" +
+			"A request with the same members and bytes as an earlier submission of the team is answered with 200 and that submission, as long " +
+			"as its runs wait, are under way or are completed for the current truths. It is not charged. So a client that was interrupted " +
+			"repeats its request. `again` makes a new submission. The name of an image counts, not what a tag points to.\n\n" +
+			"An upload of a file that is stored already is answered with 412. A client that repeats an upload because it got no answer takes " +
+			"this for success.",
 		Repeated: "The team has submitted the same before: its submission, with the links for files that are missing",
 		Example:  example,
 	}, startAdmission, create),

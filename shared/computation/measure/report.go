@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/shared/language/plural"
 )
@@ -13,6 +14,10 @@ const (
 	MaxFaults     = 100_000
 	MaxFaultyText = 16 << 20
 )
+
+// MaxMessage is the largest size of a message in bytes. Errorf and Warnf shorten longer ones, so that the record of a run has room for
+// MaxDiagnostics.
+const MaxMessage = 1000
 
 // perKind is the number of different messages of one kind of fault in one file that a Report keeps. The faults after them share a
 // diagnostic, so that many faults of one kind leave room for other kinds.
@@ -37,12 +42,12 @@ type Report struct {
 
 // Errorf adds an error. Line 0 means the whole file.
 func (r *Report) Errorf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
+	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: shortened(fmt.Sprintf(format, args...))})
 }
 
 // Warnf adds a warning. Line 0 means the whole file.
 func (r *Report) Warnf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
+	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: shortened(fmt.Sprintf(format, args...))})
 }
 
 // Add adds a diagnostic. If the report has MaxDiagnostics, an error replaces the last warning, and the rest is only counted. An error
@@ -184,6 +189,14 @@ func (r *Report) Diagnostics() []Diagnostic {
 		list = append(list, Diagnostic{Severity: Warning, Count: several(r.others[1]), Message: notListed})
 	}
 	return list
+}
+
+// shortened returns a message of at most about MaxMessage bytes.
+func shortened(message string) string {
+	if len(message) <= MaxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:MaxMessage], "") + " …"
 }
 
 const notListed = "there are more faults than the report has room for; correct those above first"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // letters returns a text of letters for a number, so that each number gives another kind of fault.
@@ -54,6 +55,19 @@ func TestReport_HasRoomForOtherKinds(t *testing.T) {
 	}
 	if again := r.Clone().Diagnostics(); !slices.Equal(again, all) {
 		t.Errorf("the clone has %+v", again)
+	}
+}
+
+// TestReport_ShortensMessages keeps the diagnostics of a run small enough for its record.
+func TestReport_ShortensMessages(t *testing.T) {
+	var r Report
+	for i := range perKind {
+		r.Errorf("run.txt", i+1, "write %s", strings.Repeat("é", MaxMessage+i))
+	}
+	for _, d := range r.Diagnostics() {
+		if len(d.Message) > MaxMessage+len(" …") || !utf8.ValidString(d.Message) || !strings.HasSuffix(d.Message, "é …") {
+			t.Errorf("a message of %d bytes: %.100q", len(d.Message), d.Message)
+		}
 	}
 }
 

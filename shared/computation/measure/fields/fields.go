@@ -125,14 +125,18 @@ func ScoreFault(text []byte, where string) string {
 func OtherSpelling(names []string, field string) string {
 	for _, name := range names {
 		if name != field && strings.EqualFold(strings.TrimSpace(name), strings.TrimSpace(field)) {
-			return fmt.Sprintf("; %q is not %q, because names are compared byte by byte: rename it", name, field)
+			return fmt.Sprintf("; %s is not %q, because names are compared byte by byte: rename it", Quote([]byte(name)), field)
 		}
 	}
 	return ""
 }
 
-// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or between thousands, or "".
+// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or between thousands, or "". A
+// text that Quote would shorten has no such clause.
 func DecimalComma(text []byte) string {
+	if len(text) > quoted {
+		return ""
+	}
 	if whole := bytes.ReplaceAll(text, []byte{','}, nil); len(whole) < len(text) && bytes.IndexByte(text, '.') >= 0 {
 		if _, ok := ParseScore(whole); ok {
 			return fmt.Sprintf("; numbers have nothing between thousands: write %s", whole)

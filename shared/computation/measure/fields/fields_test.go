@@ -106,6 +106,23 @@ func TestSplit_AgreesWithStrings(t *testing.T) {
 	})
 }
 
+// TestDecimalComma_RepeatsNoLongText names the healed number only if it is short.
+func TestDecimalComma_RepeatsNoLongText(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,5":                                   "; numbers have a point and no comma: write 1.5",
+		"1,500.25":                              "; numbers have nothing between thousands: write 1500.25",
+		"1,5" + strings.Repeat("0", 60000):      "",
+		"1,500.25" + strings.Repeat("0", 60000): "",
+	} {
+		if got := fields.DecimalComma([]byte(text)); got != want {
+			t.Errorf("%.20s: %.100q, want %q", text, got, want)
+		}
+	}
+	if got := fields.OtherSpelling([]string{strings.Repeat(" ", 60000) + "ID"}, "id"); len(got) > 200 {
+		t.Errorf("a clause of %d bytes", len(got))
+	}
+}
+
 func TestParseGrade_TakesWholeNumbers(t *testing.T) {
 	for text, want := range map[string]int16{"1": 1, "1.0": 1, "-2.": -2, "+03": 3, "0.000": 0, "-0": 0, "1e1": 10, "32767.0": 32767,
 		"-32767": -32767} {

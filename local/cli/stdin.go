@@ -1,7 +1,8 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -75,21 +76,21 @@ func (c *call) saved(path string) string {
 	if path != stdin || c.err != nil {
 		return path
 	}
-	content, err := c.files(stdin)[0].Open()
-	if c.fail(err) {
-		return path
-	}
-	text, err := io.ReadAll(content)
-	if c.fail(err) {
-		return path
-	}
+	var err error
 	c.temporary, err = os.MkdirTemp("", "assay")
-	c.fail(err)
-	name := "stdin.txt"
-	if bytes.HasPrefix(text, []byte("\x1f\x8b")) {
-		name = "stdin.txt.gz"
+	if c.fail(err) {
+		return path
 	}
-	path = filepath.Join(c.temporary, name)
-	c.fail(os.WriteFile(path, text, 0o600))
+	content := bufio.NewReaderSize(&interruptible{c}, 1<<20)
+	path = filepath.Join(c.temporary, "stdin.txt")
+	if head, _ := content.Peek(2); string(head) == "\x1f\x8b" {
+		path += ".gz"
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if c.fail(err) {
+		return path
+	}
+	_, err = content.WriteTo(f)
+	c.fail(errors.Join(err, f.Close()))
 	return path
 }

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
@@ -96,7 +97,7 @@ func download(c *call, task object) {
 		}
 	}
 	if len(saved) == 0 && c.err == nil {
-		c.note("There are no inputs that you may read. Where the task gives them to those who take part: assay join %q", c.arg(0))
+		c.note("There are no inputs that you may read. Where the task gives them to those who take part: assay join %s", offline.Quoted(c.arg(0)))
 	}
 	c.print(saved, lines...)
 }

@@ -124,9 +124,9 @@ func (c *call) requireAccepted(task, r object) (_ object, team string) {
 	case r == nil:
 		r = c.register(task)
 	case len(changes) > 0:
-		heal := fmt.Sprintf("assay join %q", c.arg(0))
+		heal := "assay join " + offline.Quoted(c.arg(0))
 		for _, name := range slices.Sorted(maps.Keys(changes)) {
-			heal += fmt.Sprintf(" --%s=%q", name, fmt.Sprint(changes[name]))
+			heal += " --" + name + "=" + offline.Quoted(fmt.Sprint(changes[name]))
 		}
 		c.fail(&refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.", r.text("team"),
 			task.text("name"), flagsOf(changes)), heal})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
@@ -141,7 +142,7 @@ func invite(c *call, task object) {
 	if !c.yes("to-task") {
 		id := c.me().registration(task)
 		if id == "" {
-			c.fail(&refusal{notFound, "You have no team in " + task.text("name") + " yet.", fmt.Sprintf("assay join %q", c.arg(0))})
+			c.fail(&refusal{notFound, "You have no team in " + task.text("name") + " yet.", "assay join " + offline.Quoted(c.arg(0))})
 		}
 		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
 	}

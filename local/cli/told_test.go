@@ -18,7 +18,7 @@ func TestJoin_ChangesATeam(t *testing.T) {
 		"submit", "Lake search", "Rivers="+run, "--team", "Otters")
 	tom.says(failed, []string{
 		"You are in the team Otters of Lake search already, and submit does not change it: leave --affiliation and --team out.",
-		`Try: assay join "Lake search" --affiliation="Lake Lab" --team="Seals"` + "\n"},
+		`Try: assay join 'Lake search' --affiliation='Lake Lab' --team=Seals` + "\n"},
 		"submit", "Lake search", "Rivers="+run, "--team", "Seals", "--affiliation", "Lake Lab")
 	tom.says(failed, []string{"leave --anonymous out"}, "submit", "Lake search", "Rivers="+run, "--anonymous")
 	if runs := tom.ids("runs"); len(runs) != 1 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
@@ -275,20 +276,12 @@ func (w *words) operation(p problem.Part) string {
 		case name == "server":
 			return w.server
 		case name == "taskId" && w.task != "" && value == w.taskID:
-			return quoted(w.task)
+			return offline.Quoted(w.task)
 		case value != "":
 			return value
 		}
 		return strings.ToUpper(strings.TrimSuffix(name, "Id"))
 	})
-}
-
-// quoted returns an argument as people write it in a shell.
-func quoted(arg string) string {
-	if strings.ContainsAny(arg, " \t'\"$&|;<>()*?#~`\\") {
-		return strconv.Quote(arg)
-	}
-	return arg
 }
 
 // sizeInWords returns a number of bytes in the largest unit that keeps it exact. Other numbers above a MiB have both.

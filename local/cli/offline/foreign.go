@@ -29,8 +29,8 @@ func Foreign(kind *conversion.Kind, file scoring.File) (command string, err erro
 	if found == conversion.Qrels {
 		qrels = " --qrels"
 	}
-	return fmt.Sprintf("assay convert %s%s --from %s --to %s -o %s", quoted(file.Name), qrels, from, found.Formats[0],
-		quoted(unused(file.Name, ".trec", ".txt"))), nil
+	return fmt.Sprintf("assay convert %s%s --from %s --to %s -o %s", quotedPath(file.Name), qrels, from, found.Formats[0],
+		quotedPath(unused(file.Name, ".trec", ".txt"))), nil
 }
 
 // ForeignValues returns the command that converts a file of values, such as labels, into the format. It is empty for files that have the
@@ -48,9 +48,9 @@ func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file
 	case anyNames:
 		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField
 	}
-	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quoted(file.Name),
-		kind, v.Format.Kind, quoted(v.Format.IDField), quoted(v.Format.ValueField),
-		format.Kind, quoted(format.IDField), quoted(format.ValueField), quoted(unused(file.Name, ".converted", "."+format.Kind))), nil
+	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quotedPath(file.Name),
+		kind, v.Format.Kind, Quoted(v.Format.IDField), Quoted(v.Format.ValueField),
+		format.Kind, Quoted(format.IDField), Quoted(format.ValueField), quotedPath(unused(file.Name, ".converted", "."+format.Kind))), nil
 }
 
 // RecognizedValues returns the format of a file of values to convert.
@@ -78,20 +78,26 @@ func unused(path, form, ending string) string {
 	}
 }
 
-// plainPath matches paths that a shell does not change.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,][A-Za-z0-9_./:@%+,=-]*$`)
-
-// quoted returns a path as an argument for a shell.
-func quoted(path string) string {
-	switch {
-	case path == "-" || plainPath.MatchString(path):
-		return path
-	case strings.HasPrefix(path, "-"): // It would be a flag.
-		return quoted("./" + path)
-	case runtime.GOOS == "windows":
-		return `"` + path + `"`
+// quotedPath returns a path as an argument for a shell, which is no flag.
+func quotedPath(path string) string {
+	if strings.HasPrefix(path, "-") && path != "-" {
+		path = "./" + path
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return Quoted(path)
+}
+
+// plain matches texts that a shell does not change.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+
+// Quoted returns a text as an argument for a shell.
+func Quoted(text string) string {
+	switch {
+	case plain.MatchString(text):
+		return text
+	case runtime.GOOS == "windows":
+		return `"` + text + `"`
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // Recognized returns the kind and the format of a file to convert. The kind is nil and the format is empty if they are not known. For

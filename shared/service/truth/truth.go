@@ -88,15 +88,38 @@ func Read(ctx context.Context, d *record.DatasetDraft, open Open) (*scoring.Eval
 // describe compares the ground truth with the inputs, and scores it against itself.
 func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluator, files []scoring.File,
 	open Open) (*record.TruthReport, error) {
+	list, _, err := describedInputs(ctx, d, open)
+	if err != nil {
+		return nil, err
+	}
 	var inputs *scoring.KnownIDs
-	if list := d.DescribedInputs(); len(list) > 0 {
-		var err error
-		if inputs, err = scoring.ReadInputs(ctx, measure.Format(d.RunFormat), filesOf(record.HolderInputs, list, open)); err != nil {
+	if len(list) > 0 {
+		if inputs, err = scoring.ReadInputs(ctx, measure.Format(d.RunFormat), list); err != nil {
 			return nil, err
 		}
 	}
 	p, err := read.Portray(ctx, files, inputs)
 	return &record.TruthReport{Contents: p.Contents, Warnings: p.Warnings}, err
+}
+
+// maxInputsMemory is the memory that reading the inputs may take, in bytes. Packed files can have hundreds of times their size of text.
+const maxInputsMemory = 128 << 20
+
+// describedInputs returns the input files that describe reads, and about how much memory they take.
+func describedInputs(ctx context.Context, d *record.DatasetDraft, open Open) (files []scoring.File, memory int64, err error) {
+	list := d.DescribedInputs()
+	if len(list) == 0 {
+		return nil, 0, nil
+	}
+	files = filesOf(record.HolderInputs, list, open)
+	text, err := scoring.CountText(ctx, files, maxInputsMemory)
+	if err != nil {
+		return nil, 0, err
+	}
+	if memory = Settings(d.RunFormat, d.Evaluator).Memory(text); memory > maxInputsMemory {
+		return nil, 0, nil
+	}
+	return files, memory, nil
 }
 
 // Memory returns about how much memory Check takes. It counts the text of the files up to most bytes. If there is more text, it returns
@@ -106,8 +129,12 @@ func Memory(ctx context.Context, d *record.DatasetDraft, open Open, most int64) 
 		return 0, nil
 	}
 	text, err := scoring.CountText(ctx, filesOf(record.HolderTruths, d.Truths, open), most)
+	if err != nil {
+		return 0, err
+	}
+	_, ofInputs, err := describedInputs(ctx, d, open)
 	settings := Settings(d.RunFormat, d.Evaluator)
-	return settings.MemoryOfTruth(text) + settings.Memory(text), err // Check also reads the truth as a run.
+	return settings.MemoryOfTruth(text) + settings.Memory(text) + ofInputs, err // Check also reads the truth as a run.
 }
 
 func filesOf(h record.Holder, files []record.File, open Open) []scoring.File {

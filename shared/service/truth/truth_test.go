@@ -1,8 +1,11 @@
 package truth_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -188,6 +191,49 @@ func TestAccept_EndsWhenTheProcessDiedInIt(t *testing.T) {
 			t.Errorf("after %d attempts: %v, with %+v", begun, inUse, d.Diagnostics)
 		}
 	}
+}
+
+// TestMemory_CountsTheTextOfInputs counts the text of packed inputs. It compares no inputs that would take too much memory.
+func TestMemory_CountsTheTextOfInputs(t *testing.T) {
+	qrelsOnly := record.File{Name: "qrels", SHA256: digest(qrels), Size: int64(len(qrels)), State: record.FileStored}
+	for lines, compared := range map[int]bool{1: true, 100_000: true, 2_000_000: false} {
+		topics := packed(t, strings.Repeat(`{"id":"q1","text":"`+strings.Repeat("lake ", 10)+"\"}\n", lines))
+		d := &record.DatasetDraft{
+			RunFormat: record.RunFormat{Kind: "trec-run"}, Evaluator: record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}},
+			Truths: []record.File{qrelsOnly}, Inputs: []record.File{{Name: "topics.jsonl", Size: int64(len(topics)), State: record.FileStored}},
+		}
+		open := func(h record.Holder, _ record.File) (io.ReadCloser, error) {
+			content := topics
+			if h == record.HolderTruths {
+				content = []byte(qrels)
+			}
+			return io.NopCloser(bytes.NewReader(content)), nil
+		}
+		memory, err := truth.Memory(t.Context(), d, open, 1<<30)
+		if err != nil || compared != (memory > int64(70*lines)) || memory > 200<<20 {
+			t.Errorf("%d lines: %d bytes, %v", lines, memory, err)
+		}
+		checked, err := truth.Check(t.Context(), d, open)
+		if err != nil || compared != strings.Contains(checked.Report.Contents, "of the inputs") {
+			t.Errorf("%d lines: %+v, %v", lines, checked.Report, err)
+		}
+	}
+}
+
+func packed(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // TestAccept_DoesNotCountWhatEnds checks that attempts that end with an error, such as a file that cannot be opened, are not counted.

@@ -1,6 +1,9 @@
 package functions_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,5 +69,25 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	l.evaluate(runs["ada"])
 	if r, n := l.run("ada", runs["ada"]), remaining("ada"); r.State != record.Completed || n != 4 {
 		t.Errorf("with the first truth again the run is %s, and %d runs remain of 5", r.State, n)
+	}
+}
+
+// The trial reserves memory for the largest file, so it leaves out a packed file with more text.
+func TestTruthTrial_LeavesOutFilesThatUnpackToMore(t *testing.T) {
+	l := newLeaderboards(t)
+	plain := func(size int) string { return "id,label,note\n1,a," + strings.Repeat("x", size) + "\n2,b,\n" }
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte(plain(50_000)))
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for user, content := range map[string]string{"ada": plain(1000), "bob": packed.String()} {
+		l.evaluate(l.submit(user, servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", content))).RunIDs[0])
+	}
+	told, _ := l.evaluationEffects("1,a\n2,a\n")
+	const want = "The preview evaluated 1 run, the best of the newest 2, and left out 1 run to end in time: none of them would fail."
+	if len(told) != 2 || told[1] != want {
+		t.Errorf("%q", told)
 	}
 }

@@ -37,6 +37,7 @@ type trial struct {
 	runs   []*tried
 	newest int // completed runs that were found
 	lower  bool
+	memory int64 // reserved for reading a run
 }
 
 // tried is a run of a trial.
@@ -157,7 +158,8 @@ func (t *trial) evaluate(ctx context.Context, c *api.Call, changed *record.Datas
 				return 0, err
 			}
 			text, err := scoring.CountText(ctx, files(largest.run), compute.LargeBytes)
-			return ofTruth + settings.Memory(text), err
+			t.memory = settings.Memory(text)
+			return ofTruth + t.memory, err
 		},
 		Do: func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, trialTime)
@@ -177,7 +179,15 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 	if err != nil || read == nil {
 		return err
 	}
+	settings := truth.Settings(d.RunFormat, d.Evaluator)
 	for _, r := range t.runs {
+		text, err := scoring.CountText(ctx, files(r.run), compute.LargeBytes)
+		if err != nil {
+			return err
+		}
+		if settings.Memory(text) > t.memory { // a packed file with more text than the largest file
+			continue
+		}
 		scored, err := read.Read(ctx, files(r.run))
 		if err != nil {
 			return err
@@ -196,9 +206,14 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 func (t *trial) tell(c *api.Call, effect api.Effect) {
 	ended := slices.DeleteFunc(slices.Clone(t.runs), func(r *tried) bool { return !r.ended })
 	left := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
+	if len(ended) == 0 {
+		effect.Detail = "The preview does not tell how many runs would fail, since it could not evaluate one in time."
+		c.Effect(effect)
+		return
+	}
 	looked := fmt.Sprintf("The preview evaluated %s, the best of the newest %d", plural.Count(len(ended), "run"), t.newest)
-	if len(ended) < len(t.runs) {
-		looked += fmt.Sprintf(", and left out others after %v", trialTime)
+	if others := len(t.runs) - len(ended); others > 0 {
+		looked += ", and left out " + plural.Count(others, "run") + " to end in time"
 	}
 	if failed := len(ended) - len(left); failed > 0 {
 		i := slices.IndexFunc(ended, func(r *tried) bool { return r.fault != "" })

@@ -86,6 +86,14 @@ func (r *Report) AddMore(d Diagnostic, n, last int) {
 	}
 }
 
+// Explain adds a clause to the first message of the kind of a diagnostic. It counts no fault, and adds nothing without such a message.
+func (r *Report) Explain(d Diagnostic, clause string) {
+	g := &group{first: d}
+	if same := r.kinds[string(g.appendKind(nil))]; len(same) > 0 {
+		same[0].clause += clause
+	}
+}
+
 // addGroup adds the faults of a group to the group of the report that has them, or adds the group.
 func (r *Report) addGroup(g *group) {
 	added := g.count

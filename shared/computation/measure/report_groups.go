@@ -58,6 +58,8 @@ type group struct {
 	count int        // lines or, without lines, places
 	last  int        // the last line
 	mixed bool       // the faults may have different messages of one kind
+	// clause ends the message. It says something about the fault that was found later.
+	clause string
 }
 
 func (g *group) isError() bool { return g.first.Severity == Error }
@@ -113,6 +115,7 @@ func (g *group) addSpan(s span) {
 // diagnostic returns the diagnostic of all lines.
 func (g *group) diagnostic() Diagnostic {
 	d := g.first
+	d.Message += g.clause
 	if g.count == 1 || d.Lines != "" {
 		return d
 	}

@@ -71,6 +71,19 @@ func TestReport_ShortensMessages(t *testing.T) {
 	}
 }
 
+// TestReport_ExplainsFaults adds the cause of a kind of fault to its first message. The cause is no fault of its own.
+func TestReport_ExplainsFaults(t *testing.T) {
+	var r Report
+	r.Errorf("run.txt", 3, "the truth has no id %q", "a")
+	r.Errorf("run.txt", 4, "the truth has no id %q", "b")
+	r.Explain(Diagnostic{Severity: Error, File: "run.txt", Message: `the truth has no id "c"`}, "; the likely cause: blanks")
+	r.Explain(Diagnostic{Severity: Error, File: "run.txt", Message: "the line is empty"}, "; never said")
+	all := r.Clone().Diagnostics()
+	if Faults(all) != 2 || all[0].Message != `the truth has no id "a"; the likely cause: blanks` || all[1].Message != `the truth has no id "b"` {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestReport_KeepsErrorsBeforeWarnings(t *testing.T) {
 	var r Report
 	r.Warnf("run.txt", 0, "a warning")

@@ -108,7 +108,7 @@ func TestComputation_ReadsClusters(t *testing.T) {
 	}
 	e, err = truth.Evaluate(t.Context(), file("c,x", "b,y"))
 	if err != nil || !slices.ContainsFunc(measuretest.Lines(e.Diagnostics), func(line string) bool {
-		return strings.Contains(line, `there is no prediction for the id "a"`)
+		return strings.Contains(line, `there is no prediction for 1 of 3 ids of the truth: "a"`)
 	}) {
 		t.Errorf("%v, %v", e.Diagnostics, err)
 	}

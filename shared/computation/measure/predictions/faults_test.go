@@ -2,6 +2,7 @@ package predictions
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -44,8 +45,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		}},
 		{"two objects in a line", measure.JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
 			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
-			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "b"`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
 		}},
 		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
 			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}; write each element of the array on a line of its own, as jq -c '.[]' does`,
@@ -79,8 +79,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		{"unknown, repeated and missing ids", measure.JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
 			`run:2 error: the truth has no id "A"; expected only ids of the truth`,
 			`run:4 error: the id "a" was given before, on line 1; expected every id once`,
-			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "b"`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
 		}},
 		{"a label that is new is reported once", measure.JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" +
 			`{"id":"b","label":"x"}`, []string{
@@ -93,10 +92,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
 		}},
 		{"ids in another spelling", measure.CSV, Labels, "id,label\n a,x\nb,y\n", []string{
-			`run:2 error: the truth has no id " a"; expected only ids of the truth`,
-			`run error: ids of the run that the truth does not have: 1; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
-			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "a"`,
+			`run:2 error: the truth has no id " a"; expected only ids of the truth; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "a"; expected one for each`,
 		}},
 		{"texts too long", measure.JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
 			`{"id":"b","label":"y"}`, []string{
@@ -137,8 +134,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		{"csv quotes", measure.CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
 			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice (lines 3 and 5)`,
-			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "b"`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
 		}},
 		{"csv lines keep their numbers after refused ones", measure.CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{
 			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
@@ -194,4 +190,37 @@ func TestReadTruth_ReportsFaults(t *testing.T) {
 			measuretest.Expect(t, report.Diagnostics(), test.want...)
 		})
 	}
+}
+
+// TestReadRun_CountsEachMissingId expects as many faults as there are ids without a prediction, and unknown ids.
+func TestReadRun_CountsEachMissingId(t *testing.T) {
+	for name, c := range map[string]struct {
+		truth, run string
+		want       int
+		first      string
+	}{
+		"some":        {"a,x\nb,x\nc,x\n", "a,x\n", 2, `there is no prediction for 2 of 3 ids of the truth, the first of them "b"; expected one for each`},
+		"with causes": {"a,x\nb,x\n", "a ,x\nb ,x\n", 2, `the truth has no id "a "; expected only ids of the truth; the likely cause…`},
+		"many": {strings.Repeat("a", 40) + ",x\n" + numbered(40), numbered(0) + strings.Repeat("a", 40) + ",x\n", 40,
+			`there is no prediction for 40 of 41 ids of the truth, the first of them "0"; expected one for each`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\n"+c.truth))
+			_, report := readRun(t, truth, measuretest.File("run", "id,label\n"+c.run))
+			all := report.Diagnostics()
+			start, cut := strings.CutSuffix(c.first, "…")
+			if measure.Faults(all) != c.want || report.Errors() != c.want || !(all[0].Message == c.first || cut && strings.HasPrefix(all[0].Message, start)) {
+				t.Errorf("%d faults: %q", measure.Faults(all), measuretest.Lines(all))
+			}
+		})
+	}
+}
+
+// numbered returns n lines with the ids from 0.
+func numbered(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "%d,x\n", i)
+	}
+	return text.String()
 }

@@ -156,8 +156,7 @@ func TestReadRun_OfSeveralFiles(t *testing.T) {
 	_, report = readRun(t, truth, measuretest.File("first", "id,label\nb,y\n"), measuretest.File("second", "id,label\nb,x\n"))
 	want := []string{
 		`second:2 error: the id "b" was given before, on line 2 of first; expected every id once`,
-		` error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-		` error: there is no prediction for the id "a"`,
+		` error: there is no prediction for 1 of 2 ids of the truth: "a"; expected one for each`,
 	}
 	measuretest.Expect(t, report.Diagnostics(), want...)
 }

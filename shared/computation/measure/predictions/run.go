@@ -20,12 +20,13 @@ type Run struct {
 	truth   *Gold
 	counter *steps.Counter
 	places  sourceLines
-	joined  []uint32 // by example, the number of its prediction's id in places; 0 without a prediction
-	unknown int      // predictions with unknown ids
-	samples []string // the first of the unknown ids
-	next    int      // index after the index of the last id
-	added   labels   // labels that the truth lacks; their codes follow the codes of the truth
-	used    []bool   // by code, whether the run has the label of the truth
+	joined  []uint32           // by example, the number of its prediction's id in places; 0 without a prediction
+	unknown int                // predictions with unknown ids
+	samples []string           // the first of the unknown ids
+	strange measure.Diagnostic // the first fault about an unknown id
+	next    int                // index after the index of the last id
+	added   labels             // labels that the truth lacks; their codes follow the codes of the truth
+	used    []bool             // by code, whether the run has the label of the truth
 	// distinct counts the used and added labels.
 	distinct int
 	// separator is the first clause that otherSeparator returned.
@@ -250,7 +251,12 @@ func (r *Run) addUnknown(f *file, e example) bool {
 		if string(bytes.TrimPrefix(e.id, []byte("\ufeff"))) == f.format.IDField {
 			hint = "; the line repeats the names of the fields, as in files that were joined: leave it out"
 		}
-		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth%s", fields.Quote(e.id), hint)
+		fault := measure.Diagnostic{Severity: measure.Error, File: f.name, Line: e.line,
+			Message: fmt.Sprintf("the truth has no id %s; expected only ids of the truth%s", fields.Quote(e.id), hint)}
+		f.report.Add(fault)
+		if hint == "" {
+			r.strange = cmp.Or(r.strange, fault)
+		}
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))
@@ -278,24 +284,34 @@ func (r *Run) compareIDs(report *measure.Report) {
 		return
 	}
 	tooMany := r.unknown >= r.truth.limits.examples
-	if tooMany || cause != "" {
-		atLeast := ""
-		if tooMany {
-			atLeast = "at least "
-		}
-		report.Errorf(name, 0, "ids of the run that %s does not have: %s%d%s", o, atLeast, r.unknown, cause)
+	switch {
+	case tooMany:
+		report.Errorf(name, 0, "ids of the run that %s does not have: at least %d%s", o, r.unknown, cause)
+	case cause != "":
+		report.Explain(r.strange, cause)
 	}
 	if missing == 0 || tooMany || r.places.read == 0 && report.Failed() {
 		return // the report says already why there are no predictions
 	}
-	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
 	list := least(r.missing())
 	fault := measure.Diagnostic{Severity: measure.Error, File: name}
-	for _, id := range list {
+	for i, id := range list {
 		fault.Message = "there is no prediction for the id " + fields.Quote([]byte(id))
+		if i == 0 {
+			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each", missing,
+				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing))
+		}
 		report.Add(fault)
 	}
 	report.AddMore(fault, missing-len(list), 0)
+}
+
+// firstOf names the first of n ids after their number.
+func firstOf(id string, n int) string {
+	if n == 1 {
+		return ": " + fields.Quote([]byte(id))
+	}
+	return ", the first of them " + fields.Quote([]byte(id))
 }
 
 // swapped returns a clause that begins with a semicolon if unknown ids are labels or clusters of the truth, or "".

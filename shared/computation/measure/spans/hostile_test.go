@@ -102,8 +102,7 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 		{"no spans", jsonl, "", `{"id": 1}` + "\n" + `{"id": 2, "spans": []}`, []string{
 			`run:1 error: the object has no "spans", only "id"; expected it in every line`}},
 		{"a missing document", jsonl, "", `{"id": 2, "spans": []}`, []string{
-			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "1"`}},
+			`run error: there is no prediction for 1 of 2 ids of the truth: "1"; expected one for each`}},
 		{"a document given twice", jsonl, "", texts + `{"id": 2, "spans": []}`, []string{
 			`run:3 error: the id "2" was given before, on line 2; expected every id once`}},
 	} {

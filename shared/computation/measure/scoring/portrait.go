@@ -46,7 +46,7 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 			return p, err
 		}
 	}
-	if err := p.scoreItself(ctx, e, &c, files); err != nil {
+	if err := p.scoreItself(ctx, e, &c, files, maxOwnSteps); err != nil {
 		return p, err
 	}
 	if more := len(p.Warnings) - maxWarnings; more > 0 {
@@ -135,12 +135,14 @@ func (p *Portrait) warn(format string, args ...any) {
 	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
-// scoreItself evaluates the truth as a run, and warns of the measures that do not reach their best value.
-func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Contents, files []File) error {
+// scoreItself evaluates the truth as a run, and warns of the measures that do not reach their best value. It says so if that takes more
+// than maxSteps.
+func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Contents, files []File, maxSteps int64) error {
 	if c.Unscored != "" {
+		p.leaveUnscored(c.Unscored)
 		return nil
 	}
-	budget := steps.New(maxOwnSteps, func(context.Context) error { return errOwnSteps })
+	budget := steps.New(maxSteps, func(context.Context) error { return errOwnSteps })
 	var contents []measure.File
 	done := func() {}
 	if c.Perfect != nil {
@@ -152,6 +154,7 @@ func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Con
 	scores, err := e.truth.Evaluate(steps.With(ctx, budget), contents)
 	switch {
 	case errors.Is(err, errOwnSteps):
+		p.leaveUnscored("it is too large for that")
 		return nil
 	case err != nil:
 		return err
@@ -164,6 +167,11 @@ func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Con
 		p.compareBest(m, scores.Result)
 	}
 	return nil
+}
+
+// leaveUnscored says why the truth is not scored against itself. The reason is no mistake of the organizers, and so no warning.
+func (p *Portrait) leaveUnscored(reason string) {
+	p.Contents += "; not scored against itself, because " + reason
 }
 
 // tolerance is the relative difference from the best value that rounding explains.

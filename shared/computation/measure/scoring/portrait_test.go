@@ -48,8 +48,12 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics have no relevant document, and every run gets 0 for them: "t2"`,
 				"AP cannot reach its best value 1: the truth scored against itself gets 0.5"}},
 		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "",
-			"1 topic, 2 judgments, 2 relevant",
+			"1 topic, 2 judgments, 2 relevant; not scored against itself, because the best ranking of documents with subtopics is not computed",
 			nil},
+		"more scores than a run may have": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
+			repeated(1001, "%d,label%d\n", func(i int) int { return i }), "",
+			`1001 items, 1001 labels ("label0" 1, "label1" 1, "label2" 1, "label3" 1, "label4" 1 and 996 more); not scored against itself, ` +
+				"because a run with a score for each label would be too large", nil},
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
 			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},

@@ -86,6 +86,21 @@ func TestReadDiversityQrels_Diagnostics(t *testing.T) {
 	}
 }
 
+// TestReadDiversityQrels_NamesPlainQrels reads the qrels of trec_eval, whose second field is no subtopic.
+func TestReadDiversityQrels_NamesPlainQrels(t *testing.T) {
+	for text, want := range map[string][]string{
+		"t 0 a 1\nt 0 b 2\nu 0 a 1\n": {`q warning: all judgments have the same second field, "0", and so no topic has several subtopics; if it ` +
+			`is no subtopic but the iteration of plain relevance judgments, choose the kind retrieval`},
+		"t 0 a 1\nt 1 b 2\n": nil,
+	} {
+		q, diagnostics, err := ReadDiversityQrels(t.Context(), measuretest.File("q", text))
+		if err != nil || q == nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		measuretest.Expect(t, diagnostics, want...)
+	}
+}
+
 // TestDiversity_KnowsNoOrder checks that neither the order of judgments nor the names of subtopics change a value.
 func TestDiversity_KnowsNoOrder(t *testing.T) {
 	measures := []string{"alpha_nDCG@5", "ERR_IA@5", "nERR_IA@4", "alpha_DCG@4", "StRecall@3", "alpha_nDCG(alpha=0.75)@3"}

@@ -167,7 +167,9 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		return nil, nil, err
 	}
 	hint := ""
-	if subtopics == nil {
+	if subtopics != nil {
+		subtopics.warn(names, &report)
+	} else {
 		hint = ", or choose the kind diversity if the second field is a subtopic"
 	}
 	repeated.report(names, &report, hint)

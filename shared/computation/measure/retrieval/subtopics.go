@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 )
 
@@ -55,6 +56,14 @@ func (s *subtopics) number(id []byte) (number int32, ok bool) {
 	s.names = append(s.names, string(id))
 	s.index[s.names[number]] = number
 	return number, true
+}
+
+// warn warns if all judgments have the same subtopic, because plain qrels have the same iteration in all lines.
+func (s *subtopics) warn(files []string, report *measure.Report) {
+	if len(s.names) == 1 {
+		report.Warnf(files[0], 0, "all judgments have the same second field, %s, and so no topic has several subtopics; if it is no subtopic "+
+			"but the iteration of plain relevance judgments, choose the kind retrieval", fields.Quote([]byte(s.names[0])))
+	}
 }
 
 // ReadDiversityQrels reads judgments like ReadQrels, with a subtopic as the second field. The grade of a document is its highest grade for

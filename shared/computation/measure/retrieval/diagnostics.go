@@ -341,8 +341,9 @@ func (r *repeats) trim() {
 	r.list = r.list[:most]
 }
 
-// report adds an error for each repeated document that is kept, and counts the others. The hint ends the message.
-func (r *repeats) report(files []string, report *measure.Report, hint string) {
+// report adds an error for each repeated document that is kept, and counts the others. The hint ends the message. It returns the first error,
+// if there is one.
+func (r *repeats) report(files []string, report *measure.Report, hint string) (first measure.Diagnostic, found bool) {
 	r.trim()
 	more := maps.Clone(r.more)
 	for i, d := range r.list {
@@ -358,6 +359,9 @@ func (r *repeats) report(files []string, report *measure.Report, hint string) {
 			"topic %s has document %s%s already, in line %d%s; keep one of them%s",
 			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere, hint)}
 		report.Add(fault)
+		if i == 0 {
+			first = fault
+		}
 		if last := i == len(r.list)-1 || r.list[i+1].second.file != d.second.file; last {
 			report.AddMore(fault, more[d.second.file].n, more[d.second.file].last)
 			delete(more, d.second.file)
@@ -367,6 +371,7 @@ func (r *repeats) report(files []string, report *measure.Report, hint string) {
 		report.Add(measure.Diagnostic{Severity: measure.Error, File: files[file], Count: more[file].n,
 			Message: "topics have documents that lines before have already; keep one line of each" + hint})
 	}
+	return first, len(r.list) > 0
 }
 
 func (r *run) inOrder(report *measure.Report) []measure.Diagnostic { return inOrder(report, r.files) }

@@ -80,6 +80,15 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			`r:1 error: the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1…`}},
 		"twice": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\nt Q0 a 3 7 x\n", []string{
 			`r:4 error: topic "t" has document "a" already, in line 1; keep one of them (lines 4 and 5)`}},
+		"runs joined": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nt Q0 a 1 9 y\nu Q0 a 1 9 y\n", []string{
+			`r:3 error: topic "t" has document "a" already, in line 1; keep one of them; the likely cause: several runs were joined, since the ` +
+				`lines have different tags in the last field ("x", "y"): give each run on its own`,
+			`r:4 error: topic "u" has document "a" already, in line 2; keep one of them`}},
+		"written twice": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nt Q0 a 1 9 x\nu Q0 a 1 9 x\n", []string{
+			`r:3 error: topic "t" has document "a" already, in line 1; keep one of them; the likely cause: several runs were joined, or one was ` +
+				`written twice, since most topics begin again from line 3 on: give one run only`,
+			`r:4 error: topic "u" has document "a" already, in line 2; keep one of them`}},
+		"several tags": {"t Q0 a 1 9 x\nt Q0 b 1 8 y\nu Q0 a 1 9 x\n", nil},
 		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{
 			"r warning: topics that are not in the truth and do not count: 1 of 3 topics of the run…",
 			`r:4 error: topic "v" has document "a" already, in line 3…`}},
@@ -226,6 +235,8 @@ func TestReadRankings_CountsRepeats(t *testing.T) {
 		want = append(want, fmt.Sprintf(`r:%d error: topic "topic0" has document "document%d" already, in line %d; keep one of them`,
 			topics*docs+doc+1, doc, doc+1))
 	}
+	want[0] += "; the likely cause: several runs were joined, or one was written twice, since most topics begin again from line 16001 on: " +
+		"give one run only"
 	want[10] += "; the other lines have the same kind of fault with other values (lines 16021, 16023, 16025 and 7987 more up to 31999)"
 	expectAlways(t, text.String(), want...)
 }

@@ -71,8 +71,11 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, withoutTru
 	if err := ended.first; err != nil {
 		return nil, err
 	}
-	repeated.report(r.files, report, "")
-	repeated.report(r.files, withoutTruth, "")
+	for _, into := range []*measure.Report{report, withoutTruth} {
+		if first, found := repeated.report(r.files, into, ""); found {
+			into.Explain(first, r.joined(steps.Of(ctx)))
+		}
+	}
 	return scores, covered.report(steps.Of(ctx), r, q, report)
 }
 

@@ -37,6 +37,7 @@ type block struct {
 	faults   measure.Report      // without the name of the file
 	warnings [warningKinds]fault // the first of each kind; line 0 if there is none
 	pairs    neighbours
+	tags     tags
 }
 
 // The kinds of warnings about lines. Only the first of each kind in a file is reported.

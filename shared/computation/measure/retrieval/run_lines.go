@@ -137,13 +137,14 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var above position // position of the last record if it has the same topic
 	for {
 		n, message := 6, ""
-		var topic, doc, rank, scored []byte
+		var topic, doc, rank, scored, tag []byte
 		at, ok := chunk.Columns(columns[:])
 		if ok {
 			topic = chunk.Text(columns[0])
 			doc = chunk.Text(columns[2])
 			rank = chunk.Text(columns[3])
 			scored = chunk.Text(columns[4])
+			tag = chunk.Text(columns[5])
 		} else {
 			if at, n, message, ok = split(chunk, &parts); !ok {
 				break
@@ -152,6 +153,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			doc = parts[2]
 			rank = parts[3]
 			scored = parts[4]
+			tag = parts[5]
 		}
 		var score float64
 		if n >= 6 {
@@ -196,6 +198,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		b.pairs.count(above, next)
 		above = next
+		b.tags.add(tag)
 		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)
 	}

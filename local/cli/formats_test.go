@@ -19,7 +19,7 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(done, []string{"EM"}, "eval", texts, texts, "EM", "--format", "jsonl")
 	p.says(failed, []string{`no file and no measure "Acuracy"; did you mean the measure Accuracy of classification?`}, "eval", truth, truth, "F1",
 		"Acuracy")
-	p.says(failed, []string{"did you mean the measure Precision of "}, "eval", truth, truth, "Precison@5")
+	p.says(failed, []string{"did you mean the measure Precision of "}, "eval", truth, truth, "Presicion@5")
 	p.says(fileRefused, []string{"is a folder"}, "eval", truth, p.folder, "Accuracy")
 	p.says(failed, []string{"no kind of evaluator has BLEU and the measures before it: it belongs to text, and they to retrieval"},
 		"eval", truth, truth, "nDCG@10", "BLEU")

@@ -174,13 +174,13 @@ func Suggest(text string) (meant string, kinds []Kind) {
 // signs removes the separators between the words of a name.
 var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
 
-// nearest returns the measure whose spelling is closest to the given name, and their edit distance without case and signs. The distance
-// is less than (len(name)+2)/6 + 1; meant is empty if no measure is that close. Spellings may have a choice before or after the name, as in
-// macro F1.
+// nearest returns the measure whose spelling is closest to the given name, and their edit distance without case and signs. It allows one
+// edit for each four bytes of the name; meant is empty if no measure is that close. Spellings may have a choice before or after the name,
+// as in macro F1.
 func (e *EvaluatorKind) nearest(name string) (meant string, distance int) {
 	plain := func(s string) string { return strings.ToLower(signs.Replace(s)) }
 	given := plain(name)
-	distance = (len(name)+2)/6 + 1
+	distance = len(name)/4 + 1
 	try := func(measure, spelling string) {
 		spelled := plain(spelling)
 		if unlike := len(spelled) - len(given); max(unlike, -unlike) >= distance { // the edit distance is at least the difference of the lengths

@@ -109,6 +109,7 @@ func TestParse_Errors(t *testing.T) {
 	}{
 		{Retrieval, "", `there is no retrieval measure ""; there are nDCG, AP`},
 		{Retrieval, "ndcg@10", "did you mean nDCG?"},
+		{Retrieval, "Presicion@10", "did you mean Precision?"},
 		{Retrieval, "Accuracy", "there is no retrieval measure"},
 		{Retrieval, "(rel=1)", `there is no retrieval measure ""`},
 		{Retrieval, "AZ_az09()", `there is no retrieval measure "AZ_az09"`},

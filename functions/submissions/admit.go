@@ -10,6 +10,7 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
@@ -87,7 +88,7 @@ func (adm *admission) admit(c *api.Call, d *record.SubmissionDraft) error {
 		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
-		return problem.InvalidMember("/type", "must be one of the types that the task takes: %v", allowed)
+		return problem.InvalidMember("/type", "is %s; the task takes %s", d.Type, lists.Or(allowed))
 	}
 	return adm.checkDatasets(d)
 }

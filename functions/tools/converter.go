@@ -12,6 +12,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
 
@@ -84,7 +85,7 @@ var converterTool = define(metadata{
 		format  conversion.Format
 		all     []conversion.Format
 	}{{"/from", from, of.Sources}, {"/to", to, of.Formats}} {
-		fields.AddIf(!slices.Contains(f.all, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member, f.all)
+		fields.AddIf(!slices.Contains(f.all, f.format), f.pointer, "%s is no format of a %s: give %s", f.format, of.member, lists.Or(f.all))
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err
@@ -105,8 +106,8 @@ var converterTool = define(metadata{
 					return nil
 				}
 				if in.From == "" {
-					refused.Append(problem.Sentence(" The files were read as %s, for {from} does not say what they are: it can be one of %v.", from,
-						of.Sources))
+					refused.Append(problem.Sentence(" The files were read as %s, for {from} does not say what they are: it can be %s.", from,
+						lists.Or(of.Sources)))
 				}
 				return refused
 			})

@@ -24,6 +24,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/retrieval"
 	"assay/shared/computation/measure/steps"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 )
@@ -62,7 +63,7 @@ type Options struct {
 func (s Options) Check() (problems problem.Fields) {
 	methods := []Method{ReciprocalRank, CombSUM, CombMNZ}
 	normalizations := []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
-	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; there are %v", s.Method, methods)
+	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; use %s", s.Method, lists.Or(methods))
 	problems.AddIf(s.K < 0, "/k", "must be 1 or more")
 	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more")
 	if s.Method == ReciprocalRank {
@@ -70,8 +71,8 @@ func (s Options) Check() (problems problem.Fields) {
 			s.Method)
 	} else {
 		problems.AddIf(s.K > 0, "/k", "method %s has no {k}; leave it out", s.Method)
-		problems.AddIf(!slices.Contains(normalizations, s.Normalization), "/normalization", "there is no normalization %q; there are %v",
-			s.Normalization, normalizations)
+		problems.AddIf(!slices.Contains(normalizations, s.Normalization), "/normalization", "there is no normalization %q; use %s",
+			s.Normalization, lists.Or(normalizations))
 	}
 	spaced := strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	problems.AddIf(s.Tag == "" || len(s.Tag) > MaxTag || spaced, "/tag",

@@ -209,15 +209,15 @@ func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 
 func TestSettings_Check(t *testing.T) {
 	for want, settings := range map[string]fusion.Options{
-		"/normalization method rrf looks":                   {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
-		"/k method combmnz has no k":                        {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
-		`/method there is no method "vote"; there are [rrf`: {Method: "vote", Normalization: fusion.Rank, Tag: "f"},
-		`/normalization there is no normalization "x"`:      {Method: fusion.CombSUM, Normalization: "x", Tag: "f"},
-		"/k must be 1 or more":                              {Method: fusion.ReciprocalRank, K: -60, Tag: "f"},
-		"/depth must be 1":                                  {Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"},
-		`/tag the tag is ""`:                                {Method: fusion.ReciprocalRank},
-		`/tag the tag is "a b"`:                             {Method: fusion.ReciprocalRank, Tag: "a b"},
-		`/tag the tag is "a\x00"`:                           {Method: fusion.ReciprocalRank, Tag: "a\x00"},
+		"/normalization method rrf looks":                                {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
+		"/k method combmnz has no k":                                     {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
+		`/method there is no method "vote"; use rrf, combsum or combmnz`: {Method: "vote", Normalization: fusion.Rank, Tag: "f"},
+		`/normalization there is no normalization "x"`:                   {Method: fusion.CombSUM, Normalization: "x", Tag: "f"},
+		"/k must be 1 or more":                                           {Method: fusion.ReciprocalRank, K: -60, Tag: "f"},
+		"/depth must be 1":                                               {Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"},
+		`/tag the tag is ""`:                                             {Method: fusion.ReciprocalRank},
+		`/tag the tag is "a b"`:                                          {Method: fusion.ReciprocalRank, Tag: "a b"},
+		`/tag the tag is "a\x00"`:                                        {Method: fusion.ReciprocalRank, Tag: "a\x00"},
 	} {
 		if problems := settings.Check(); len(problems) != 1 || !strings.HasPrefix(problems[0].Pointer+" "+problems[0].Detail, want) {
 			t.Errorf("%+v: %v, want %q", settings, problems, want)

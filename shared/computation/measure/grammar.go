@@ -35,7 +35,7 @@ type Param struct{ Name, Value string }
 func Parse(kind Kind, text string) (Measure, error) {
 	e := EvaluatorOf(kind)
 	if e == nil {
-		return Measure{}, fmt.Errorf("evaluator kind %q has no measures of its own: use one of %v", kind, Kinds())
+		return Measure{}, fmt.Errorf("evaluator kind %q has no measures of its own: use %s", kind, lists.Or(Kinds()))
 	}
 	if len(text) > MaxName {
 		return Measure{}, fmt.Errorf("measure %q... is too long: at most %d bytes", strings.ToValidUTF8(text[:20], "?"), MaxName)

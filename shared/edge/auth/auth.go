@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay/shared/domain/access"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -161,8 +162,8 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	token, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
 		return Identity{}, problem.InvalidToken.Wrap(err,
-			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.",
-			algorithms, v.Issuer)
+			"The bearer token is not a JSON Web Token signed with one of %s. Send the access token or ID token of %s as it was given.",
+			lists.Or(algorithms), v.Issuer)
 	}
 	if !isIdentityType(token.Headers[0]) {
 		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of "+

@@ -1,7 +1,10 @@
 // Package lists has functions on lists that package slices lacks.
 package lists
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Map returns the results of f for all elements, in their order. It never returns nil.
 func Map[T, U any](all []T, f func(T) U) []U {
@@ -15,4 +18,14 @@ func Map[T, U any](all []T, f func(T) U) []U {
 // Without returns the elements that are not among the others, in their order. It does not change all.
 func Without[T comparable](all []T, others ...T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return slices.Contains(others, v) })
+}
+
+// Or joins names for a sentence: "a", "a or b", "a, b or c".
+func Or[T ~string](all []T) string {
+	names := Map(all, func(name T) string { return string(name) })
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

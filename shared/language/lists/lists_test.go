@@ -23,3 +23,11 @@ func TestWithout(t *testing.T) {
 		t.Error(got, all)
 	}
 }
+
+func TestOr(t *testing.T) {
+	for want, all := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := lists.Or(all); got != want {
+			t.Errorf("%q of %q", got, all)
+		}
+	}
+}

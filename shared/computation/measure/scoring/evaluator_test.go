@@ -323,7 +323,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"good classification":       {classificationSettings, nil},
 		"good regression":           {primary(regressionSettings, "MAE"), nil},
 		"primary written otherwise": {primary(classificationSettings, "F1(positive=yes)"), nil},
-		"kind":                      {unknown, []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
+		"kind":                      {unknown, []string{`/evaluator/kind "worker" is not built in; use retrieval, `}},
 		"format of retrieval": {format(retrievalSettings, "csv", "id", "label"), []string{
 			`/runFormat/kind "csv" does not go with retrieval, but with classification, multilabel, probabilities, regression, clustering, text; use trec-run`}},
 		"format of classification": {format(classificationSettings, "trec-run", "", ""), []string{

@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/computation/corpus"
 	"assay/shared/computation/measure"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
 
@@ -211,11 +212,11 @@ func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.
 func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
 	e := measure.EvaluatorOf(kind)
 	if e == nil {
-		problems.Add("/evaluator/kind", "%q is not built in; use one of %v", kind, measure.Kinds())
+		problems.Add("/evaluator/kind", "%q is not built in; use %s", kind, lists.Or(measure.Kinds()))
 		return problems
 	}
 	if !slices.Contains(e.Formats, f.Kind) {
-		problems.Add("/runFormat/kind", "%q does not go with %s%s; use %s", f.Kind, kind, butWith(f.Kind), strings.Join(e.Formats, " or "))
+		problems.Add("/runFormat/kind", "%q does not go with %s%s; use %s", f.Kind, kind, butWith(f.Kind), lists.Or(e.Formats))
 		return problems
 	}
 	checkFieldName(&problems, "/runFormat/idField", f.Kind, f.IDField)

@@ -74,11 +74,11 @@ func (v Values) Convert(ctx context.Context, w io.Writer, files ...measure.File)
 type valueConverter struct {
 	Values
 	*reader
-	w       *bufio.Writer
-	rows    *csv.Writer
-	classes []string // of the first example, for csv with a column for each
-	begun   bool     // the header of csv is written
-	err     error
+	w     *bufio.Writer
+	rows  *csv.Writer
+	begun bool     // the header of csv is written
+	names []string // of its columns after the id
+	err   error
 }
 
 // readCSV reads a header and records.
@@ -98,17 +98,17 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	}
 	c.decimalComma = records.Separator() != ','
 	for line, record := range records.All() {
-		raw := []byte("{")
+		var raw []byte
 		if value >= 0 {
 			raw = c.fromText(record[value])
 		} else {
+			var scores []string
 			for i, text := range record {
 				if i != id {
-					raw = append(append(append(raw, ","[:min(len(raw)-1, 1)]...), quotedJSON([]byte(header[i]))...), ':')
-					raw = append(raw, c.fromText(text)...)
+					scores = append(scores, fmt.Sprintf("%s:%s", quotedJSON([]byte(header[i])), c.fromText(text)))
 				}
 			}
-			raw = append(raw, '}')
+			raw = []byte("{" + strings.Join(scores, ",") + "}")
 		}
 		if !c.write(line, quotedJSON(record[id]), raw) {
 			return
@@ -127,13 +127,13 @@ func (c *valueConverter) fromText(text []byte) []byte {
 			return text
 		}
 	case c.Kind == measure.Multilabel:
-		raw := []byte{'['}
+		var labels []string
 		if len(text) > 0 {
-			for i, label := range bytes.Split(text, []byte(cmp.Or(c.From.Separator, measure.DefaultSeparator))) {
-				raw = append(append(raw, ","[:min(i, 1)]...), quotedJSON(label)...)
+			for label := range bytes.SplitSeq(text, []byte(cmp.Or(c.From.Separator, measure.DefaultSeparator))) {
+				labels = append(labels, string(quotedJSON(label)))
 			}
 		}
-		return append(raw, ']')
+		return []byte("[" + strings.Join(labels, ",") + "]")
 	}
 	return quotedJSON(text)
 }
@@ -247,46 +247,69 @@ func (c *valueConverter) typed(value []byte) []byte {
 	return value
 }
 
-// writeRow writes an example to csv. value is the raw value of text.
+// writeRow writes an example to csv. value is the raw value of text. The first example decides the columns.
 func (c *valueConverter) writeRow(line int, id, text string, value []byte) bool {
-	header := []string{c.To.IDField, c.To.ValueField}
-	row := []string{id, text}
+	names := []string{c.To.ValueField}
+	row := map[string]string{c.To.ValueField: text}
+	fault := ""
 	switch value[0] {
 	case '[':
-		var labels []string
-		for element := range fields.Elements(value) {
-			label, fault := fields.Text(c.From.ValueField, element, []string{"string", "number", "true", "false"})
-			if fault != "" {
-				c.errorf(line, "%s", fault)
-				return !c.report.Full()
-			}
-			labels = append(labels, string(label))
-		}
-		if c.Kind != measure.Multilabel && len(labels) > 1 {
-			c.errorf(line, "%q has %d values, and csv has one for each example", c.From.ValueField, len(labels))
-			return !c.report.Full()
-		}
-		row[1] = strings.Join(labels, cmp.Or(c.To.Separator, measure.DefaultSeparator))
+		row[c.To.ValueField], fault = c.joined(value)
 	case '{':
-		scores := map[string]string{}
-		var names []string
-		for key, raw := range fields.Members(value) {
-			name, _ := fields.Text("", key, []string{"string"})
-			scores[string(name)] = string(raw)
-			names = append(names, string(name))
-		}
-		if !c.begun {
-			c.classes = names
-		}
-		header, row = append(header[:1], c.classes...), row[:1]
-		for _, class := range c.classes {
-			row = append(row, scores[class])
-		}
+		names, row = scoresOf(value)
 	}
 	if !c.begun {
 		c.begun = true
-		c.err = c.rows.Write(header)
+		c.names = names
+		c.err = c.rows.Write(append([]string{c.To.IDField}, names...))
 	}
-	c.err = cmp.Or(c.err, c.rows.Write(row))
+	isMissing := func(name string) bool {
+		_, ok := row[name]
+		return !ok
+	}
+	if fault == "" && (len(row) != len(c.names) || slices.ContainsFunc(c.names, isMissing)) {
+		fault = fmt.Sprintf("%q has values for %s; expected the same as in the first example: %s", c.From.ValueField,
+			fields.JoinFirst(names, len(names)), fields.JoinFirst(c.names, len(c.names)))
+	}
+	if fault != "" {
+		c.errorf(line, "%s", fault)
+		return !c.report.Full()
+	}
+	record := []string{id}
+	for _, name := range c.names {
+		record = append(record, row[name])
+	}
+	c.err = cmp.Or(c.err, c.rows.Write(record))
 	return c.err == nil
+}
+
+// joined returns the labels of an array in the form of csv.
+func (c *valueConverter) joined(array []byte) (text, fault string) {
+	separator := cmp.Or(c.To.Separator, measure.DefaultSeparator)
+	var labels []string
+	for element := range fields.Elements(array) {
+		label, fault := fields.Text(c.From.ValueField, element, []string{"string", "number", "true", "false"})
+		if fault != "" {
+			return "", fault
+		}
+		if c.Kind == measure.Multilabel && bytes.Contains(label, []byte(separator)) {
+			return "", fmt.Sprintf("the label %s has %q, which separates labels in csv; write jsonl instead", fields.Quote(label), separator)
+		}
+		labels = append(labels, string(label))
+	}
+	if c.Kind != measure.Multilabel && len(labels) > 1 {
+		return "", fmt.Sprintf("%q has %d values, and csv has one for each example", c.From.ValueField, len(labels))
+	}
+	return strings.Join(labels, separator), ""
+}
+
+// scoresOf returns the labels of an object of scores, in its order, and their scores.
+func scoresOf(object []byte) (labels []string, scores map[string]string) {
+	scores = map[string]string{}
+	for key, raw := range fields.Members(object) {
+		label, _ := fields.Text("", key, []string{"string"})
+		scores[string(label)] = string(raw)
+		labels = append(labels, string(label))
+	}
+	return labels, scores
 }

@@ -57,3 +57,26 @@ func TestValues_ConvertIntoEachOther(t *testing.T) {
 		measuretest.Expect(t, diagnostics, want)
 	}
 }
+
+// TestValues_DropNothing refuses values that csv cannot have.
+func TestValues_DropNothing(t *testing.T) {
+	for _, c := range []struct {
+		kind       measure.Kind
+		text, want string
+	}{
+		{measure.Probabilities, `{"id":1,"y":{"a":1}}` + "\n" + `{"id":2,"y":{"a":0,"b":1}}`,
+			`f:2 error: "y" has values for "a", "b"; expected the same as in the first example: "a"`},
+		{measure.Probabilities, `{"id":1,"y":{"a":1,"b":0}}` + "\n" + `{"id":2,"y":1}`,
+			`f:2 error: "y" has values for "y"; expected the same as in the first example: "a", "b"`},
+		{measure.Multilabel, `{"id":1,"y":["a|b","c"]}`,
+			`f:1 error: the label "a|b" has "|", which separates labels in csv; write jsonl instead`},
+	} {
+		v := conversion.Values{Kind: c.kind, From: measure.Format{Kind: "jsonl", IDField: "id", ValueField: "y"},
+			To: measure.Format{Kind: "csv", IDField: "id", ValueField: "y"}}
+		diagnostics, err := v.Convert(t.Context(), new(strings.Builder), measuretest.File("f", c.text))
+		if err != nil {
+			t.Error(err)
+		}
+		measuretest.Expect(t, diagnostics, c.want)
+	}
+}

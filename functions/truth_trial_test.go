@@ -44,12 +44,13 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
-		told[2] != "The order of the leaderboard changes: 2 of 2 runs would change places. The best would be a run of Team of bob instead of Team of ada." {
+		told[2] != "The order of the leaderboard changes: 2 of 2 runs would change places. The best would be a run of Team of bob instead of "+
+			"Team of ada." {
 		t.Errorf("harmless: %q", told)
 	}
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
-	if len(told) != 2 || counts[1] != 2 || !strings.Contains(told[1], "2 of them would fail, leave the leaderboard and no longer count in the quotas. "+
-		"The first is a run of Team of ada: there is no prediction for 1 of 3 ids of the truth") {
+	if len(told) != 2 || counts[1] != 2 || !strings.Contains(told[1], "2 of them would fail, leave the leaderboard and no longer count in "+
+		"the quotas. The first is a run of Team of ada: there is no prediction for 1 of 3 ids of the truth") {
 		t.Errorf("another id: %q, %v", told, counts)
 	}
 

@@ -24,7 +24,9 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 		"a test split":                 {recordtest.OnTestSplit, inputs.EmptyBoard{Reason: inputs.EmptyBlinded}},
 		"scores after the close":       {withheld(&closes), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: &closes}},
 		"scores after an unset close":  {withheld(nil), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose}},
-		"publication with the results": {func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, inputs.EmptyBoard{Reason: inputs.EmptyResults}},
+		"publication with the results": {
+			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, inputs.EmptyBoard{Reason: inputs.EmptyResults},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newToolServer(t, record.Public)

@@ -60,7 +60,8 @@ func (l *littleUser) round() {
 	tool := encode(object{"run": object{"files": []object{maps.Clone(run)}}})
 	run["datasetId"] = path.Base(s.dataset)
 	began := time.Now()
-	if made := l.send(post(s.bystander, s.task+"/submissions", encode(object{"type": "upload", "files": []object{run}, "again": true}))); made != nil {
+	draft := object{"type": "upload", "files": []object{run}, "again": true}
+	if made := l.send(post(s.bystander, s.task+"/submissions", encode(draft))); made != nil {
 		l.waitForScore(made, began)
 	}
 	l.send(request{from: s.bystander, method: http.MethodGet, path: littleList})

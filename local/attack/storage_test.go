@@ -92,7 +92,8 @@ func (s *server) uploadNew(ctx context.Context, res *results, from *user, size i
 func (s *server) upload(ctx context.Context, res *results, from *user, task, dataset string, content []byte) {
 	sum := sha256.Sum256(content)
 	file := object{"datasetId": path.Base(dataset), "name": "run.txt", "size": len(content), "sha256": hex.EncodeToString(sum[:])}
-	status, header, body, err := s.call(from, http.MethodPost, task+"/submissions", object{"type": "upload", "files": []object{file}, "again": true})
+	draft := object{"type": "upload", "files": []object{file}, "again": true}
+	status, header, body, err := s.call(from, http.MethodPost, task+"/submissions", draft)
 	res.mu.Lock()
 	res.requests++
 	res.statuses[status]++

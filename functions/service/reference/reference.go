@@ -16,7 +16,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+// The go:generate directive of package service, the parent folder, writes the Go files of the templates here.
 
 // Page returns the page of an OpenAPI document. Each rendering parses the document.
 func Page(text []byte) templ.Component {

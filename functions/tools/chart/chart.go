@@ -19,7 +19,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+// The go:generate directive of package tools, the parent folder, writes the Go files of the templates here.
 
 // MediaType is the media type of a chart's document.
 const MediaType = "image/svg+xml"

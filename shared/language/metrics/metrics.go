@@ -109,8 +109,10 @@ var (
 )
 
 // All lists the metrics.
-var All = []*Metric{RunsWaiting, OldestWaiting, WorkersAlive, RunsEnded, LeasesExpired, QuotaRefusals, FilesFailures, CheckPasses, DiskFree, DiskSize,
-	RequestSeconds}
+var All = []*Metric{
+	RunsWaiting, OldestWaiting, WorkersAlive, RunsEnded, LeasesExpired, QuotaRefusals, FilesFailures, CheckPasses, DiskFree, DiskSize,
+	RequestSeconds,
+}
 
 // MaxPools is the maximum number of pairs of pool and kind of work with their own series. The other pairs share the series of the pool
 // OtherPools.

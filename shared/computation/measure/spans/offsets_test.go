@@ -63,8 +63,8 @@ func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
 	}
 }
 
-// TestKnown_TellsNothingAboutSpans compares a run with the public ids and types of a truth. Its owner may read the diagnostics while the run
-// is blinded, so they must not say how its spans differ from the true ones.
+// TestKnown_TellsNothingAboutSpans compares a run with the public ids and types of a truth. Its owner may read the diagnostics while the
+// run is blinded, so they must not say how its spans differ from the true ones.
 func TestKnown_TellsNothingAboutSpans(t *testing.T) {
 	truth := read(t, jsonl, `{"id":1,"spans":[{"start":0,"end":4,"type":"A"},{"start":6,"end":9,"type":"A"}]}`, "F1(average=micro)")
 	run := `{"id":1,"spans":[{"start":1,"end":5,"type":"A"},{"start":7,"end":10,"type":"A"}]}`

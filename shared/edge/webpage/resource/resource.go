@@ -18,7 +18,7 @@ import (
 	"assay/shared/language/problem"
 )
 
-//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+// The go:generate directive of package webpage, the parent folder, writes the Go files of the templates here.
 
 // maxEntries bounds the entries of each object or array that a page shows. The JSON has all entries.
 const maxEntries = 200

@@ -20,10 +20,10 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 		dataset func(*record.DatasetItem)
 		want    inputs.EmptyBoard
 	}{
-		"a validation split":           {func(*record.DatasetItem) {}, inputs.EmptyBoard{Reason: inputs.EmptyUnpublished}},
-		"a test split":                 {recordtest.OnTestSplit, inputs.EmptyBoard{Reason: inputs.EmptyBlinded}},
-		"scores after the close":       {withheld(&closes), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: &closes}},
-		"scores after an unset close":  {withheld(nil), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose}},
+		"a validation split":          {func(*record.DatasetItem) {}, inputs.EmptyBoard{Reason: inputs.EmptyUnpublished}},
+		"a test split":                {recordtest.OnTestSplit, inputs.EmptyBoard{Reason: inputs.EmptyBlinded}},
+		"scores after the close":      {withheld(&closes), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: &closes}},
+		"scores after an unset close": {withheld(nil), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose}},
 		"publication with the results": {
 			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, inputs.EmptyBoard{Reason: inputs.EmptyResults},
 		},

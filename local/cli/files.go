@@ -61,49 +61,50 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 
 // requireTREC refuses rankings and judgments in the formats of other programs, with the commands that convert them.
 func (c *call) requireTREC(truth []scoring.File, runs ...scoring.File) error {
-	var names, commands []string
-	for i, file := range slices.Concat(truth, runs) {
+	all := slices.Concat(truth, runs)
+	names, commands, err := toConvert(all, func(i int) (string, error) {
 		kind := conversion.Qrels
 		if i >= len(truth) {
 			kind = conversion.Runs
 		}
-		command, err := offline.Foreign(kind, file)
-		if err != nil {
-			return err
-		}
-		if command != "" {
-			names, commands = append(names, file.Name), append(commands, command)
-		}
+		return offline.Foreign(kind, all[i])
+	})
+	if err != nil || names == "" {
+		return err
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return &refusal{fileRefused, fmt.Sprintf("Rankings are evaluated in the formats of TREC, and %s has another one. Convert it first.",
-		strings.Join(names, ", ")), strings.Join(commands, " && ")}
+	text := fmt.Sprintf("Rankings are evaluated in the formats of TREC, and %s has another one. Convert it first.", names)
+	return &refusal{fileRefused, text, commands}
 }
 
 // requireFormat refuses files of values in another format, or with other names of fields, with the commands that convert them. If anyNames,
 // their fields may have any names.
 func (c *call) requireFormat(kind measure.Kind, format measure.Format, anyNames bool, files ...scoring.File) error {
-	var names, commands []string
-	for _, file := range files {
-		command, err := offline.ForeignValues(kind, format, anyNames, file)
-		if err != nil {
-			return err
-		}
-		if command != "" {
-			names, commands = append(names, file.Name), append(commands, command)
-		}
-	}
-	if len(names) == 0 {
-		return nil
+	names, commands, err := toConvert(files, func(i int) (string, error) { return offline.ForeignValues(kind, format, anyNames, files[i]) })
+	if err != nil || names == "" {
+		return err
 	}
 	expected := "expected is " + format.Kind
 	if !anyNames {
 		expected += fmt.Sprintf(" with the fields %q and %q", format.IDField, format.ValueField)
 	}
-	text := fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", strings.Join(names, ", "), expected)
-	return &refusal{fileRefused, text, strings.Join(commands, " && ")}
+	return &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", names, expected), commands}
+}
+
+// toConvert returns the names of the files that have a command to convert them, and these commands. command returns the command for the
+// file at an index, or "".
+func toConvert(files []scoring.File, command func(i int) (string, error)) (names, commands string, err error) {
+	var of, all []string
+	for i, file := range files {
+		text, err := command(i)
+		if err != nil {
+			return "", "", err
+		}
+		if text != "" {
+			of = append(of, file.Name)
+			all = append(all, text)
+		}
+	}
+	return strings.Join(of, ", "), strings.Join(all, " && "), nil
 }
 
 // refused adds to the refusal of a file how the file was read, if that was guessed.

@@ -24,11 +24,11 @@ const taskHelp = "The task is named by its URL, its id, its name, or a part of i
 
 const submitHelp = taskHelp + ` Registers for it
 first, where that is open. Files are checked with the server's code before a byte is sent. A task
-with several datasets needs to know which a file is for: DATASET=FILE. After an interruption the
-same command goes on: what your team has submitted before is not submitted and counted again, unless
---again is given. ` + stdinHelp
+with several datasets needs to know which a file is for: DATASET=FILE. After an interruption,
+repeat the command: it continues, and counts nothing that your team has submitted before. With
+--again, it makes a new submission. ` + stdinHelp
 
-const evalHelp = `What is no file is a measure: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
+const evalHelp = `Arguments after the files are measures: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
 with the first one by the measure that is named first: by the randomization test over topics, with
 Holm's correction. With --trec, names, flags and output are those of trec_eval 10, whose measures
 it has but for a few. ` + stdinHelp
@@ -37,7 +37,7 @@ const stdinHelp = "A hyphen (-) in the place of a file is standard input."
 
 const downloadHelp = taskHelp + ` Each dataset
 has a folder of its name, with a folder truths if its ground truth is public. Digests are checked,
-and what was interrupted goes on where it ended.`
+and interrupted downloads continue where they ended.`
 
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
@@ -47,12 +47,12 @@ tabs or semicolons. With --kind, files have a label, number, text or list for ea
 or json (an array of objects, or an object with the value of each id). ` + stdinHelp
 
 const exportHelp = `Saves the task, its datasets, registrations, submissions, runs, scores, announcements and files of
-runs: each list as JSON Lines, in the form of the API, and as CSV. Files that are there already are
+runs: each list as JSON Lines, in the form of the API, and as CSV. Files that exist already are
 not fetched again.`
 
 const loginHelp = `Signs in with a browser on this machine, with --device on another one, or with an access token from
-standard input. What is kept stays in a file that you alone can read. Where there is no home, as in
-CI, ASSAY_URL and ASSAY_TOKEN take its place.`
+standard input. Sign-ins are kept in a file that only you can read. Without a home folder, as in CI,
+use ASSAY_URL and ASSAY_TOKEN instead.`
 
 // groups lists all commands in the order of the help.
 var groups = []struct {

@@ -89,7 +89,7 @@ func (c *call) await(ids []string, more func() [][]string) {
 			r, err = c.watch(c.ctx, id, true, func(object) error { return nil })
 		}
 		if c.ctx.Err() != nil {
-			text := "Interrupted. What was submitted goes on without this command."
+			text := "Interrupted. The submitted runs continue without this command."
 			err = &refusal{interrupted, text, "assay runs " + strings.Join(ids, " ") + " --wait"}
 		}
 		if c.fail(err) {

@@ -92,3 +92,23 @@ func TestTruthTrial_LeavesOutFilesThatUnpackToMore(t *testing.T) {
 		t.Errorf("%q", told)
 	}
 }
+
+// The trial leaves out a packed file that takes much memory, even if it is the largest.
+func TestTruthTrial_LeavesOutFilesThatTakeMuchMemory(t *testing.T) {
+	l := newLeaderboards(t)
+	l.enter("ada", "1,a\n2,b\n")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte("id,label\n1,a\n2,a\n" + strings.Repeat("\n", 3_000_000)))
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l.evaluate(l.submit("bob", servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", packed.String()))).RunIDs[0])
+	if err := l.evaluator.EvaluateSlow(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	told, _ := l.evaluationEffects("1,a\n2,a\n")
+	if len(told) < 2 || !strings.HasPrefix(told[1], "The preview evaluated 1 run, the best of the newest 2, and left out 1 run") {
+		t.Errorf("%q", told)
+	}
+}

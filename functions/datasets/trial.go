@@ -30,6 +30,7 @@ const (
 	trialBytes  = 16 << 20      // size of the files of one run
 	trialSteps  = 1_000_000_000 // for all runs together
 	trialTime   = 5 * time.Second
+	trialMemory = compute.LargeBytes / 2 // for reading one run
 )
 
 // trial evaluates completed runs against the ground truth of a changed dataset, and keeps nothing.
@@ -158,7 +159,7 @@ func (t *trial) evaluate(ctx context.Context, c *api.Call, changed *record.Datas
 				return 0, err
 			}
 			text, err := scoring.CountText(ctx, files(largest.run), compute.LargeBytes)
-			t.memory = settings.Memory(text)
+			t.memory = min(2*settings.Memory(text), trialMemory) // Packed files of one size have different sizes of text.
 			return ofTruth + t.memory, err
 		},
 		Do: func(ctx context.Context) error {
@@ -181,7 +182,7 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 	}
 	settings := truth.Settings(d.RunFormat, d.Evaluator)
 	for _, r := range t.runs {
-		text, err := scoring.CountText(ctx, files(r.run), compute.LargeBytes)
+		text, err := scoring.CountText(ctx, files(r.run), t.memory)
 		if err != nil {
 			return err
 		}

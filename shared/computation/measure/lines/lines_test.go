@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"slices"
@@ -82,6 +83,24 @@ func TestReader_NumbersFaults(t *testing.T) {
 	}
 }
 
+// encoded returns a text in base64, in lines of 76 characters.
+func encoded(text string) string {
+	var b strings.Builder
+	for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString([]byte(text))), 76) {
+		b.Write(append(line, '\n'))
+	}
+	return b.String()
+}
+
+// TestReader_ReadsLongWords reads lines that are long words and no base64.
+func TestReader_ReadsLongWords(t *testing.T) {
+	for _, text := range []string{strings.Repeat("a", 100), strings.Repeat("0123456789abcdef", 4), strings.Repeat("Donaudampfschiff", 5)} {
+		if texts, _, diagnostics := read(t, strings.NewReader(text+"\n"), nil); len(texts) != 1 {
+			t.Errorf("%s: %v", text, diagnostics)
+		}
+	}
+}
+
 func TestReader_RefusesOtherFormats(t *testing.T) {
 	packed := measuretest.Gzip(t, strings.Repeat("some text that goes on\n", 1000))
 	for name, c := range map[string]struct{ text, want string }{
@@ -99,6 +118,8 @@ func TestReader_RefusesOtherFormats(t *testing.T) {
 		"gzip header":  {packed[:5], "too early"},
 		"damaged gzip": {packed[:30] + "XXXX" + packed[34:], "damaged"},
 		"gzip tail":    {packed + "tail of something", "damaged"},
+		"base64":       {encoded(strings.Repeat("1 Q0 gr\u00f6\u00dfer-1 1 2.5 x\n", 9)), "base64 -d"},
+		"gzip, base64": {encoded(packed), "base64 -d"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, diagnostics := read(t, strings.NewReader(c.text), nil)

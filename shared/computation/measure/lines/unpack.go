@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,6 +45,9 @@ const webPage = "the file is a web page (HTML), and not the file itself; a serve
 
 // foreignText returns the fault of a text that stands in the place of a file, or "".
 func foreignText(head []byte) string {
+	if isBase64(head) {
+		return "the file is in base64, and not the file itself; decode it, as base64 -d does, and encode the content of a request only once"
+	}
 	head = bytes.ToLower(bytes.TrimLeft(head[:min(len(head), 100)], " \t\r\n"))
 	for _, f := range foreignTexts {
 		if bytes.HasPrefix(head, []byte(f.begins)) {
@@ -50,6 +55,38 @@ func foreignText(head []byte) string {
 		}
 	}
 	return ""
+}
+
+// leastEncoded is the length from which on a line is taken for base64. Ids are shorter.
+const leastEncoded = 40
+
+// isBase64 reports whether the first line of a text is base64 of lines of text, or of a gzip file.
+func isBase64(head []byte) bool {
+	line, _, _ := bytes.Cut(head[:min(len(head), 1<<10)], []byte{'\n'})
+	line = bytes.TrimRight(line, "\r=")
+	if len(line) < leastEncoded {
+		return false
+	}
+	decoded := make([]byte, len(line))
+	n, err := base64.StdEncoding.Decode(decoded, line[:len(line)/4*4])
+	if err != nil {
+		return false
+	}
+	decoded = decoded[:n]
+	return bytes.HasPrefix(decoded, []byte(gzipMagic)) || isReadable(decoded)
+}
+
+// isReadable reports whether a text has white space or commas, and no control characters. Its last character may be cut.
+func isReadable(text []byte) bool {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		cut := r == utf8.RuneError && len(text)-i < utf8.UTFMax
+		if !cut && !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		i += size
+	}
+	return bytes.ContainsAny(text, " \t\n,")
 }
 
 const (

@@ -42,12 +42,13 @@ func (q *Qrels) contents(counter *steps.Counter) measure.Contents {
 		}
 		relevant += n
 	}
-	c := measure.Contents{IDs: q.ids(), Values: q.documents(), Text: fmt.Sprintf("%s, %s, %d relevant", plural.Count(len(q.names), "topic"),
-		plural.Count(len(q.judgments), "judgment"), relevant)}
+	text := fmt.Sprintf("%s, %s, %d relevant", plural.Count(len(q.names), "topic"), plural.Count(len(q.judgments), "judgment"), relevant)
+	c := measure.Contents{IDs: q.ids(), Values: q.documents(), Text: text, Faults: q.exchangedColumns(counter)}
 	switch {
 	case relevant == 0:
 		c.Faults = append(c.Faults, "no document is relevant, since no grade is above 0: every run gets 0; check that the grade is the last "+
 			"field of the lines")
+		c.Unscored = "no document is relevant"
 	case len(without) > 0:
 		c.Faults = append(c.Faults, fmt.Sprintf("%d of %s have no relevant document, and every run gets 0 for them: %s", len(without),
 			plural.Count(len(q.names), "topic"), fields.JoinFirst(without, len(without))))
@@ -58,6 +59,33 @@ func (q *Qrels) contents(counter *steps.Counter) measure.Contents {
 	}
 	c.Perfect = func() []measure.File { return []measure.File{{Name: "truth", Content: &perfectRun{qrels: q}}} }
 	return c
+}
+
+// exchangedColumns warns of fields whose number of values is that of other fields: of more topics than documents, or of more subtopics
+// than documents.
+func (q *Qrels) exchangedColumns(counter *steps.Counter) []string {
+	subtopics := 0
+	if q.subtopics != nil {
+		subtopics = len(q.subtopics.names)
+	}
+	most := max(len(q.names)/2, subtopics) // In a usual truth there are more documents.
+	found := map[string]bool{}
+	for doc := range q.documents() {
+		if counter.Add(perLookup) != nil || len(found) > most {
+			return nil
+		}
+		found[doc] = true
+	}
+	documents := plural.Count(len(found), "document")
+	switch {
+	case len(found) < len(q.names)/2:
+		return []string{fmt.Sprintf("there are %s and only %s: if the first field of the lines has the documents and the third one the topics, "+
+			"exchange them", plural.Count(len(q.names), "topic"), documents)}
+	case len(found) < subtopics:
+		return []string{fmt.Sprintf("there are %s and only %s: if the second field of the lines has the documents and the third one the "+
+			"subtopics, exchange them", plural.Count(subtopics, "subtopic"), documents)}
+	}
+	return nil
 }
 
 // perfectRun writes a run with the relevant documents of each topic, the highest grades first.

@@ -16,6 +16,13 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}{
 		"UTF-16":                   {fileRefused, "AP", utf16, "iconv -f UTF-16 -t UTF-8"},
 		"no rank":                  {fileRefused, "AP", "1 Q0 a 2.5 x\n", "the rank seems to be missing"},
+		"no Q0":                    {fileRefused, "AP", "1 a 1 2.5 x\n1 b 2 1.5 x\n", "Q0 seems to be missing: write it after the topic"},
+		"quotes of R":              {fileRefused, "AP", "1 \"Q0\" \"a\" 1 2.5 \"x\"\n", "stand in quotes"},
+		"row names of R":           {fileRefused, "AP", "\"1\" 1 \"Q0\" \"a\" 1 2.5 \"x\"\n", "a field too many seems to stand before the topic"},
+		"a dictionary of Python":   {fileRefused, "AP", "{'1': {'a': 2.5, 'b': 1.5, 'c': 1, 'd': 0.5}}\n", "a dictionary or list of Python"},
+		"texts for rankings":       {fileRefused, "AP", "{\"id\":\"1\",\"text\":\"a b c d e f g\"}\n", "the line is JSON"},
+		"base64":                   {fileRefused, "AP", "MSBRMCBhIDEgMi41IHgKMSBRMCBiIDIgMS41IHgKMSBRMCBjIDMgMC41IHgK\n", "base64 -d"},
+		"a printed table":          {fileRefused, "BLEU", "  id text\n[30 rows x 2 columns]\n", "write the table with to_csv"},
 		"no tag":                   {fileRefused, "AP", "1 Q0 a 1 2.5\n", "the tag, which is the name of the run, seems to be missing"},
 		"query and document":       {fileRefused, "AP", "a Q0 1 1 2.5 x\n", "the first field has documents and the third one topics"},
 		"rank and score":           {done, "AP", "1 Q0 a 9.5 1 x\n1 Q0 b 8.5 2 x\n1 Q0 c 7.5 3 x\n1 Q0 d 6.5 4 x\n", "rank and score seem"},

@@ -42,12 +42,18 @@ func Split(line []byte, out [][]byte) int {
 
 // CountFault says that Split found n fields in a line instead of len(parts), and names the likely cause. layout lists the expected fields.
 func CountFault(line []byte, parts [][]byte, n int, layout string) string {
+	if IsPrintedTable(line) {
+		return PrintedTable
+	}
+	if fault := otherNotation(parts[0], layout); fault != "" {
+		return fault
+	}
 	fault := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts))
 	cause := ""
 	if n > len(parts) {
 		fault = fmt.Sprintf("the line has more than %d fields: ", len(parts))
 	}
-	isRun := n > 1 && bytes.EqualFold(parts[1], []byte("Q0"))
+	isRun := n > 1 && IsQ0(parts[1])
 	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {
 		r, _ := utf8.DecodeRune(line[i:])
 		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
@@ -55,25 +61,14 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 		cause = "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
 	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
 		cause = "; it looks like one of qrels, which are ground truth and not a run"
-	} else if n == 5 && len(parts) == 6 {
-		cause = missingField(parts)
+	} else if n == len(parts)-1 {
+		cause = missingField(parts, layout)
 	} else if n > 4 && len(parts) == 4 && isRun {
 		cause = "; it looks like one of a run, which is not ground truth"
+	} else if n > 4 && len(parts) == 4 && isShiftedQrels(line) {
+		cause = "; " + fieldTooMany
 	}
 	return fault + layout + cause
-}
-
-// missingField names the field that a line of a run with five fields probably lacks.
-func missingField(parts [][]byte) string {
-	_, fourth := ParseScore(parts[3])
-	_, fifth := ParseScore(parts[4])
-	switch {
-	case fourth && fifth:
-		return "; the tag, which is the name of the run, seems to be missing: write any word after the score"
-	case fourth:
-		return "; the rank seems to be missing: write it before the score"
-	}
-	return ""
 }
 
 // MaxGrade is the greatest grade. The least is -MaxGrade.

@@ -133,6 +133,8 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 	switch {
 	case len(text) == 0:
 		return false, ""
+	case IsPrintedTable(text):
+		return false, PrintedTable
 	case text[0] != '{' && json.Valid(text):
 		hint := ""
 		if text[0] == '[' {

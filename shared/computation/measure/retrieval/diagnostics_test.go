@@ -35,7 +35,11 @@ func TestReadQrels_ReportsFaults(t *testing.T) {
 		"twice": {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{
 			`q:3 error: topic "t" has document "a" already, in line 1; keep one of them, or choose the kind diversity if the second field is ` +
 				"a subtopic (lines 3 and 4)"}},
-		"zero byte": {"t 0 a 1\nt 0 b\x00 1\n", []string{"q:2 error: the line has a zero byte…"}},
+		"documents second": {"t a 0 1\nt b 0 1\n", []string{`q:2 error: topic "t" has document "0" already, in line 1; keep one of them, or ` +
+			"exchange the second field and the third one if the second one has the documents"}},
+		"quotes":          {"t 0 \"a\" 1\n", []string{"q:1 error: fields of the line stand in quotes…"}},
+		"a quoted header": {"\"topic\" \"iter\" \"docno\" \"rel\"\n", []string{"q:1 error: fields of the line stand in quotes…"}},
+		"zero byte":       {"t 0 a 1\nt 0 b\x00 1\n", []string{"q:2 error: the line has a zero byte…"}},
 		"zip": {"PK\x03\x04", []string{
 			"q error: the file is a zip archive, or a spreadsheet such as .xlsx; send it as plain UTF-8 text, or that text compressed with gzip…"}},
 		"faults mixed": {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{
@@ -125,6 +129,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 		"comments": {"# a comment\n#\n  # t Q0\nt Q0 a 1 7 x\n# Q0 b 2 6 x\nu Q0 a 1 1 x\n", nil},
 		"hash topics": {"t Q0 a 1 7 x\nu Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{
 			`r:3 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic…`}},
+		"quotes":    {"t Q0 \"a\" 1 9 x\nu \"Q0\" \"b\" 1 9 x\n", []string{"r:1 error: fields of the line stand in quotes…"}},
+		"index":     {"0 t Q0 a 1 9 x\n1 t Q0 b 2 8 x\n", []string{"r:1 error: a field too many seems to stand before the topic…"}},
 		"zero byte": {"t Q0 a\x00 1 1 x\n", []string{"r:1 error: the line has a zero byte…"}},
 		"faults mixed": {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{
 			`r:2 error: the score "x"…`, "r:3 warning: the line has more than six fields…",

@@ -116,9 +116,9 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 // columns names the fields of a line.
 func (q *Qrels) columns() string {
 	if q.subtopics != nil {
-		return "topic, subtopic, document and grade"
+		return fields.DiversityQrelsLayout
 	}
-	return "topic, iteration, document and grade"
+	return fields.QrelsLayout
 }
 
 func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) (*Qrels, []measure.Diagnostic, error) {
@@ -167,9 +167,12 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		return nil, nil, err
 	}
 	hint := ""
-	if subtopics != nil {
+	switch {
+	case subtopics != nil:
 		subtopics.warn(names, &report)
-	} else {
+	case q.hasOneNumber():
+		hint = ", or exchange the second field and the third one if the second one has the documents"
+	default:
 		hint = ", or choose the kind diversity if the second field is a subtopic"
 	}
 	repeated.report(names, &report, hint)
@@ -177,6 +180,16 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		return nil, inOrder(&report, names), nil
 	}
 	return q, inOrder(&report, names), nil
+}
+
+// hasOneNumber reports whether all judgments are of one document whose id is a number, as an iteration is.
+func (q *Qrels) hasOneNumber() bool {
+	if len(q.judgments) == 0 {
+		return false
+	}
+	first := q.doc(q.judgments[0])
+	_, isNumber := fields.ParseScore(first)
+	return isNumber && !slices.ContainsFunc(q.judgments, func(j judgment) bool { return !bytes.Equal(q.doc(j), first) })
 }
 
 // arrange builds the Qrels from the entries, and returns the repeated judgments.
@@ -205,12 +218,13 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		return judgmentLine{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])
-	if !ok {
+	if !ok || fields.IsQuoted(parts[0]) || fields.IsQuoted(parts[2]) {
 		hint := ""
-		if number == 1 && slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, string(parts[3])) }) {
+		named := strings.Trim(string(parts[3]), `"'`)
+		if number == 1 && slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, named) }) {
 			hint = "; the line seems to name the fields: leave it out"
 		}
-		report.Errorf(file, number, "%s%s", fields.GradeFault(parts[3]), hint)
+		report.Errorf(file, number, "%s%s", fields.QrelsFault(parts, q.columns()), hint)
 		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]

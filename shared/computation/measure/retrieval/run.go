@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/lists"
@@ -313,7 +314,7 @@ func (r *run) reportFile(report *measure.Report, file int, found *measure.Report
 		records += len(b.records)
 	}
 	if records == 0 && !slices.ContainsFunc(all, (*measure.Report).Failed) {
-		report.Errorf(name, 0, "the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag")
+		report.Errorf(name, 0, "the file is empty or has no lines; each line needs "+fields.RunLayout)
 	}
 	report.AddAll(name, all...)
 	for _, w := range warnings {

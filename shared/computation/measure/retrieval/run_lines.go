@@ -116,7 +116,7 @@ func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok 
 		if fields.IsComment(parts[0]) {
 			return at, 0, "", true
 		}
-		message = fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
+		message = fields.CountFault(text, parts[:], n, fields.RunLayout)
 		if chunk.IsCut() {
 			message += "; the file ends within this line, and may be cut short"
 		}
@@ -137,10 +137,11 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var above position // position of the last record if it has the same topic
 	for {
 		n, message := 6, ""
-		var topic, doc, rank, scored, tag []byte
+		var topic, q0, doc, rank, scored, tag []byte
 		at, ok := chunk.Columns(columns[:])
 		if ok {
 			topic = chunk.Text(columns[0])
+			q0 = chunk.Text(columns[1])
 			doc = chunk.Text(columns[2])
 			rank = chunk.Text(columns[3])
 			scored = chunk.Text(columns[4])
@@ -150,6 +151,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 				break
 			}
 			topic = parts[0]
+			q0 = parts[1]
 			doc = parts[2]
 			rank = parts[3]
 			scored = parts[4]
@@ -164,11 +166,11 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 					b.warn(commented, at, fields.CommentedTopic(topic))
 				}
 				n = 0
-			case !ok:
-				message = fields.ScoreFault(scored, "the fifth field is the score")
-				if at == 1 && bytes.EqualFold(scored, []byte("score")) {
-					message += "; the line seems to name the fields: leave it out"
+			case !ok || n > 6 || fields.IsQ0(doc) || fields.IsQuoted(topic) || fields.IsQuoted(doc):
+				if n == 6 {
+					parts = [6][]byte{topic, q0, doc, rank, scored, tag}
 				}
+				message = fields.RunFault(parts[:], n, at == 1)
 			}
 		}
 		if message != "" || n == 0 {

@@ -1,0 +1,170 @@
+package fields
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// The layouts of lines whose fields white space separates.
+const (
+	RunLayout            = "topic, Q0, document, rank, score and tag"
+	QrelsLayout          = "topic, iteration, document and grade"
+	DiversityQrelsLayout = "topic, subtopic, document and grade"
+)
+
+const (
+	quotedFields = "fields of the line stand in quotes, which would be a part of the ids: write the file without quotes, as R does with " +
+		"quote = FALSE"
+	fieldTooMany = "a field too many seems to stand before the topic, such as the index of pandas or the row names of R: leave it out, as " +
+		"they do with index=False and row.names = FALSE"
+	pythonLine = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert a run in JSON " +
+		"with assay convert or the tool converter"
+	jsonLine = "the line is JSON, as of texts or labels; expected "
+	jsonHeal = ": convert a run in JSON with assay convert or the tool converter"
+
+	// PrintedTable is the fault of the last line of a table that pandas printed.
+	PrintedTable = "the line counts the rows of a table that pandas printed, which leaves rows out: write the table with to_csv or to_json"
+)
+
+// printedTable matches the last line of a table that pandas printed.
+var printedTable = regexp.MustCompile(`^\s*\[\d+ rows x \d+ columns\]\s*$`)
+
+// IsPrintedTable reports whether a line is the last one of a table that pandas printed.
+func IsPrintedTable(line []byte) bool { return len(line) < 100 && printedTable.Match(line) }
+
+// IsQuoted reports whether a field begins and ends with the same quotes.
+func IsQuoted(field []byte) bool {
+	last := len(field) - 1
+	return last > 0 && (field[0] == '"' || field[0] == '\'') && field[last] == field[0]
+}
+
+// withoutQuotes returns the fields without quotes around them.
+func withoutQuotes(parts [][]byte) [][]byte {
+	bare := make([][]byte, len(parts))
+	for i, p := range parts {
+		bare[i] = p
+		if IsQuoted(p) {
+			bare[i] = p[1 : len(p)-1]
+		}
+	}
+	return bare
+}
+
+// IsQ0 reports whether a field is the second one of a run in TREC's format.
+func IsQ0(field []byte) bool {
+	return len(field) == 2 && (field[0] == 'Q' || field[0] == 'q') && field[1] == '0'
+}
+
+// otherNotation returns the fault of a line that is JSON or Python, by its first field, or "".
+func otherNotation(first []byte, layout string) string {
+	if len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return ""
+	}
+	inner := bytes.TrimLeft(first, "[{")
+	switch {
+	case bytes.HasPrefix(inner, []byte{'\''}):
+		return pythonLine
+	case len(inner) == 0, inner[0] == '"', inner[0] == '}', inner[0] == ']':
+		return jsonLine + layout + jsonHeal
+	}
+	return ""
+}
+
+// RunFault says what is wrong with a line of a run whose first six fields are parts, or returns "". n is the number of fields, at most 7.
+// isFirst says that the line is the first one, which may name the fields.
+func RunFault(parts [][]byte, n int, isFirst bool) string {
+	if fault := otherNotation(parts[0], RunLayout); fault != "" {
+		return fault
+	}
+	bare := withoutQuotes(parts)
+	var faults []string
+	if IsQuoted(parts[0]) || IsQuoted(parts[2]) || IsQuoted(parts[4]) {
+		faults = append(faults, quotedFields)
+	}
+	_, scored := ParseScore(bare[4])
+	switch {
+	case !scored && isFirst && bytes.EqualFold(bare[4], []byte("score")):
+		faults = append(faults, ScoreFault(bare[4], "the fifth field is the score"), "the line seems to name the fields: leave it out")
+	case isShifted(bare, n):
+		faults = append(faults, fieldTooMany)
+	case !scored:
+		faults = append(faults, ScoreFault(bare[4], "the fifth field is the score"))
+	}
+	return strings.Join(faults, "; ")
+}
+
+// isShifted reports whether a line of a run seems to have a field before the topic, so that Q0 is the third field or the fourth field has
+// the documents.
+func isShifted(parts [][]byte, n int) bool {
+	if IsQ0(parts[1]) {
+		return false
+	}
+	_, ranked := ParseScore(parts[3])
+	_, score := ParseScore(parts[5])
+	return IsQ0(parts[2]) && (n > 6 || !ranked) || n > 6 && !ranked && score
+}
+
+// isShiftedQrels reports whether a line of relevance judgments has five fields, and the last two could be document and grade.
+func isShiftedQrels(line []byte) bool {
+	var parts [5][]byte
+	if Split(line, parts[:]) != len(parts) {
+		return false
+	}
+	bare := withoutQuotes(parts[:])
+	_, document := ParseScore(bare[3])
+	_, grade := ParseGrade(bare[4])
+	return grade && !document
+}
+
+// QrelsFault says what is wrong with the line of four fields of relevance judgments, or returns "".
+func QrelsFault(parts [][]byte, layout string) string {
+	bare := withoutQuotes(parts)
+	_, graded := ParseGrade(bare[3])
+	_, third := ParseGrade(bare[2])
+	_, number := ParseScore(bare[3])
+	var faults []string
+	switch {
+	case otherNotation(parts[0], layout) != "":
+		return otherNotation(parts[0], layout)
+	case IsQuoted(parts[0]), IsQuoted(parts[2]), IsQuoted(parts[3]):
+		faults = append(faults, quotedFields)
+	}
+	switch {
+	case graded:
+	case third && !number:
+		faults = append(faults, GradeFault(bare[3]), "document and grade seem to be exchanged: the third field is the document")
+	default:
+		faults = append(faults, GradeFault(bare[3]))
+	}
+	return strings.Join(faults, "; ")
+}
+
+// missingField names the field that a line with a field too few probably lacks, in a clause that begins with a semicolon, or returns "".
+func missingField(parts [][]byte, layout string) string {
+	parts = withoutQuotes(parts)
+	isNumber := func(field int) bool {
+		_, ok := ParseScore(parts[field])
+		return ok
+	}
+	if layout != RunLayout {
+		if _, graded := ParseGrade(parts[2]); !graded || isNumber(1) {
+			return ""
+		}
+		if layout == DiversityQrelsLayout {
+			return "; the subtopic seems to be missing: write it after the topic"
+		}
+		return "; the iteration seems to be missing: write 0 after the topic"
+	}
+	switch {
+	case IsQ0(parts[0]):
+		return "; the topic seems to be missing: write it before Q0"
+	case isNumber(2) && isNumber(3) && !IsQ0(parts[1]) && string(parts[1]) != "0" && !isNumber(4):
+		return "; Q0 seems to be missing: write it after the topic"
+	case isNumber(3) && isNumber(4):
+		return "; the tag, which is the name of the run, seems to be missing: write any word after the score"
+	case isNumber(3):
+		return "; the rank seems to be missing: write it before the score"
+	}
+	return ""
+}

@@ -1,0 +1,104 @@
+package fields_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/computation/measure/fields"
+)
+
+const (
+	quotes  = "fields of the line stand in quotes"
+	shifted = "a field too many seems to stand before the topic"
+	header  = "the line seems to name the fields: leave it out"
+)
+
+func TestCountFault_NamesTheMissingField(t *testing.T) {
+	for line, want := range map[string]string{
+		"1 d-1 1 2.5 x":           "Q0 seems to be missing",
+		`"1" "d-1" "1" "2.5" "x"`: "Q0 seems to be missing",
+		"1 Q0 17 2.5 x":           "the rank seems to be missing",
+		"1 0 17 2.5 x":            "the rank seems to be missing",
+		"1 Q0 d-1 1 2.5":          "the tag, which is the name of the run,",
+		"Q0 d-1 1 2.5 x":          "the topic seems to be missing",
+		`{"id":"1"}`:              "the line is JSON",
+		`{"id": "a b"}`:           "the line is JSON",
+		"{'1': {'d-1': 2.5}}":     "a dictionary or list of Python",
+		"[30 rows x 2 columns]":   "a table that pandas printed",
+	} {
+		checkFault(t, line, want, func(parts [][]byte, n int) string {
+			return fields.CountFault([]byte(line), parts[:6], n, fields.RunLayout)
+		})
+	}
+	for line, want := range map[string]string{
+		"1 d-1 2":               "the iteration seems to be missing",
+		"0 1 0 d-1 2":           shifted,
+		`"7" "1" "0" "d-1" "2"`: shifted,
+		`{"id":"1"}`:            "expected " + fields.QrelsLayout,
+	} {
+		checkFault(t, line, want, func(parts [][]byte, n int) string {
+			return fields.CountFault([]byte(line), parts[:4], min(n, 5), fields.QrelsLayout)
+		})
+	}
+	checkFault(t, "1 d-1 2", "the subtopic seems to be missing", func(parts [][]byte, n int) string {
+		return fields.CountFault([]byte("1 d-1 2"), parts[:4], n, fields.DiversityQrelsLayout)
+	})
+}
+
+func TestRunFault_NamesTheCause(t *testing.T) {
+	for line, want := range map[string]string{
+		"1 Q0 d-1 1 2.5 x":                   "",
+		"1 Q0 Q0 1 2.5 x":                    "", // a document with this id
+		"1 Q0 d-1 - 2.5 x y":                 "",
+		"1 0 d-1 1 2.5 x y":                  "",
+		"1 Q0 d'1 1 2.5 x":                   "",
+		`1 "Q0" "d-1" 1 2.5 "x"`:             quotes,
+		`"1" Q0 d-1 1 2.5 x`:                 quotes,
+		`1 Q0 d-1 1 "2.5" x`:                 quotes,
+		"1 Q0 'd-1' 1 2.5 x":                 quotes,
+		"0 1 Q0 d-1 1 2.5 x":                 shifted,
+		"0 1 Q0 17 1 2.5 x":                  shifted,
+		"0 1 Q0 d-1 1 2.5":                   shifted,
+		"0 1 0 d-1 1 2.5 x":                  shifted,
+		`"1" 1 "Q0" "d-1" 1 2.5 "x"`:         quotes + "…" + shifted,
+		`"qid" "Q0" "doc" "n" "score" "tag"`: quotes + "…" + header,
+		"qid Q0 doc n score tag":             header,
+		"1 Q0 d-1 1 high x":                  `the score "high" is not a number`,
+		`{"id":"1","text":"a b c d e f g"}`:  "the line is JSON",
+		`{ "id": "1", "text": "a b c" }`:     "the line is JSON",
+		"{'1': {'d-1': 2.5, 'd-2': 1.5}}}":   "a dictionary or list of Python",
+	} {
+		checkFault(t, line, want, func(parts [][]byte, n int) string { return fields.RunFault(parts[:6], min(n, 7), true) })
+	}
+}
+
+func TestQrelsFault_NamesTheCause(t *testing.T) {
+	for line, want := range map[string]string{
+		"1 0 d-1 1":         "",
+		"1 0 1 d-1":         "document and grade seem to be exchanged",
+		"1 0 1 1.5":         `the grade "1.5" is not a whole number`,
+		`1 0 "d-1" 1`:       quotes,
+		`"1" "0" "1" "d-1"`: quotes + "…document and grade seem to be exchanged",
+		`{"id": "a b c"}`:   "the line is JSON",
+	} {
+		checkFault(t, line, want, func(parts [][]byte, _ int) string { return fields.QrelsFault(parts[:4], fields.QrelsLayout) })
+	}
+}
+
+// checkFault checks that a fault of a line has the wanted texts in their order, between which … stands, or that there is none.
+func checkFault(t *testing.T, line, want string, fault func(parts [][]byte, n int) string) {
+	t.Helper()
+	parts := make([][]byte, 8)
+	got := fault(parts, fields.Split([]byte(line), parts))
+	rest := got
+	for part := range strings.SplitSeq(want, "…") {
+		_, after, found := strings.Cut(rest, part)
+		if !found {
+			t.Errorf("%s: %s; want %s", line, got, want)
+		}
+		rest = after
+	}
+	if want == "" && got != "" {
+		t.Errorf("%s: %s", line, got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -89,7 +90,7 @@ func ParseGrade(text []byte) (int16, bool) {
 
 // GradeFault says why a text is not a grade.
 func GradeFault(text []byte) string {
-	return fmt.Sprintf("the grade %s is not a whole number from %d to %d", Quote(text), -MaxGrade, MaxGrade)
+	return fmt.Sprintf("the grade %s is not a whole number from %d to %d%s", Quote(text), -MaxGrade, MaxGrade, NumberHint(text))
 }
 
 // IsComment reports whether a line of one of TREC's formats is a comment. The first field of a comment begins with #, as in trec_eval 10.
@@ -112,7 +113,7 @@ func ScoreFault(text []byte, where string) string {
 	case err == nil:
 		return "the score " + Quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
 	}
-	return "the score " + Quote(text) + " is not a number; " + where + DecimalComma(text)
+	return "the score " + Quote(text) + " is not a number; " + where + NumberHint(text)
 }
 
 // OtherSpelling returns a clause for a diagnostic about a missing field, which begins with a semicolon, if one of the names is its name
@@ -126,18 +127,22 @@ func OtherSpelling(names []string, field string) string {
 	return ""
 }
 
-// DecimalComma returns a clause for a diagnostic about a text that is a number with a comma for the point, or between thousands, or "". A
-// text that Quote would shorten has no such clause.
-func DecimalComma(text []byte) string {
+// NumberHint returns a clause for a diagnostic about a text that is a number with another minus, with a comma for the point, or with commas
+// between thousands, or "". A text that Quote would shorten has no such clause.
+func NumberHint(text []byte) string {
 	if len(text) > quoted {
 		return ""
 	}
-	if whole := bytes.ReplaceAll(text, []byte{','}, nil); len(whole) < len(text) && bytes.IndexByte(text, '.') >= 0 {
-		if _, ok := ParseScore(whole); ok {
-			return fmt.Sprintf("; numbers have nothing between thousands: write %s", whole)
+	if minus, size := utf8.DecodeRune(text); strings.ContainsRune(minuses, minus) {
+		healed := append([]byte{'-'}, text[size:]...)
+		if _, ok := ParseScore(healed); ok {
+			return fmt.Sprintf("; its minus is the character %U: write %s", minus, healed)
 		}
 	}
-	if bytes.Count(text, []byte{','}) != 1 {
+	if thousands.Match(text) {
+		return fmt.Sprintf("; numbers have nothing between thousands: write %s", bytes.ReplaceAll(text, []byte{','}, nil))
+	}
+	if bytes.Count(text, []byte{','}) != 1 || bytes.HasSuffix(text, []byte{','}) {
 		return ""
 	}
 	pointed := bytes.Replace(text, []byte{','}, []byte{'.'}, 1)
@@ -146,6 +151,12 @@ func DecimalComma(text []byte) string {
 	}
 	return fmt.Sprintf("; numbers have a point and no comma: write %s", pointed)
 }
+
+// minuses are the characters that word processors and programs write for a minus: the minus, hyphens and dashes.
+const minuses = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
+
+// thousands matches a number with commas between thousands, which has a point or several commas.
+var thousands = regexp.MustCompile(`^[-+]?\d{1,3}((,\d{3})+\.\d*|(,\d{3}){2,})$`)
 
 // Few is the number of texts that JoinFirst quotes.
 const Few = 5

@@ -106,15 +106,20 @@ func TestSplit_AgreesWithStrings(t *testing.T) {
 	})
 }
 
-// TestDecimalComma_RepeatsNoLongText names the healed number only if it is short.
-func TestDecimalComma_RepeatsNoLongText(t *testing.T) {
+// TestNumberHint_RepeatsNoLongText names the healed number only if it is short.
+func TestNumberHint_RepeatsNoLongText(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,5":                                   "; numbers have a point and no comma: write 1.5",
 		"1,500.25":                              "; numbers have nothing between thousands: write 1500.25",
+		"10,000,000":                            "; numbers have nothing between thousands: write 10000000",
+		"10.457,":                               "",
+		"\u22121.5":                             "; its minus is the character U+2212: write -1.5",
+		"\u2013.5":                              "; its minus is the character U+2013: write -.5",
+		"\u2011x":                               "",
 		"1,5" + strings.Repeat("0", 60000):      "",
 		"1,500.25" + strings.Repeat("0", 60000): "",
 	} {
-		if got := fields.DecimalComma([]byte(text)); got != want {
+		if got := fields.NumberHint([]byte(text)); got != want {
 			t.Errorf("%.20s: %.100q, want %q", text, got, want)
 		}
 	}

@@ -122,7 +122,7 @@ func (f *file) number(line int, text []byte) (x float64, ok bool) {
 	if f.values == Scores || f.values == Probabilities {
 		expected = "a score and not a label: a finite decimal number such as 0.75"
 	}
-	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, fields.DecimalComma(text))
+	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, fields.NumberHint(text))
 	return 0, false
 }
 

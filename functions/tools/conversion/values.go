@@ -25,8 +25,8 @@ import (
 //	jsonl  {"id":"1","label":"a"}
 //	json   [{"id":"1","label":"a"}] or {"1":"a"}, which is only read
 //
-// In csv, labels of multilabel have a separator between them, and scores of several labels are columns. In jsonl they are an array and an
-// object.
+// In csv, labels of multilabel have a separator between them, or a column for each label with 1 and 0. Scores of several labels are columns.
+// In jsonl they are an array and an object. Values that the kind cannot have are faults, and other fields are left out with a warning.
 type Values struct {
 	Kind measure.Kind // of the evaluator
 	From measure.Format
@@ -91,26 +91,27 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	}
 	id := slices.Index(header, c.From.IDField)
 	value := slices.Index(header, c.From.ValueField)
-	if id < 0 || value < 0 && c.Kind != measure.Probabilities {
+	inColumns := c.Kind == measure.Probabilities || c.Kind == measure.Multilabel && len(header) > 2
+	if id < 0 || value < 0 && !inColumns {
 		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField,
 			fields.JoinFirst(header, len(header)))
 		return
 	}
 	c.decimalComma = records.Separator() != ','
+	if value >= 0 {
+		c.warnLeftOut(line, slices.Clone(header)...)
+	}
 	for line, record := range records.All() {
 		var raw []byte
+		fault := ""
 		if value >= 0 {
 			raw = c.fromText(record[value])
 		} else {
-			var scores []string
-			for i, text := range record {
-				if i != id {
-					scores = append(scores, fmt.Sprintf("%s:%s", quotedJSON([]byte(header[i])), c.fromText(text)))
-				}
-			}
-			raw = []byte("{" + strings.Join(scores, ",") + "}")
+			raw, fault = c.columns(header, record, id)
 		}
-		if !c.write(line, quotedJSON(record[id]), raw) {
+		if fault != "" {
+			c.errorf(line, "%s", fault)
+		} else if !c.write(line, quotedJSON(record[id]), raw) {
 			return
 		}
 	}
@@ -127,16 +128,13 @@ func (c *valueConverter) fromText(text []byte) []byte {
 			return text
 		}
 	case c.Kind == measure.Multilabel:
-		var labels []string
-		if len(text) > 0 {
-			for label := range bytes.SplitSeq(text, []byte(cmp.Or(c.From.Separator, measure.DefaultSeparator))) {
-				labels = append(labels, string(quotedJSON(label)))
-			}
-		}
-		return []byte("[" + strings.Join(labels, ",") + "]")
+		return c.labels(text)
 	}
 	return quotedJSON(text)
 }
+
+// separator returns the text between the labels of a field.
+func (v Values) separator() string { return cmp.Or(v.From.Separator, measure.DefaultSeparator) }
 
 // needsNumbers reports whether the values are numbers.
 func (v Values) needsNumbers() bool {
@@ -154,12 +152,7 @@ func (c *valueConverter) readJSONL(in *lines.Reader) {
 	for in.Scan() {
 		var id, value []byte
 		found, fault := fields.Object(in.Text(), fmt.Sprintf("with %q and %q", c.From.IDField, c.From.ValueField), func(key, raw []byte) string {
-			switch {
-			case fields.Names(key, c.From.IDField):
-				id = raw
-			case fields.Names(key, c.From.ValueField):
-				value = raw
-			}
+			c.member(in.Number(), key, raw, &id, &value)
 			return ""
 		})
 		switch {
@@ -184,7 +177,7 @@ func (c *valueConverter) readJSON(packed io.Reader) error {
 			if err != nil {
 				return err
 			}
-			id, value := raw.Clone(), jsontext.Value(nil)
+			id, value := []byte(raw.Clone()), []byte(nil)
 			if !array {
 				if value, err = d.ReadValue(); err != nil {
 					return err
@@ -192,12 +185,7 @@ func (c *valueConverter) readJSON(packed io.Reader) error {
 			} else if raw.Kind() == '{' {
 				id = nil
 				for key, member := range fields.Members(bytes.ReplaceAll(raw.Clone(), []byte{'\n'}, []byte{' '})) {
-					switch {
-					case fields.Names(key, c.From.IDField):
-						id = member
-					case fields.Names(key, c.From.ValueField):
-						value = member
-					}
+					c.member(0, key, member, &id, &value)
 				}
 			}
 			if !c.write(0, id, value) {
@@ -216,8 +204,7 @@ func (c *valueConverter) write(line int, id, value []byte) bool {
 		name  string
 		raw   []byte
 		kinds []string
-	}{{c.From.IDField, id, []string{"string", "number"}},
-		{c.From.ValueField, value, []string{"string", "number", "true", "false", "array", "object"}}} {
+	}{{c.From.IDField, id, []string{"string", "number"}}, {c.From.ValueField, value, append(slices.Clone(scalars), "array", "object")}} {
 		if m.raw == nil {
 			c.errorf(line, "the object has no %q; expected it in every line", m.name)
 			return !c.report.Full()
@@ -229,6 +216,12 @@ func (c *valueConverter) write(line int, id, value []byte) bool {
 		}
 		texts = append(texts, string(text))
 	}
+	if c.Kind == measure.Multilabel && value[0] == '"' {
+		value = c.labels([]byte(texts[1]))
+	}
+	if fault := c.valueFault(value); fault != "" {
+		c.errorf(line, "%s", fault)
+	}
 	if c.report.Failed() {
 		return !c.report.Full()
 	}
@@ -239,16 +232,9 @@ func (c *valueConverter) write(line int, id, value []byte) bool {
 	return c.writeRow(line, texts[0], texts[1], value)
 }
 
-// typed returns a value with numbers in the place of their texts, if the evaluator needs numbers.
-func (c *valueConverter) typed(value []byte) []byte {
-	if c.needsNumbers() && value[0] == '"' && json.Valid(value[1:len(value)-1]) {
-		return value[1 : len(value)-1]
-	}
-	return value
-}
-
 // writeRow writes an example to csv. value is the raw value of text. The first example decides the columns.
 func (c *valueConverter) writeRow(line int, id, text string, value []byte) bool {
+	value = oneLine(value)
 	names := []string{c.To.ValueField}
 	row := map[string]string{c.To.ValueField: text}
 	fault := ""

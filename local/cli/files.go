@@ -79,13 +79,20 @@ func (c *call) requireTREC(truth []scoring.File, runs ...scoring.File) error {
 // requireFormat refuses files of values in another format, or with other names of fields, with the commands that convert them. If anyNames,
 // their fields may have any names.
 func (c *call) requireFormat(kind measure.Kind, format measure.Format, anyNames bool, files ...scoring.File) error {
-	names, commands, err := toConvert(files, func(i int) (string, error) { return offline.ForeignValues(kind, format, anyNames, files[i]) })
-	if err != nil || names == "" {
-		return err
-	}
 	expected := "expected is " + format.Kind
 	if !anyNames {
 		expected += fmt.Sprintf(" with the fields %q and %q", format.IDField, format.ValueField)
+	}
+	names, commands, err := toConvert(files, func(i int) (string, error) {
+		command, err := offline.ForeignValues(c.ctx, kind, format, anyNames, files[i])
+		if _, ok := errors.AsType[*offline.Refused](err); ok {
+			return "", &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Heal its values first:\n%s", files[i].Name,
+				expected, err), ""}
+		}
+		return command, err
+	})
+	if err != nil || names == "" {
+		return err
 	}
 	return &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Convert it first.", names, expected), commands}
 }

@@ -9,7 +9,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	p := local(t)
 	truths := map[string]string{"AP": "1 0 a 1\n1 0 b 0\n", "Accuracy": "id,label\n1,x\n2,y\n", "RMSE": "id,value\n1,1.5\n2,2\n",
 		"ARI": "id,cluster\n1,x\n2,y\n", "BLEU": `{"id":"1","text":"a b"}` + "\n", "AUC": "id,label\n1,no\n2,yes\n",
-		"F1(average=micro)": "EU B-ORG\n\nPeter B-PER\n"}
+		"F1(average=micro)": "EU B-ORG\n\nPeter B-PER\n", "HammingLoss": `{"id":"1","labels":["a","b"]}` + "\n"}
 	for name, c := range map[string]struct {
 		code               int
 		measure, run, want string
@@ -51,6 +51,11 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"a header twice":           {fileRefused, "Accuracy", "id,label\n1,x\nid,label\n2,y\n", "the line repeats the names of the fields"},
 		"thousands":                {fileRefused, "RMSE", "id,value\n1,\"1,000.5\"\n2,2\n", "write 1000.5"},
 		"curly quotes":             {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "straight double quotes"},
+		"clusters with ids":        {fileRefused, "ARI", "{\"x\":[\n\"1\"],\"y\":[\"2\"],\"z\":[]}", "expected one cluster for each id"},
+		"labels for numbers":       {fileRefused, "RMSE", "id,label\n1,x\n2,y\n", `"label" is "x"; expected a number`},
+		"columns of labels":        {fileRefused, "HammingLoss", "id,a,b\n1,1,0\n", "--from csv --id id --value labels --to jsonl"},
+		"a list of Python":         {fileRefused, "HammingLoss", "id,labels\n1,['a']\n", "is a list as Python prints it; join its labels with |"},
+		"another minus":            {fileRefused, "RMSE", "id,value\n1,\u22121.5\n2,2\n", "write -1.5"},
 		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
 	} {
 		t.Run(name, func(*testing.T) {

@@ -155,8 +155,12 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 		return rankingFormat, nil, ""
 	}
 	value = first.values[valueField]
-	if kind == measure.Probabilities && !isUsualName(valueField) {
-		valueField = valueNames[0] // the name in truths: the other columns of a run are classes
+	switch { // The names are those of truths, because the other columns of the run are labels.
+	case isUsualName(valueField):
+	case kind == measure.Probabilities:
+		valueField = valueNames[0]
+	case kind == measure.Multilabel && first.hasMarks(idField):
+		valueField = valueFieldOf(kind)
 	}
 	return measure.Format{Kind: first.format, IDField: idField, ValueField: valueField}, value, first.because
 }
@@ -193,6 +197,17 @@ type firstRecord struct {
 	names   []string // names of the fields, in the order in which they are candidates for the id and the value
 	values  map[string]any
 	because string // the reason for the format
+}
+
+// hasMarks reports whether the record has a column of 1 and 0 for each label.
+func (f firstRecord) hasMarks(idField string) bool {
+	var others []string
+	for _, name := range f.names {
+		if name != idField {
+			others = append(others, fmt.Sprint(f.values[name]))
+		}
+	}
+	return f.format == measure.CSV && conversion.AreMarks(others)
 }
 
 // beginsObject matches the start of a JSON object with a member.

@@ -17,16 +17,18 @@ type Values struct {
 	Format measure.Format // its Kind may also be json, one array of objects or one object with the value of each id
 	names  []string       // of the fields
 	usual  bool           // id and value have usual names
+	marked bool           // the other columns have 1 or 0 for each label
 }
 
 // Has reports whether the file has the fields of a format. Scores of several labels are columns of csv, without the field of the value.
+// Columns with 1 or 0 for each label are no format of an evaluator.
 func (v Values) Has(kind measure.Kind, f measure.Format) bool {
 	columns := kind == measure.Probabilities && f.Kind == measure.CSV
 	return slices.Contains(v.names, f.IDField) && (columns || slices.Contains(v.names, f.ValueField))
 }
 
 // IsWhole reports whether the file has the fields of its own format. Others were named by default.
-func (v Values) IsWhole(kind measure.Kind) bool { return v.names == nil || v.Has(kind, v.Format) }
+func (v Values) IsWhole(kind measure.Kind) bool { return v.names == nil || v.marked || v.Has(kind, v.Format) }
 
 // AreLike reports whether the fields are those of a format with other capitals, or have usual names.
 func (v Values) AreLike(f measure.Format) bool {
@@ -60,7 +62,10 @@ func ValuesOf(kind measure.Kind, file scoring.File) (v Values, ok bool, err erro
 		guess.Format.Kind = string(conversion.JSON)
 	}
 	isUsualID := slices.ContainsFunc(idNames, func(usual string) bool { return strings.EqualFold(usual, guess.Format.IDField) })
-	return Values{guess.Format, record.names, isUsualID && isUsualName(guess.Format.ValueField)}, true, nil
+	named := slices.Contains(record.names, guess.Format.ValueField)
+	marked := kind == measure.Multilabel && !named && record.hasMarks(guess.Format.IDField)
+	usual := isUsualID && isUsualName(guess.Format.ValueField)
+	return Values{Format: guess.Format, names: record.names, usual: usual, marked: marked}, true, nil
 }
 
 // firstObject returns the first object of a JSON array, on one line. document is false for other texts.

@@ -1,7 +1,9 @@
 package offline
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,10 +36,11 @@ func Foreign(kind *conversion.Kind, file scoring.File) (command string, err erro
 }
 
 // ForeignValues returns the command that converts a file of values, such as labels, into the format. It is empty for files that have the
-// format, and for files that cannot be converted. If anyNames, the file may have other names of fields.
-func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file scoring.File) (command string, err error) {
+// format, and for files that cannot be converted. If anyNames, the file may have other names of fields. If the command would refuse the
+// file, the error is a Refused with the faults.
+func ForeignValues(ctx context.Context, kind measure.Kind, format measure.Format, anyNames bool, file scoring.File) (command string, err error) {
 	v, ok, err := detection.ValuesOf(kind, file)
-	if err != nil || !ok || !measure.HasFields(format.Kind) || kind == measure.Spans && v.Format.Kind == measure.CSV {
+	if err != nil || !ok || !measure.HasFields(format.Kind) || kind == measure.Spans {
 		return "", err
 	}
 	switch {
@@ -48,13 +51,25 @@ func ForeignValues(kind measure.Kind, format measure.Format, anyNames bool, file
 	case anyNames:
 		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField
 	}
+	contents, done := scoring.Contents([]scoring.File{file})
+	defer done()
+	converter := conversion.Values{Kind: kind, From: v.Format, To: format}
+	if err := Refuse(converter.Convert(ctx, io.Discard, contents...)); err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quotedPath(file.Name),
 		kind, v.Format.Kind, Quoted(v.Format.IDField), Quoted(v.Format.ValueField),
 		format.Kind, Quoted(format.IDField), Quoted(format.ValueField), quotedPath(unused(file.Name, ".converted", "."+format.Kind))), nil
 }
 
+// spanLine is a line of spans.
+const spanLine = `{"id": "1", "spans": [{"start": 0, "end": 4, "type": "PER"}]}`
+
 // RecognizedValues returns the format of a file of values to convert.
 func RecognizedValues(kind measure.Kind, file scoring.File) (measure.Format, error) {
+	if kind == measure.Spans {
+		return measure.Format{}, fmt.Errorf("spans are not converted: write jsonl with lines such as %s, or conll", spanLine)
+	}
 	v, ok, err := detection.ValuesOf(kind, file)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s has no recognized format: name it with --from, --id and --value", file.Name)

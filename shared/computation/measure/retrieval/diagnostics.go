@@ -345,7 +345,7 @@ func (r *repeats) trim() {
 // if there is one.
 func (r *repeats) report(files []string, report *measure.Report, hint string) (first measure.Diagnostic, found bool) {
 	r.trim()
-	more := maps.Clone(r.more)
+	latest := map[int]measure.Diagnostic{} // by file
 	for i, d := range r.list {
 		name, elsewhere := files[d.second.file], ""
 		if d.first.file != d.second.file {
@@ -362,13 +362,15 @@ func (r *repeats) report(files []string, report *measure.Report, hint string) (f
 		if i == 0 {
 			first = fault
 		}
-		if last := i == len(r.list)-1 || r.list[i+1].second.file != d.second.file; last {
-			report.AddMore(fault, more[d.second.file].n, more[d.second.file].last)
-			delete(more, d.second.file)
-		}
+		latest[d.second.file] = fault
 	}
-	for _, file := range slices.Sorted(maps.Keys(more)) {
-		report.Add(measure.Diagnostic{Severity: measure.Error, File: files[file], Count: more[file].n,
+	for _, file := range slices.Sorted(maps.Keys(r.more)) {
+		more := r.more[file]
+		if fault, ok := latest[file]; ok {
+			report.AddMore(fault, more.n, more.last)
+			continue
+		}
+		report.Add(measure.Diagnostic{Severity: measure.Error, File: files[file], Count: more.n,
 			Message: "topics have documents that lines before have already; keep one line of each" + hint})
 	}
 	return first, len(r.list) > 0

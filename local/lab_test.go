@@ -84,7 +84,7 @@ func settingsIn(t *testing.T, args []string, env map[string]string) settings {
 // TestLab_FilesFitEachOther checks that proxy, issuer and server of the lab have matching addresses, as systemd services and in containers.
 func TestLab_FilesFitEachOther(t *testing.T) {
 	unit := strings.Fields(only(t, "assay.service", `^ExecStart=/usr/local/bin/assay-server (.*)$`))
-	if commands[unit[0]] == nil {
+	if _, _, ok := commandOf(unit[0]); !ok {
 		t.Errorf("assay.service starts %q, which is no command", unit)
 	}
 	env := variables(labFile(t, "assay.env"))

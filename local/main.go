@@ -8,10 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -19,34 +17,41 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// command is a command of the program. It ends when ctx ends.
-type command func(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error
-
-// commands maps the first argument to a command. Without arguments, or if the first is a flag, the program serves.
-var commands = map[string]command{
-	"backup":  parseAndBackup,
-	"check":   parseAndCheck,
-	"export":  parseAndExport,
-	"import":  parseAndImport,
-	"serve":   parseAndServe,
-	"version": parseAndPrintVersion,
+// command is a command of the program.
+type command struct {
+	name    string
+	purpose string
+	run     func(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error // ends when ctx ends
 }
 
-// purposes describes the commands for people. A test compares it with commands.
-var purposes = []struct{ name, purpose string }{
-	{"serve", "serve the API, the console and the files; without a command, too"},
-	{"backup", "copy the data of a running server into a folder"},
-	{"check", "check that this build can use a table or a folder"},
-	{"export", "write all of a store into a folder"},
-	{"import", "fill an empty store from such a folder"},
-	{"version", "print the version, the commit and the form of the records"},
-	{"help", "list the commands, or with the name of one its flags"},
+// commands returns the commands. Their name is the first argument. Without arguments, or if the first is a flag, the program serves.
+func commands() []command {
+	return []command{
+		{"serve", "serve the API, the console and the files; without a command, too", parseAndServe},
+		{"backup", "copy the data of a running server into a folder", parseAndBackup},
+		{"check", "check that this build can use a table or a folder", parseAndCheck},
+		{"export", "write all of a store into a folder", parseAndExport},
+		{"import", "fill an empty store from such a folder", parseAndImport},
+		{"version", "print the version, the commit and the form of the records", parseAndPrintVersion},
+		{"help", "list the commands, or with the name of one its flags", help},
+	}
+}
+
+// commandOf returns the command with a name, and the names of all commands. ok is false if there is no such command.
+func commandOf(name string) (found command, names []string, ok bool) {
+	for _, c := range commands() {
+		names = append(names, c.name)
+		if c.name == name {
+			found = c
+		}
+	}
+	return found, names, found.run != nil
 }
 
 // printCommands prints what the commands do.
 func printCommands(out io.Writer) {
 	_, _ = fmt.Fprint(out, "assay-server serves Assay on one machine.\n\nUsage: assay-server [COMMAND] [FLAG]...\n\nCommands:\n")
-	for _, c := range purposes {
+	for _, c := range commands() {
 		_, _ = fmt.Fprintf(out, "  %-8s %s\n", c.name, c.purpose)
 	}
 	_, _ = fmt.Fprintln(out, "\nassay-server help COMMAND lists the flags of a command.")
@@ -77,15 +82,11 @@ func execute(ctx context.Context, args []string, getenv func(string) string, out
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		name, args = args[0], args[1:]
 	}
-	if name == "help" {
-		return help(ctx, args, getenv, out, logs)
+	c, names, ok := commandOf(name)
+	if !ok {
+		return fmt.Errorf("there is no command %q; the commands are %s, and assay-server help explains them", name, strings.Join(names, ", "))
 	}
-	run := commands[name]
-	if run == nil {
-		return fmt.Errorf("there is no command %q; the commands are %s, and assay-server help explains them", name,
-			strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
-	}
-	return run(ctx, args, getenv, out, logs)
+	return c.run(ctx, args, getenv, out, logs)
 }
 
 // parseAndServe parses the flags, and serves until ctx ends.

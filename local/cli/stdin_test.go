@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestApply_ReadsStandardInput applies a task and announces something, both from standard input. The paths in the task are relative to the
+// working directory.
+func TestApply_ReadsStandardInput(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.in = "organizer: Lake Lab\ntsk: {name: Lakes}\n"
+	olga.says(fileRefused, []string{`-:2: tsk: is no member of the file. Did you mean "task"?`}, "apply", "-")
+	t.Chdir(olga.folder)
+	labels := "id,label\na,x\nb,y\n"
+	olga.write("labels.csv", labels)
+	olga.in = labelsFile
+	olga.says(done, []string{"would create task Birds", "sends labels.csv"}, "apply", "-", "--dry-run")
+	olga.says(done, []string{"created task Birds", "created dataset Songs"}, "apply", "-")
+	olga.in = "There is news.\n"
+	olga.says(done, []string{"Announced to all who take part in Birds."}, "announce", "Birds", "-", "--title", "News")
+
+	tom := s.person("tom")
+	tom.want(done, "submit", "Birds", "Songs="+tom.write("run.csv", labels), "--wait")
+	testPreviewOfFiles(olga, labels)
+}
+
+// testPreviewOfFiles previews other ground truths. The server evaluates runs against a small file, which the preview has. It is not sent a
+// large file.
+func testPreviewOfFiles(olga *person, labels string) {
+	olga.t.Helper()
+	olga.in = labelsFile
+	for text, want := range map[string]string{
+		labels + "c,x\n": "The preview evaluated 1 run, the best of the newest 1: 1 of them would fail",
+		labels + strings.Repeat("\n", previewedBytes): "The preview does not tell how many runs would fail, since it cannot read the truth files",
+	} {
+		olga.write("labels.csv", text)
+		olga.says(done, []string{"would change dataset Songs", "sends labels.csv", want}, "apply", "-", "--dry-run")
+	}
+	olga.write("labels.csv", labels)
+	olga.says(done, []string{"unchanged dataset Songs"}, "apply", "-")
+}

@@ -102,7 +102,7 @@ var validatorTool = define(metadata{
 			_, found, err = scoring.ReadTruth(ctx, settings, files)
 		} else {
 			var known *scoring.KnownIDs
-			if known, err = scoring.ReadInputs(ctx, settings.Format, published); err == nil {
+			if known, err = scoring.ReadInputs(ctx, settings, published); err == nil {
 				found, err = scoring.ValidateRun(ctx, settings, files, known)
 			}
 		}

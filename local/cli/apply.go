@@ -334,7 +334,7 @@ func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	if a.fail(a.diagnosed(found, err)) {
 		return
 	}
-	known, err := scoring.ReadInputs(a.ctx, s.Format, opened(inputs))
+	known, err := scoring.ReadInputs(a.ctx, s, opened(inputs))
 	if a.fail(err) {
 		return
 	}

@@ -272,9 +272,12 @@ func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current
 	if !run.Access.Conceals() || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, l, d.ID, evaluation.Digest(files)+current.RunFormat.Kind+current.RunFormat.IDField,
+	settings := truth.Settings(current.RunFormat, current.Evaluator)
+	format := settings.Format
+	key := evaluation.Digest(files) + current.Evaluator.Kind + format.Kind + format.IDField + format.ValueField
+	inputs, err := w.inputs.get(ctx, l, d.ID, key,
 		func(ctx context.Context) (*scoring.KnownIDs, int64, error) {
-			k, err := scoring.ReadInputs(ctx, measure.Format(current.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
+			k, err := scoring.ReadInputs(ctx, settings, w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()
 			return k, size, err
 		})

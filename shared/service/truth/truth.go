@@ -94,7 +94,7 @@ func describe(ctx context.Context, d *record.DatasetDraft, read *scoring.Evaluat
 	}
 	var inputs *scoring.KnownIDs
 	if len(list) > 0 {
-		if inputs, err = scoring.ReadInputs(ctx, measure.Format(d.RunFormat), list); err != nil {
+		if inputs, err = scoring.ReadInputs(ctx, Settings(d.RunFormat, d.Evaluator), list); err != nil {
 			return nil, err
 		}
 	}

@@ -164,8 +164,15 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	if slices.Contains(columns, -1) {
 		return
 	}
+	textColumn := -1
+	if f.values == Arrays {
+		textColumn = slices.Index(header, TextField)
+	}
 	for line, record := range records.All() {
 		e := example{line: line}
+		if textColumn >= 0 {
+			e.text = record[textColumn]
+		}
 		if scored {
 			f.setRow(&e, record, columns[0], classes)
 		} else if len(columns) > 1 {

@@ -225,19 +225,32 @@ func NewInputs(format measure.Format) *Gold {
 	return t
 }
 
+// NewTextInputs returns a Truth like NewInputs. AddInput passes the text of each id to take, without an array, or nil if a file has no
+// TextField. Runs of Arrays can be read against the ids.
+func NewTextInputs(format measure.Format, take Take) *Gold {
+	t := newTruth(format, Arrays)
+	t.origin = measure.OfInputs
+	t.take = take
+	return t
+}
+
 // AddInput adds the ids of a file of the kind, and returns their number n. n is 0 if the file has another kind or lacks the field. ok is
 // false if the file has faults or too many ids; then the ids of the inputs are not known completely. The error is from reading or the
 // context.
 func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
-	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report, counter: steps.Of(ctx)}
+	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, values: t.values, report: &report,
+		counter: steps.Of(ctx)}
 	err = f.read(ctx, content.Content, func(e example) bool {
 		n++
 		if t.ids.len() == t.limits.examples || t.ids.size >= t.limits.ids {
 			f.errorf(e.line, "there are too many ids")
 			return false
 		}
-		t.ids.add(e.id)
+		index, _ := t.ids.add(e.id)
+		if t.take != nil {
+			t.take(f.name, e.line, index, nil, e.text)
+		}
 		return true
 	})
 	return n, n == 0 || !report.Failed(), err

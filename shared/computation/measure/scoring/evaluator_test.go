@@ -200,11 +200,23 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 		"tokens": {scoring.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"}, Format: measure.Format{Kind: measure.CoNLL}},
 			"tokens.txt", "a\nb\n", "a B-X\nc O\n", []string{`run:2 warning: the token "c" where the input of the dataset has the token "b", ` +
 				`at token 2 of sentence 1; expected the same tokens and empty lines, line for line`}},
+		"texts": {spansSettings, "texts.jsonl", `{"id":1,"text":"a😀b"}` + "\n" + `{"id":2,"text":"é"}` + "\n" + `{"id":3,"text":"ab"}` + "\n" +
+			`{"id":4}`, `{"id":1,"label":[{"start":3,"end":4}]}` + "\n" + `{"id":2,"label":[{"start":0,"end":2}]}` + "\n" +
+			`{"id":3,"label":[{"start":0,"end":2}]}` + "\n" + `{"id":4,"label":[{"start":0,"end":9}]}`, []string{
+			"run:1 warning: the span from 3 to 4 ends after the 3 characters of the text in the inputs of the dataset; the likely cause: offsets " +
+				"count UTF-16 units, as in Java and JavaScript, and not characters",
+			"run:2 warning: the span from 0 to 2 ends after the 1 character of the text in the inputs of the dataset; the likely cause: offsets " +
+				"count bytes, and not characters"}},
+		"texts in CSV": {spansSettings, "texts.csv", "text,id\nab,1\n", `{"id":1,"label":[{"start":1,"end":9}]}` + "\n" + `{"id":2,"label":[]}`, []string{
+			"run:1 warning: the span from 1 to 9 ends after the 2 characters of the text in the inputs of the dataset",
+			`run warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "2"`}},
+		"a text in the run": {spansSettings, "texts.jsonl", `{"id":1,"text":"ab"}`, `{"id":1,"text":"a","label":[{"start":1,"end":9}]}`, []string{
+			"run:1 warning: the span from 1 to 9 ends after the 1 character of the text"}},
 		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := c.settings
-			known, err := scoring.ReadInputs(t.Context(), s.Format, []scoring.File{file(c.file, c.inputs)})
+			known, err := scoring.ReadInputs(t.Context(), s, []scoring.File{file(c.file, c.inputs)})
 			if err != nil {
 				t.Fatal(err)
 			}

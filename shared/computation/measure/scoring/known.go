@@ -42,7 +42,8 @@ func (e *Evaluator) Known(ids, labels bool) *KnownIDs { return known(e.truth.Kno
 
 // ReadInputs returns the ids in the inputs of a dataset. It returns nil if they have no ids, or if some ids cannot be read. Errors are like
 // ReadTruth's.
-func ReadInputs(ctx context.Context, format measure.Format, files []File) (*KnownIDs, error) {
+func ReadInputs(ctx context.Context, s Settings, files []File) (*KnownIDs, error) {
+	format := s.Format
 	switch {
 	case format.Kind == measure.CoNLL && len(files) != 1: // it is unknown which of the files has the tokens
 		return nil, nil
@@ -54,7 +55,20 @@ func ReadInputs(ctx context.Context, format measure.Format, files []File) (*Know
 	case format.IDField == "":
 		return readTopics(ctx, files)
 	}
-	return readItems(ctx, predictions.NewInputs(format), files)
+	if s.Kind == measure.Spans {
+		inputs := spans.NewInputs(format)
+		complete, err := addItems(ctx, inputs.Gold, files)
+		if !complete || err != nil {
+			return nil, err
+		}
+		return known(inputs.Known()), nil
+	}
+	items := predictions.NewInputs(format)
+	complete, err := addItems(ctx, items, files)
+	if !complete || err != nil {
+		return nil, err
+	}
+	return known(predictions.KnownItems(items)), nil
 }
 
 func readTopics(ctx context.Context, files []File) (*KnownIDs, error) {
@@ -65,19 +79,20 @@ func readTopics(ctx context.Context, files []File) (*KnownIDs, error) {
 	return &KnownIDs{retrieval.KnownOf(ids.Queries, ids.Documents()).Measured(ids.Bytes())}, nil
 }
 
-func readItems(ctx context.Context, items *predictions.Gold, files []File) (*KnownIDs, error) {
+// addItems adds the ids of all files. complete is false if some of them cannot be read.
+func addItems(ctx context.Context, items *predictions.Gold, files []File) (complete bool, err error) {
 	for _, f := range files {
 		for _, format := range []string{measure.JSONL, measure.CSV} {
 			contents, done := Contents([]File{f})
 			n, ok, err := items.AddInput(ctx, format, contents[0])
 			done()
 			if !ok || err != nil {
-				return nil, err
+				return false, err
 			}
 			if n > 0 {
 				break
 			}
 		}
 	}
-	return known(predictions.KnownItems(items)), nil
+	return true, nil
 }

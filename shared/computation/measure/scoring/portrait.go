@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 	}
 	p := Portrait{Contents: c.Text, Warnings: c.Faults}
 	if inputs != nil {
-		if err := p.compare(ctx, &c, inputs.of, files); err != nil {
+		if err := p.compare(ctx, e.settings.Kind, &c, inputs.of, files); err != nil {
 			return p, err
 		}
 	}
@@ -61,7 +62,7 @@ func (e *Evaluator) Portray(ctx context.Context, files []File, inputs *KnownIDs)
 }
 
 // compare compares the ids of the truth with those of the inputs.
-func (p *Portrait) compare(ctx context.Context, c *measure.Contents, inputs *measure.Known, files []File) error {
+func (p *Portrait) compare(ctx context.Context, kind measure.Kind, c *measure.Contents, inputs *measure.Known, files []File) error {
 	if inputs.IDs == nil || c.IDs == nil {
 		return p.compareTokens(ctx, inputs, files)
 	}
@@ -94,7 +95,23 @@ func (p *Portrait) compare(ctx context.Context, c *measure.Contents, inputs *mea
 	case more > 0:
 		p.warn("%d of the %d %ss of the truth are not in the inputs: %s", more, c.IDs.Len, noun, fields.JoinFirst(unknown, more))
 	}
+	if kind == measure.Spans {
+		return p.compareTexts(ctx, inputs, files)
+	}
 	return counter.Err()
+}
+
+// compareTexts compares spans with the texts of the inputs. All warnings that concern a line are about spans.
+func (p *Portrait) compareTexts(ctx context.Context, inputs *measure.Known, files []File) error {
+	contents, done := Contents(files)
+	defer done()
+	found, err := inputs.Compare(ctx, contents...)
+	for _, d := range found {
+		if d.Severity == measure.Warning && d.Line > 0 {
+			p.warn("%s of the truth: %s", cmp.Or(d.Extent(), fmt.Sprintf("line %d", d.Line)), d.Message)
+		}
+	}
+	return err
 }
 
 // swapped reports whether the other column of the truth has ids of the inputs.

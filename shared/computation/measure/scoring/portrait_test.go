@@ -93,6 +93,11 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"1 sentence, 3 tokens, 2 spans of 1 type", []string{"with scheme=IOB2, 1 of 2 spans count; …"}},
 		"other tokens": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro)"), "Ann B-PER\nhas O\n\n", "Ann\nhad\n\n",
 			"1 sentence, 2 tokens, 1 span of 1 type", []string{"the tokens of the truth differ from those of the inputs from line 2 on"}},
+		"spans after the texts": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":1,"end":5}]}` + "\n" +
+			`{"id":"2","label":[{"start":1,"end":5}]}` + "\n", `{"id":"1","text":"äöü"}` + "\n" + `{"id":"2","text":"äöü"}` + "\n",
+			"2 items, 0 of them without spans, 2 spans of 1 type; 2 of the 2 items of the inputs are in the truth", []string{
+				"lines 1 and 2 of the truth: the span from 1 to 5 ends after the 3 characters of the text in the inputs of the dataset; the likely " +
+					"cause: offsets count bytes, and not characters"}},
 		"spans": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,"end":2,"type":"PER"}]}` + "\n" +
 			`{"id":"2","label":[]}` + "\n", "", "2 items, 1 of them without spans, 1 span of 1 type", nil},
 	} {
@@ -104,7 +109,7 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			}
 			var known *scoring.KnownIDs
 			if test.inputs != "" {
-				known, err = scoring.ReadInputs(t.Context(), test.settings.Format, []scoring.File{file("inputs", test.inputs)})
+				known, err = scoring.ReadInputs(t.Context(), test.settings, []scoring.File{file("inputs", test.inputs)})
 				if err != nil || known == nil {
 					t.Fatal(err, known)
 				}

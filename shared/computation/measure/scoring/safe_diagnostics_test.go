@@ -30,7 +30,7 @@ func shownBlinded(t *rapid.T, s scoring.Settings, truth, run string, p public) (
 		t.Fatal(err)
 	}
 	found := evaluated.Diagnostics
-	inputs, err := scoring.ReadInputs(t.Context(), s.Format, []scoring.File{file("topics", p.inputs)})
+	inputs, err := scoring.ReadInputs(t.Context(), s, []scoring.File{file("topics", p.inputs)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (x *texts) take(file string, line, index int, array, text []byte) (fault st
 		x.list = append(x.list, s)
 	}
 	of := x.list[start:]
-	if warning := beyond(of, text); warning != "" {
+	if warning := beyond(of, sizeOf(text), ""); warning != "" {
 		x.report.Warnf(file, line, "%s", warning)
 	}
 	slices.SortFunc(of, span.compare)

@@ -8,31 +8,45 @@ import (
 	"assay/shared/language/plural"
 )
 
-// beyond returns a warning about spans that end after the last character of a text. text is nil if it is unknown.
-func beyond(list []span, text []byte) string {
-	if text == nil || len(list) == 0 {
+// textSize is the length of a text by the ways in which programs count. The zero value stands for a text that is unknown.
+type textSize struct {
+	known                    bool
+	characters, units, bytes int32 // units are those of UTF-16
+}
+
+// sizeOf returns the size of a text. text is nil if it is unknown.
+func sizeOf(text []byte) textSize {
+	if text == nil {
+		return textSize{}
+	}
+	size := textSize{known: true, characters: int32(utf8.RuneCount(text)), bytes: int32(len(text))}
+	size.units = size.characters
+	for _, r := range string(text) {
+		if r > 0xffff {
+			size.units++
+		}
+	}
+	return size
+}
+
+// beyond returns a warning about spans that end after the last character of a text. of says where the text is from.
+func beyond(list []span, text textSize, of string) string {
+	if !text.known || len(list) == 0 {
 		return ""
 	}
 	last := slices.MaxFunc(list, func(a, b span) int { return int(a.end) - int(b.end) })
-	characters := utf8.RuneCount(text)
-	if int(last.end) <= characters {
+	if last.end <= text.characters {
 		return ""
-	}
-	units := characters
-	for _, r := range string(text) {
-		if r > 0xffff {
-			units++
-		}
 	}
 	cause := ""
 	switch {
-	case int(last.end) <= units:
+	case last.end <= text.units:
 		cause = "; the likely cause: offsets count UTF-16 units, as in Java and JavaScript, and not characters"
-	case int(last.end) <= len(text):
+	case last.end <= text.bytes:
 		cause = "; the likely cause: offsets count bytes, and not characters"
 	}
-	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s", last.start, last.end,
-		plural.Count(characters, "character"), cause)
+	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s%s", last.start, last.end,
+		plural.Count(int(text.characters), "character"), of, cause)
 }
 
 // offset is the difference of a predicted span from a true one.

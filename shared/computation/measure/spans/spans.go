@@ -11,7 +11,8 @@
 //
 // In jsonl, a unit is a character. A line is an object with an id and a list of spans such as {"start": 0, "end": 4, "type": "PER"}. Spans
 // may overlap, and the list may be empty. Documents are joined by id. Characters are numbered from 0; truth and run must count characters
-// in the same way.
+// in the same way. If the member text of a line, or of a line of the inputs with the same id, has the text of the document, a span that
+// ends after it is warned of.
 //
 // Spans and tags without a type have the type _, as in seqeval.
 //

@@ -113,9 +113,9 @@ func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state Registra
 		w.ClosedReason = ClosedUnregistered
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting
-	case w.OpensAt != nil && now.Before(w.OpensAt.Time):
+	case isEarly(w.OpensAt, now):
 		w.ClosedReason = ClosedEarly
-	case w.ClosesAt != nil && !now.Before(w.ClosesAt.Time):
+	case isLate(w.ClosesAt, now):
 		w.ClosedReason = ClosedLate
 	case d.TruthVersion == 0 && !d.AwaitsTruth():
 		w.ClosedReason = ClosedNoTruth

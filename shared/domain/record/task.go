@@ -167,11 +167,14 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 // CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
-	if opens != nil && now.Before(opens.Time) {
+	if isEarly(opens, now) {
 		return problem.OutsideWindow.New("%s opens at %s.", what, opens)
 	}
-	if closes != nil && !now.Before(closes.Time) {
+	if isLate(closes, now) {
 		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes)
 	}
 	return nil
 }
+
+func isEarly(opens *Instant, now time.Time) bool { return opens != nil && now.Before(opens.Time) }
+func isLate(closes *Instant, now time.Time) bool { return closes != nil && !now.Before(closes.Time) }

@@ -46,7 +46,7 @@ func (u *Used) refuse(l limits, n int, now time.Time) error {
 			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
 				"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
 		}
-		free := madeAt(u.Recent[len(u.Recent)+n-l.perDay-1]).Add(Day)
+		free, _ := grant{u, l}.allows(n, now)
 		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
 			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free)).After(free.Sub(now))
 	}

@@ -68,6 +68,9 @@ func applyFile(c *call) {
 		a.dry, a.steps = false, nil
 		a.apply()
 	}
+	if a.dry && !c.yes("dry-run") { // Nothing was changed, and nobody asked what would be.
+		a.steps = nil
+	}
 	var lines [][]string
 	for _, s := range a.steps {
 		line := actions[s.Action][map[bool]int{true: 1}[a.dry]] + " " + s.Resource
@@ -278,9 +281,12 @@ func (a *applying) dataset(i int, taskID string) {
 			e["primaryMeasure"] = used.PrimaryMeasure
 		}
 	}
+	if a.dry && (wanted["truths"] != nil || wanted["inputs"] != nil) && named["truths"] != nil {
+		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
+	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
 	if a.err == nil {
-		a.describe(i, wanted, has, named)
+		a.describe(i)
 	}
 	for _, member := range []string{"truths", "inputs"} {
 		for _, f := range named[member] {
@@ -295,11 +301,8 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 }
 
-// describe adds to the step of a dataset what its truth has, and the advice about it. A dry run reads the truth if it or the inputs change.
-func (a *applying) describe(i int, wanted, has object, named map[string][]sent) {
-	if a.dry && (wanted["truths"] != nil || wanted["inputs"] != nil) && named["truths"] != nil {
-		a.readTruth(i, wanted, has, named["truths"], named["inputs"])
-	}
+// describe adds to the last step, of a dataset, what its truth has, and the advice about it.
+func (a *applying) describe(i int) {
 	s := &a.steps[len(a.steps)-1]
 	if a.truths[i] != nil {
 		s.Truth = a.truths[i]
@@ -320,11 +323,11 @@ func truthLines(r record.TruthReport) (lines []string) {
 	return lines
 }
 
-// readTruth refuses a truth that a built-in evaluator would refuse. It stores what the truth has, and the advice for the dataset after the
-// change.
+// readTruth refuses a truth that a built-in evaluator would refuse, before the server does, because here the files have paths. It stores
+// what the truth has, and the advice for the dataset after the change. If the settings have faults, the server names them.
 func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	s := settingsOf(wanted)
-	if measure.EvaluatorOf(s.Kind) == nil {
+	if a.err != nil || measure.EvaluatorOf(s.Kind) == nil || len(scoring.Check(s)) > 0 {
 		return
 	}
 	opened := func(list []sent) []scoring.File {

@@ -14,8 +14,10 @@ import (
 	"assay/functions/tools/fusion"
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 
 	"golang.org/x/text/runes"
@@ -50,6 +52,7 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 		}
 	}
 	c.guess = ""
+	c.ranks = r.Kind.Ranks()
 	if r.Guessed && (r.Kind.Ranks() || c.json) {
 		c.guess = r.String()
 	}
@@ -114,9 +117,11 @@ func toConvert(files []scoring.File, command func(i int) (string, error)) (names
 	return strings.Join(of, ", "), strings.Join(all, " && "), nil
 }
 
-// refused adds to the refusal of a file how the file was read, if that was guessed.
+// refused adds to the refusal of a file how the file was read, if that was guessed and another reading may be right.
 func (c *call) refused(err error) error {
-	if _, refused := errors.AsType[*offline.Refused](err); !refused || c.guess == "" {
+	refused, ok := errors.AsType[*offline.Refused](err)
+	mayBeOther := func(d measure.Diagnostic) bool { return d.Line > 0 && (!c.ranks || fields.IsOpen(d.Message)) }
+	if !ok || c.guess == "" || !slices.ContainsFunc(refused.Diagnostics, mayBeOther) {
 		return err
 	}
 	heal := fmt.Sprintf("the same command with --kind and --format, if the file, %s, is something else", c.guess)
@@ -126,11 +131,27 @@ func (c *call) refused(err error) error {
 // diagnosed returns an error if a diagnostic is an error or err is not nil. Otherwise it prints the warnings.
 func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
 	if err = offline.Refuse(found, err); err == nil {
-		for _, warning := range offline.Lines(found) {
+		for i, warning := range offline.Lines(found) {
 			p.note("%s", warning)
+			p.warned = append(p.warned, warned{found[i].Line, found[i].Message})
 		}
 	}
 	return err
+}
+
+// warnOfRun prints the warnings of a run that diagnosed has not printed before the submission.
+func (p *program) warnOfRun(found []measure.Diagnostic) {
+	for i, warning := range offline.Lines(found) {
+		if !slices.Contains(p.warned, warned{found[i].Line, found[i].Message}) {
+			p.note("%s", warning)
+		}
+	}
+}
+
+// warned identifies a warning about a file of which this machine and the server know different names.
+type warned struct {
+	line    int
+	message string
 }
 
 func validate(c *call) {
@@ -154,6 +175,8 @@ func validate(c *call) {
 	switch inAll := measure.InAll(all); {
 	case len(all) == 0:
 		lines = [][]string{{"Valid."}}
+	case !measure.HasErrors(all):
+		lines = append(lines, []string{"Valid, with " + plural.Count(measure.Faults(all), "warning") + "."})
 	case inAll != "":
 		lines = append(lines, []string{inAll})
 	}
@@ -169,8 +192,8 @@ func fuse(c *call) {
 	if s.Method != fusion.ReciprocalRank {
 		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
 	}
-	if fields := s.Check(); len(fields) > 0 {
-		c.fail(&refusal{failed, strings.Join(c.words.faults(fields), "\n"), ""})
+	if invalid := s.Check(); len(invalid) > 0 {
+		c.fail(&refusal{failed, strings.Join(c.words.faults(invalid), "\n"), ""})
 		return
 	}
 	if c.fail(c.requireTREC(nil, c.files(c.args...)...)) {

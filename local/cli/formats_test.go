@@ -39,6 +39,26 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(done, []string{"AUC", "1.0000"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"))
 }
 
+// TestValidate_SaysWhatHelps checks the verdict about a file with warnings, and that no other format is suggested for faults that another
+// one would not solve.
+func TestValidate_SaysWhatHelps(t *testing.T) {
+	p := local(t)
+	p.says(done, []string{"warning: the line has more than six fields", "Valid, with 1 warning."}, "validate",
+		p.write("long.txt", "1 Q0 a 1 2.5 x y\n1 Q0 b 2 1.5 x y\n"))
+	for name, content := range map[string]string{
+		"a pointer":    "version https://git-lfs.github.com/spec/v1\n",
+		"a web page":   "<html>\n",
+		"cut gzip":     "\x1f\x8b\x08\x00\x00",
+		"CR":           "1 Q0 a 1 2.5 x\r1 Q0 b 2 1.5 x\r",
+		"a duplicate":  "1 Q0 a 1 2.5 x\n1 Q0 a 2 1.5 x\n",
+		"a known case": "1 Q0 a 2.5 x\n",
+	} {
+		if got := p.want(fileRefused, "validate", p.write("run.txt", content)); strings.Contains(got, "is something else") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // TestForeignFiles_AreHealedByTheCommand pastes the commands that refusals name into a shell, and evaluates the converted files.
 func TestForeignFiles_AreHealedByTheCommand(t *testing.T) {
 	p := local(t)

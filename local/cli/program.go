@@ -32,6 +32,7 @@ type program struct {
 	json      bool
 	server    string // URL of the flag and later of the server in use
 	begun     bool   // arguments and flags are valid
+	warned    []warned
 }
 
 // command is a command of the program.
@@ -57,6 +58,7 @@ type call struct {
 	about          *serverInfo             // of the server, after info
 	user           *me                     // the caller, after me
 	guess          string                  // how files are read, if that was guessed
+	ranks          bool                    // whether files are read as rankings
 	opened         map[string]scoring.File // files by path, because pipes and standard input can be read only once
 	temporary      string                  // folder of files that are deleted in the end; empty if there is none
 }

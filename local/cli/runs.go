@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"assay/local/cli/client"
-	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
 	"assay/shared/language/wait"
@@ -122,9 +121,7 @@ func (c *call) report(outcomes []outcome, more [][]string) {
 			c.note("The organizers say of the run %s: %s", id, comment)
 		}
 		if state == "completed" && !c.json {
-			for _, warning := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
-				c.note("%s", warning)
-			}
+			c.warnOfRun(memberAs[[]measure.Diagnostic](o.Run, "diagnostics"))
 		}
 	}
 	c.print(outcomes, append(lines, more...)...)

@@ -129,8 +129,11 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom.says(done, []string{"completed", "Its values are shown to its team once the organizers unblind it", "Left to submit",
 		"Lakes: 4 runs, and one more at "}, "submit", task, "Lakes="+run, "--wait", "--title", "First")
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
-	ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval", "warned.txt:1: warning: "},
-		"submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
+	said := ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval",
+		"warned.txt:1: warning: "}, "submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
+	if strings.Count(said, "more than six fields") != 1 {
+		t.Errorf("the warning is not printed once:\n%s", said)
+	}
 	tom.in = `{"1": {"lake": 2.0}}`
 	tom.says(fileRefused, []string{"assay convert - --from json --to trec-run -o run.trec.txt"}, "submit", task, "Lakes=-")
 	tom.in = betterRun

@@ -14,6 +14,9 @@ const (
 )
 
 const (
+	countedFields = "the line has "
+	scorePlace    = "the fifth field is the score"
+
 	quotedFields = "fields of the line stand in quotes, which would be a part of the ids: write the file without quotes, as R does with " +
 		"quote = FALSE"
 	fieldTooMany = "a field too many seems to stand before the topic, such as the index of pandas or the row names of R: leave it out, as " +
@@ -85,11 +88,11 @@ func RunFault(parts [][]byte, n int, isFirst bool) string {
 	_, scored := ParseScore(bare[4])
 	switch {
 	case !scored && isFirst && bytes.EqualFold(bare[4], []byte("score")):
-		faults = append(faults, ScoreFault(bare[4], "the fifth field is the score"), "the line seems to name the fields: leave it out")
+		faults = append(faults, ScoreFault(bare[4], scorePlace), "the line seems to name the fields: leave it out")
 	case isShifted(bare, n):
 		faults = append(faults, fieldTooMany)
 	case !scored:
-		faults = append(faults, ScoreFault(bare[4], "the fifth field is the score"))
+		faults = append(faults, ScoreFault(bare[4], scorePlace))
 	}
 	return strings.Join(faults, "; ")
 }
@@ -138,6 +141,13 @@ func QrelsFault(parts [][]byte, layout string) string {
 		faults = append(faults, GradeFault(bare[3]))
 	}
 	return strings.Join(faults, "; ")
+}
+
+// IsOpen reports whether a fault of a line names no cause. The file may have another format.
+func IsOpen(fault string) bool {
+	counted := strings.HasPrefix(fault, countedFields) && !strings.Contains(fault, ";")
+	return counted || strings.HasPrefix(fault, "the score ") && strings.HasSuffix(fault, scorePlace) ||
+		strings.HasPrefix(fault, "the grade ") && !strings.Contains(fault, ";")
 }
 
 // missingField names the field that a line with a field too few probably lacks, in a clause that begins with a semicolon, or returns "".

@@ -49,10 +49,10 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	if fault := otherNotation(parts[0], layout); fault != "" {
 		return fault
 	}
-	fault := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts))
+	fault := fmt.Sprintf(countedFields+"only %d of %d fields: ", n, len(parts))
 	cause := ""
 	if n > len(parts) {
-		fault = fmt.Sprintf("the line has more than %d fields: ", len(parts))
+		fault = fmt.Sprintf(countedFields+"more than %d fields: ", len(parts))
 	}
 	isRun := n > 1 && IsQ0(parts[1])
 	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {

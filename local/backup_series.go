@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -22,6 +23,9 @@ type destination struct {
 	keepDays int    // in a series, the age in days from which older backups are removed; 0: never
 }
 
+// maxKeepDays is about a hundred years. Instants overflow with a very large number of days.
+const maxKeepDays = 36_500
+
 // check completes the flags -to, -in and -keep-days.
 func (d *destination) check() error {
 	switch {
@@ -29,6 +33,8 @@ func (d *destination) check() error {
 		return errors.New("give either -to, the folder for the backup, or -in, the folder of all backups")
 	case d.keepDays < 0:
 		return errors.New("-keep-days must be 0 or more")
+	case d.keepDays > maxKeepDays:
+		return fmt.Errorf("-keep-days must be at most %d; 0 keeps all backups", maxKeepDays)
 	case d.keepDays > 0 && d.series == "":
 		return errors.New("-keep-days needs -in: only backups that -in has named are removed")
 	}
@@ -56,18 +62,35 @@ func destinationOf(r *http.Request) destination {
 	return destination{folder: r.FormValue("to"), series: r.FormValue("in"), keepDays: days}
 }
 
-// removeInterrupted removes the interrupted backups of the data in a series.
+// settledAge is the age from which a folder without a marker is no backup that another server begins or completes.
+const settledAge = time.Hour
+
+// removeInterrupted removes the interrupted backups of the data in a series. Several servers may share a series. A folder without a marker
+// names no data, so it is only removed when nothing has changed in it for settledAge.
 func (s *backupSource) removeInterrupted(series string) error {
 	there, err := os.ReadDir(series)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, entry := range there {
-		if strings.HasSuffix(entry.Name(), incompleteSuffix) {
-			err = errors.Join(err, s.removeIfInterrupted(filepath.Join(series, entry.Name())))
+		if !entry.IsDir() || !strings.HasSuffix(entry.Name(), incompleteSuffix) {
+			continue
+		}
+		folder := filepath.Join(series, entry.Name())
+		if isSettled(folder) {
+			err = errors.Join(err, s.removeIfInterrupted(folder))
 		}
 	}
 	return err
+}
+
+// isSettled reports whether a folder has a marker, or has not changed for settledAge.
+func isSettled(folder string) bool {
+	if _, err := os.Stat(filepath.Join(folder, incompleteMarker)); err == nil {
+		return true
+	}
+	changed, err := os.Stat(folder)
+	return err == nil && time.Since(changed.ModTime()) > settledAge
 }
 
 // removeIfInterrupted removes a folder with an interrupted backup of the data. A marker of other data belongs to another server, which may

@@ -48,10 +48,17 @@ func TestBackup_Series(t *testing.T) {
 		"renamed by nobody" + incompleteSuffix + "/" + tableFile: "",
 		"other" + incompleteSuffix + "/" + incompleteMarker:      "/elsewhere",
 		"notes" + incompleteSuffix + "/text":                     "mine",
+		"at work" + incompleteSuffix + "/" + tableFile:           "of another server",
+		"file" + incompleteSuffix:                                "mine",
 	} {
 		writeBelow(t, series, path, content)
 	}
-	kept := []string{recent, daysAgo(36)[:10], "other" + incompleteSuffix, "notes" + incompleteSuffix}
+	settled := time.Now().Add(-2 * settledAge)
+	if err := os.Chtimes(filepath.Join(series, "renamed by nobody"+incompleteSuffix), settled, settled); err != nil {
+		t.Fatal(err)
+	}
+	kept := []string{recent, daysAgo(36)[:10], "other" + incompleteSuffix, "notes" + incompleteSuffix, "at work" + incompleteSuffix,
+		"file" + incompleteSuffix}
 	var calls sync.WaitGroup
 	for range 3 {
 		calls.Go(func() {
@@ -72,10 +79,11 @@ func TestBackup_Series(t *testing.T) {
 // The command refuses destinations that contradict each other.
 func TestBackup_Destination(t *testing.T) {
 	for want, args := range map[string][]string{
-		"give either -to":      {},
-		"give either -to,":     {"-to", "a", "-in", "b"},
-		"-keep-days needs -in": {"-to", "a", "-keep-days", "3"},
-		"-keep-days must be 0": {"-in", "a", "-keep-days", "-3"},
+		"give either -to":                               {},
+		"give either -to,":                              {"-to", "a", "-in", "b"},
+		"-keep-days needs -in":                          {"-to", "a", "-keep-days", "3"},
+		"-keep-days must be 0":                          {"-in", "a", "-keep-days", "-3"},
+		"-keep-days must be at most 36500; 0 keeps all": {"-in", "a", "-keep-days", "9223372036854775807"},
 	} {
 		if _, err := runBackup(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", args, err, want)

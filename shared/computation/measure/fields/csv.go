@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,6 +52,11 @@ func (r *Records) Header() (line int, header []string) {
 		r.errorf(r.text.line, lines.BareCRFault)
 		return 0, nil
 	}
+	if separatorLine.Match(first) {
+		r.ended = true
+		r.errorf(r.text.line, "the line names the separator of fields for a spreadsheet; delete it, so that the names of the fields come first")
+		return 0, nil
+	}
 	r.r.Comma = separatorOf(string(first), r.wanted)
 	line, header, fault := r.read()
 	if fault != "" && bytes.HasPrefix(bytes.TrimSpace(r.text.text), []byte{'{'}) {
@@ -62,6 +68,9 @@ func (r *Records) Header() (line int, header []string) {
 	}
 	return line, header
 }
+
+// separatorLine matches a line before the names of fields that only Excel reads.
+var separatorLine = regexp.MustCompile(`^(?i)"?sep=.?"?[,;\t]?\s*$`)
 
 // Separator returns the character that separates the fields. It is known after Header.
 func (r *Records) Separator() rune { return r.r.Comma }

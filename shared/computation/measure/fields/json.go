@@ -201,7 +201,7 @@ func jsonHint(text []byte, offset int) string {
 		return "; JSON has double quotes, so write it with json.dumps and not with print or str"
 	case slices.ContainsFunc([]string{"NaN", "Infinity", "nan", "inf"}, func(word string) bool { return bytes.HasPrefix(rest, []byte(word)) }),
 		bytes.HasPrefix(rest, []byte("Inf")), offset > 1 && bytes.HasPrefix(text[offset-2:], []byte("-I")):
-		return "; JSON has no NaN and no Infinity: write a number, or leave the item out"
+		return "; JSON has no NaN and no Infinity: write a finite number in its place"
 	case bytes.HasPrefix(rest, []byte("None")), bytes.HasPrefix(rest, []byte("True")), bytes.HasPrefix(rest, []byte("False")):
 		return "; JSON has null, true and false: write it with json.dumps"
 	case offset >= len(text) && text[len(text)-1] != '}':

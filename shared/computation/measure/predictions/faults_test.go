@@ -39,7 +39,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		want    []string
 	}{
 		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
-			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
+			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}; it looks like CSV: write the file as JSON ` +
+				"lines, with such an object in each line, or convert it with assay convert",
 			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line; ` +
 				"an object over several lines has to be on one, and a file whose last line is cut short has to be written again",
 		}},
@@ -61,7 +62,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 				`run:1 error: the object has no "label"; expected it in every line`,
 				`run:2 error: the object has no "label", only "id"; expected it in every line`,
 				`run:3 error: "id" is null; expected a string or number`,
-				`run:3 error: "label" is an array; expected a string or number or true or false`,
+				`run:3 error: "label" is an array; expected a string or number or true or false` + unbracketed,
 				`run:4 error: "id" is true; expected a string or number`,
 				`run:4 error: "label" is an object; expected a string or number or true or false`,
 				`run:5 error: the object has "la\u0062el" twice; expected it once`,
@@ -223,4 +224,25 @@ func numbered(n int) string {
 		fmt.Fprintf(&text, "%d,x\n", i)
 	}
 	return text.String()
+}
+
+// unbracketed ends the fault of an array in the place of one value.
+const unbracketed = "; each id has one value, so write it without brackets"
+
+// TestReadRun_NamesTablesOfPandas names the form of a table on one line, which is no file of JSON lines.
+func TestReadRun_NamesTablesOfPandas(t *testing.T) {
+	for form, text := range map[string]string{
+		"columns": `{"id":{"0":"a","1":"b"},"label":{"0":"x","1":"y"}}`,
+		"split":   `{"columns":["id","label"],"index":[0,1],"data":[["a","x"],["b","y"]]}`,
+		"table":   `{"schema":{"fields":[]},"data":[{"index":0,"id":"a","label":"x"}]}`,
+		"index":   `{"0":{"id":"a","label":"x"},"1":{"id":"b","label":"y"}}`,
+	} {
+		var report measure.Report
+		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"}
+		if _, err := ReadGold(t.Context(), format, Labels, []measure.File{measuretest.File("run", text)}, &report); err != nil {
+			t.Error(err)
+		}
+		measuretest.Expect(t, report.Diagnostics(), "run:1 error: the line is a whole table in the form \""+form+
+			`" of pandas; expected an object for each id; write it with to_json(orient="records", lines=True)`)
+	}
 }

@@ -222,7 +222,7 @@ func (f *file) unnamed(header []string, field string) string {
 
 // readJSONL reads one JSON object a line.
 func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
-	expected := fmt.Sprintf("like {%q: ..., %q: ...}", f.format.IDField, f.format.ValueField)
+	expected := "like " + f.sample()
 	var id, value, text []byte
 	member := func(key, raw []byte) (fault string) {
 		var into *[]byte
@@ -248,10 +248,16 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
 		if fault != "" {
-			f.errorf(e.line, "%s", fault)
+			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text()))
 		}
 		if !found {
 			continue
+		}
+		if e.line == 1 && !readable(id, value) {
+			if fault := pandasForm(in.Text(), fieldsOf(f.format)); fault != "" {
+				f.errorf(e.line, "%s", fault)
+				return
+			}
 		}
 		if len(text) > 0 && text[0] == '"' {
 			e.text, _ = fields.Text(TextField, text, valueKinds[Texts])
@@ -264,6 +270,11 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 			return
 		}
 	}
+}
+
+// readable reports whether the raw values of an object can be an id and its value.
+func readable(id, value []byte) bool {
+	return len(id) > 0 && len(value) > 0 && id[0] != '{'
 }
 
 // setMember reads the value of an example from its raw value.
@@ -304,7 +315,14 @@ func (f *file) member(in *lines.Reader, field string, raw []byte, kinds []string
 		f.errorf(in.Number(), "the object has no %q%s; expected it in every line%s", field, only, hint)
 		return nil, false
 	}
-	return f.content(in.Number(), field, raw, kinds)
+	text, fault := fields.Text(field, raw, kinds)
+	if fault != "" && raw[0] == '[' {
+		fault += "; each id has one value, so write it without brackets"
+	}
+	if fault != "" {
+		f.errorf(in.Number(), "%s", fault)
+	}
+	return text, fault == ""
 }
 
 // content returns the text of a raw value. It reports a value of none of the kinds.

@@ -182,7 +182,7 @@ func (s *scores) areProbabilities(f *file, e example) bool {
 	sum := 0.0
 	for _, x := range e.scores {
 		if x < 0 || x > 1 {
-			f.errorf(e.line, "the score %v is no probability; expected a number from 0 to 1, which measures of the dataset need", x)
+			f.errorf(e.line, "the score %v is no probability; expected a number from 0 to 1, which some of the measures need", x)
 			return false
 		}
 		sum += x
@@ -203,6 +203,6 @@ func (s *scores) reportSum(f *file, e example, sum float64) {
 	}
 	s.sumReported = true
 	names := lists.Map(e.labels, func(class []byte) string { return string(class) })
-	f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",
+	f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which some of the measures need",
 		fields.JoinFirst(names, len(names)), sum)
 }

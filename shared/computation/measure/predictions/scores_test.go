@@ -44,7 +44,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`{"id":"b","label":{"":1}}`, []string{
 			`run:1 error: "label" is a string; expected a number: write it without quotes`,
 			`run:2 error: "label" has no class; expected a score for each`,
-			`run:3 error: "label" is an array; expected a number or object`,
+			`run:3 error: "label" is an array; expected a number or object` + unbracketed,
 			`run:3 error: the id "b" was given before, on line 2; expected every id once (lines 3 and 4)`,
 			`run:4 error: "label" is empty; expected a value`}},
 		"no column of a class": {measure.CSV, "id,z,x\na,0.3,0.7\nb,0.5,0.6\n", []string{

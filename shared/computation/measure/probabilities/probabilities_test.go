@@ -238,10 +238,10 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 		want []string
 	}{
 		{"id,value\n1,1.5\n2,-2\n", []string{
-			"scores.csv:2 error: the score 1.5 is no probability; expected a number from 0 to 1, which measures of the dataset need",
-			"scores.csv:3 error: the score -2 is no probability; expected a number from 0 to 1, which measures of the dataset need"}},
+			"scores.csv:2 error: the score 1.5 is no probability; expected a number from 0 to 1, which some of the measures need",
+			"scores.csv:3 error: the score -2 is no probability; expected a number from 0 to 1, which some of the measures need"}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.33,0.66\n", []string{
-			`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; expected probabilities that sum to 1, which measures of the dataset need`}},
+			`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; expected probabilities that sum to 1, which some of the measures need`}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.1,0.2\n", []string{`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; …`}}, // only the first is reported
 		{"id,no,yes\n1,0.5,0.5\n2,0.1,0.2\n", []string{`scores.csv:3 error: the scores of the classes "no", "yes" sum to 0.3; …`}},
 	} {

@@ -136,8 +136,9 @@ func TestComputation_ReportsFaults(t *testing.T) {
 	long := strings.Repeat("word ", 20_000)
 	many := strings.Repeat(`"",`, 100) + `""`
 	for name, c := range map[string]struct{ truth, run, want string }{
-		"array in a run": {`{"id":1,"text":"a"}`, `{"id":1,"text":["a"]}`, `run:1 error: "text" is an array; expected a string`},
-		"no text":        {`{"id":1,"text":"a"}`, `{"id":1,"text":null}`, `run:1 error: "text" is null; expected a string`},
+		"array in a run": {`{"id":1,"text":"a"}`, `{"id":1,"text":["a"]}`, `run:1 error: "text" is an array; expected a string; each id has ` +
+			"one value, so write it without brackets"},
+		"no text": {`{"id":1,"text":"a"}`, `{"id":1,"text":null}`, `run:1 error: "text" is null; expected a string`},
 		"array of numbers": {`{"id":1,"text":["a",1]}`, "",
 			`truth:1 error: "text" is a number; expected a string`},
 		"array in an array": {`{"id":1,"text":[["a"]]}`, "", `truth:1 error: "text" is an array; expected a string`},

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestEval_NamesTheCauseOfWrongFiles evaluates files as other programs and mistakes leave them. Each message says how to heal the file.
 func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
@@ -55,6 +58,10 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"labels for numbers":       {fileRefused, "RMSE", "id,label\n1,x\n2,y\n", `"label" is "x"; expected a number`},
 		"columns of labels":        {fileRefused, "HammingLoss", "id,a,b\n1,1,0\n", "--from csv --id id --value labels --to jsonl"},
 		"a list of Python":         {fileRefused, "HammingLoss", "id,labels\n1,['a']\n", "is a list as Python prints it; join its labels with |"},
+		"a form of pandas":         {fileRefused, "BLEU", `{"id":{"0":"1"},"text":{"0":"a b"}}`, `to_json(orient="records", lines=True)`},
+		"a split form of pandas":   {fileRefused, "BLEU", `{"columns":["id"],"index":[0],"data":[["1"]]}`, `to_json(orient="records", lines=True)`},
+		"a line for Excel":         {fileRefused, "RMSE", "sep=;\nid;value\n1;1,5\n2;2\n", "names the separator of fields for a spreadsheet; delete it"},
+		"other fields in CSV":      {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: write the file as JSON lines"},
 		"another minus":            {fileRefused, "RMSE", "id,value\n1,\u22121.5\n2,2\n", "write -1.5"},
 		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
 	} {
@@ -63,4 +70,17 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 			p.says(c.code, []string{c.want}, "eval", truth, p.write("run", c.run), c.measure)
 		})
 	}
+}
+
+// TestEval_GuessesTheKindFromTheTruth evaluates files whose kind no measure names. The values of the truth and the names of fields tell it.
+func TestEval_GuessesTheKindFromTheTruth(t *testing.T) {
+	const labels, clusters = `{"id":"1","label":"x"}` + "\n", `{"id":"1","cluster":"x"}` + "\n" + `{"id":"2","cluster":"y"}` + "\n"
+	p := local(t)
+	truth := p.write("truth", labels)
+	p.says(fileRefused, []string{`run:1: error: "label" is an array`, "write it without brackets"}, "eval", truth,
+		p.write("run", `{"id":"1","label":["x"]}`))
+	truth = p.write("truth", clusters)
+	p.says(done, []string{"for clustering", "ARI"}, "eval", truth, p.write("run", strings.ReplaceAll(clusters, ":\"x", ":\"z")))
+	p.says(fileRefused, []string{"--kind clustering", "--to-value cluster"}, "eval", truth,
+		p.write("run", strings.ReplaceAll(clusters, "cluster", "label")))
 }

@@ -45,8 +45,9 @@ const wordsOfLabel = 4
 // Usual names of fields, in the order of preference.
 var (
 	idNames    = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid"}
-	valueNames = []string{"label", "labels", "prediction", "predicted", "class", "value", "score", "y", "output", "answer", "text", "summary",
-		"translation"}
+	valueNames = []string{"label", "labels", "prediction", "predicted", "class", "cluster", "cluster_id", "value", "score", "y", "output",
+		"answer", "text", "summary", "translation"}
+	clusterNames = []string{"cluster", "clusters", "cluster_id"}
 )
 
 // Of guesses the format of the file. kind is the known kind of evaluator, or empty. Kinds of rankings have only one format. Of two fields,
@@ -109,6 +110,9 @@ func kindOf(format measure.Format, value any) measure.Kind {
 		return measure.Multilabel
 	case map[string]any:
 		return measure.Probabilities
+	}
+	if usualName([]string{format.ValueField}, clusterNames, "") != "" {
+		return measure.Clustering
 	}
 	text := fmt.Sprint(value)
 	if _, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {

@@ -28,7 +28,9 @@ func (v Values) Has(kind measure.Kind, f measure.Format) bool {
 }
 
 // IsWhole reports whether the file has the fields of its own format. Others were named by default.
-func (v Values) IsWhole(kind measure.Kind) bool { return v.names == nil || v.marked || v.Has(kind, v.Format) }
+func (v Values) IsWhole(kind measure.Kind) bool {
+	return v.names == nil || v.marked || v.Has(kind, v.Format)
+}
 
 // AreLike reports whether the fields are those of a format with other capitals, or have usual names.
 func (v Values) AreLike(f measure.Format) bool {
@@ -87,6 +89,9 @@ func isDictionary(head []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(head, &members) != nil || len(members) < 3 {
 		return false
+	}
+	if members["data"] != nil && (members["columns"] != nil || members["schema"] != nil) {
+		return false // a table of pandas
 	}
 	for name := range members {
 		if slices.ContainsFunc(idNames, func(usual string) bool { return strings.EqualFold(usual, name) }) {

@@ -107,6 +107,8 @@ func kindOfBoth(truth, run detection.Guess) measure.Kind {
 		return run.Kind
 	case truth.Kind == measure.Classification && run.Kind == measure.Regression && !truth.Number:
 		return measure.Probabilities // labels and scores
+	case truth.Kind == measure.Classification && run.Kind == measure.Multilabel && truth.Format.Kind == measure.JSONL:
+		return truth.Kind // each label is no array
 	case truth.Kind == measure.Classification:
 		return run.Kind
 	}

@@ -48,7 +48,7 @@ func limited(t *testing.T) (s *server, olga, tom *person) {
 func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 	_, _, tom := limited(t)
 	run, better := tom.write("run.txt", goodRun), tom.write("better.txt", betterRun)
-	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04")
+	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST")
 	got := tom.says(done, []string{
 		"tom submits to Lakes, dataset Ponds and Rivers, for the team tom.\n",
 		"Ponds takes runs until " + end + ". Left to submit: 2 runs. Its runs start blinded: nobody but the organizers sees their scores",

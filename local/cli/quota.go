@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 )
@@ -110,41 +111,54 @@ func takesRuns(q record.DatasetQuota) string {
 func listDatasets(c *call, task object) {
 	list := all[object](c, datasetsOf(task))
 	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs"
-	var q record.Quota
+	var r object
 	if len(list) > 0 {
-		q = c.knownQuota(task)
+		r = c.knownRegistration(task)
 	}
+	q := memberAs[record.Quota](r, "quota")
 	if len(q.Datasets) == 0 {
 		c.table(list, noDataset, columns)
 		return
 	}
+	waits := false // for the team to accept the terms
 	for _, d := range list {
-		if of, known := ofDataset(q, d); known {
-			d["quota"] = objectOf(of)
-			if !c.json {
-				d["takesRuns"] = takesRuns(of)
-			}
+		of, known := ofDataset(q, d)
+		if !known {
+			continue
+		}
+		d["quota"] = objectOf(of)
+		if c.json {
+			continue
+		}
+		d["takesRuns"] = takesRuns(of)
+		if of.Open && lacksTerms(task, r) {
+			waits = true
+			d["takesRuns"] = "no, accept the terms"
 		}
 	}
 	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")
+	if waits && c.err == nil {
+		c.note("The terms of %s have changed, and your team has not accepted them. To read them: assay join %s. To accept them: "+
+			"assay join %s --accept-terms", task.text("name"), offline.Quoted(c.arg(0)), offline.Quoted(c.arg(0)))
+	}
 }
 
 const noDataset = "The task has no dataset yet."
 
-// knownQuota returns the quota of the caller's team in the task. It is empty for callers who are not signed in or have no team. An error is
+// knownRegistration returns the caller's registration for the task. It is nil for callers who are not signed in or have no team. An error is
 // no reason to list no datasets.
-func (c *call) knownQuota(task object) (q record.Quota) {
+func (c *call) knownRegistration(task object) object {
 	if c.err != nil {
-		return q
+		return nil
 	}
 	if token, err := c.Token(c.ctx, false); token == "" || err != nil {
-		return q
+		return nil
 	}
-	q = memberAs[record.Quota](c.registration(task), "quota")
+	r := c.registration(task)
 	if c.ctx.Err() == nil {
 		c.err = nil
 	}
-	return q
+	return r
 }
 
 // objectOf returns a value in the form of the API.

@@ -44,9 +44,9 @@ func submit(c *call, task object) {
 	case c.yes("baseline"):
 		c.validFor(datasets, files)
 		c.tellBaseline(task, datasets)
-	case registered == nil:
-		c.validFor(datasets, files) // A faulty file registers nobody.
-		open = c.tellTeam(task, nil, datasets)
+	case registered == nil, lacksTerms(task, registered):
+		c.validFor(datasets, files) // A faulty file registers nobody, and accepts no terms.
+		open = c.tellTeam(task, registered, datasets)
 	default:
 		open = c.tellTeam(task, registered, datasets)
 		if open {

@@ -103,13 +103,18 @@ func (c *call) teamChanges(r object) map[string]any {
 	return difference(wanted, merged(r, object{"affiliation": "", "contact": "", "anonymous": false}))
 }
 
+// lacksTerms reports whether a registration has not accepted the current terms of its task.
+func lacksTerms(task, r object) bool {
+	terms := memberAs[record.Terms](task, "terms")
+	return terms.Text != "" && terms.Version != memberAs[int64](r, "acceptedTerms")
+}
+
 // changeTeam changes a registration, and accepts changed terms of the task.
 func (c *call) changeTeam(task, r object, changes map[string]any) object {
-	patch := maps.Clone(changes)
-	if terms, _ := task["terms"].(map[string]any); terms != nil && r["acceptedTerms"] != terms["version"] {
-		if version := c.acceptedTerms(terms); version != nil {
-			patch["acceptedTerms"] = version
-		}
+	patch := map[string]any{}
+	maps.Copy(patch, changes)
+	if lacksTerms(task, r) {
+		patch["acceptedTerms"] = c.acceptedTerms(task["terms"])
 	}
 	if len(patch) == 0 || c.err != nil {
 		return r

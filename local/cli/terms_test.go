@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTerms_ThatChangedAreAcceptedFirst changes the terms of a task with a team. Its submissions are refused with the new terms, and the
+// datasets say so, until the team accepts them.
+func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	withTerms := func(text string) string {
+		return olga.write("task.yaml", strings.Replace(taskFile, "  submissions:", "  terms: {text: "+text+"}\n  submissions:", 1))
+	}
+	olga.want(done, "apply", withTerms("Cite us."))
+	tom.want(done, "join", "Lake search", "--accept-terms")
+	olga.want(done, "apply", withTerms("Cite us twice."))
+
+	run := tom.write("run.txt", goodRun)
+	tom.says(done, []string{"no, accept the terms", "assay join 'Lake search' --accept-terms"}, "datasets", "Lake search")
+	tom.says(notFound, []string{"Cite us twice.", "Try: the same command with --accept-terms"}, "submit", "Lake search", "Rivers="+run)
+	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
+	tom.want(fileRefused, "submit", "Lake search", "Rivers="+bad, "--accept-terms")
+	tom.says(done, []string{"no, accept the terms"}, "datasets", "Lake search")
+	tom.says(done, []string{"Submitted"}, "submit", "Lake search", "Rivers="+run, "--accept-terms")
+	if got := tom.want(done, "datasets", "Lake search"); strings.Contains(got, "accept") {
+		t.Errorf("terms that the team has accepted are asked for:\n%s", got)
+	}
+}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"assay/local/cli/client"
+	"assay/shared/domain/record"
 )
 
 var (
@@ -107,11 +110,26 @@ func (c *call) failUnknown(kind, text string, known []object) {
 // modes has words for the modes of registration.
 var modes = map[any]string{"open": "open", "approval": "by approval", "closed": "by invitation"}
 
+// registers says how users register for a task, and from when or until when.
+func registers(task object) string {
+	rules := memberAs[record.RegistrationRules](task, "registration")
+	mode, now := fmt.Sprint(modes[string(rules.Mode)]), time.Now()
+	switch {
+	case rules.Mode == record.Closed:
+		return mode
+	case rules.OpensAt != nil && now.Before(rules.OpensAt.Time):
+		return mode + " from " + localTime(rules.OpensAt)
+	case rules.ClosesAt != nil && !now.Before(rules.ClosesAt.Time):
+		return "closed since " + localTime(rules.ClosesAt)
+	}
+	return mode + until(rules.ClosesAt)
+}
+
 func listTasks(c *call) {
 	list := all[object](c, client.Query(client.Path("tasks"), "filter[name]", c.arg(0)))
 	if !c.json {
 		for _, task := range list {
-			task["takes"] = modes[task.member("registration.mode")]
+			task["takes"] = registers(task)
 		}
 	}
 	c.table(list, "There is no such task that you may see.", "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE submissions.closesAt")
@@ -137,6 +155,17 @@ func (c *call) me() me {
 		c.user = &who
 	}
 	return *c.user
+}
+
+// organizes reports whether the caller is a member of the organizer of a task. Callers who are not signed in are none.
+func (c *call) organizes(task object) bool {
+	if c.err != nil {
+		return false
+	}
+	if token, err := c.Token(c.ctx, false); token == "" || err != nil {
+		return false
+	}
+	return slices.ContainsFunc(c.me().Memberships, func(m membership) bool { return m.OrganizerID == task.text("organizerId") })
 }
 
 // name returns the name of the user or, without one, the id.

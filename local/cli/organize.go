@@ -13,7 +13,14 @@ import (
 
 func listRegistrations(c *call, task object) {
 	state := c.choice("state", []string{"pending", "accepted", "rejected"})
-	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", state), "Nobody takes part yet.",
+	empty := "No registration is listed. Only the organizers see all registrations; you see only your own team and the public ones."
+	if c.organizes(task) {
+		empty = "Nobody takes part yet."
+		if state != "" {
+			empty = "No registration is " + state + "."
+		}
+	}
+	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", state), empty,
 		"ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS members")
 }
 

@@ -55,7 +55,7 @@ func applyFile(c *call) {
 		c.fail(err)
 		return
 	}
-	d, err := readDeclared(c.files(cmp.Or(c.arg(0), "task.yaml"))[0])
+	d, err := readDeclared(c.files(c.arg(0))[0])
 	if err != nil {
 		c.fail(&refusal{fileRefused, err.Error(), "assay apply --schema"})
 		return

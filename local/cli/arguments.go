@@ -36,11 +36,27 @@ func (c command) checkArgs(cmd *cobra.Command, args []string) error {
 		args[len(names)])
 }
 
+// oneFile requires one argument, unless the flag --schema asks for the form of the file.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if asked, _ := cmd.Flags().GetBool("schema"); asked {
+		return cobra.MaximumNArgs(1)(cmd, args)
+	}
+	return cobra.ExactArgs(1)(cmd, args)
+}
+
 // without lists flags that do nothing without another flag.
 var without = map[string]string{"timeout": "wait", "complete": "trec", "level": "trec", "judged": "trec", "no-summary": "trec"}
 
-// checkFlags refuses flags that would do nothing.
+// opposites lists pairs of flags that contradict each other.
+var opposites = map[string]string{"publish": "unpublish", "blind": "unblind", "image": "repository", "with-token": "device"}
+
+// checkFlags refuses flags that would do nothing, and flags that contradict each other.
 func checkFlags(flags *pflag.FlagSet) error {
+	for name, opposite := range opposites {
+		if flags.Changed(name) && flags.Changed(opposite) {
+			return &refusal{failed, fmt.Sprintf("--%s does not go with --%s.", name, opposite), "the same command with only one of both"}
+		}
+	}
 	for name, needed := range without {
 		if flags.Changed(name) && flags.Lookup(needed) != nil && !flags.Changed(needed) {
 			return &refusal{failed, fmt.Sprintf("--%s does nothing without --%s.", name, needed), "the same command with both, or with neither"}

@@ -113,7 +113,7 @@ var groups = []struct {
 			}},
 	}},
 	{"Organizing:", []command{
-		{use: "apply FILE", short: "Make a task what a YAML or JSON file says", args: cobra.MaximumNArgs(1), run: applyFile,
+		{use: "apply FILE", short: "Make a task what a YAML or JSON file says", args: oneFile, run: applyFile,
 			more:    "With its ground truths and inputs. What the file does not name stays as it is, and nothing is deleted.",
 			example: "  assay apply task.yaml --dry-run\n  assay apply task.yaml",
 			flags: func(f *pflag.FlagSet) {

@@ -9,6 +9,7 @@ import (
 
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
 
@@ -86,11 +87,17 @@ func (c *call) saved(path string) string {
 	if head, _ := content.Peek(2); string(head) == "\x1f\x8b" {
 		path += ".gz"
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
-	if c.fail(err) {
-		return path
-	}
-	_, err = content.WriteTo(f)
-	c.fail(errors.Join(err, f.Close()))
+	c.fail(save(path, content, record.MaxFileBytes))
 	return path
+}
+
+// save writes the content to a new file. Of longer content than most bytes it writes one byte more, so that the file is refused for its
+// size: standard input may be endless.
+func save(path string, content io.Reader, most int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, io.LimitReader(content, most+1))
+	return errors.Join(err, f.Close())
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -40,4 +42,21 @@ func testPreviewOfFiles(olga *person, labels string) {
 	}
 	olga.write("labels.csv", labels)
 	olga.says(done, []string{"unchanged dataset Songs"}, "apply", "-")
+}
+
+// endless is a text without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// Endless standard input fills no disk. Its file is one byte too large, so that it is refused.
+func TestStdin_SavesAtMostOneByteTooMany(t *testing.T) {
+	const most = 100_000
+	path := filepath.Join(t.TempDir(), "stdin.txt")
+	if err := save(path, endless{}, most); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != most+1 {
+		t.Errorf("%v, %v", info, err)
+	}
 }

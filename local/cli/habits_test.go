@@ -299,8 +299,8 @@ func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	olga.want(done, "apply", file)
 	olga.says(done, []string{"unchanged dataset Lakes"}, "apply", file)
 	olga.write("qrels.txt", strings.Repeat("1 0 1 a\n", 120))
-	refused := olga.says(fileRefused, []string{"qrels.txt:1: error: ", "document and grade seem to be exchanged", "120 faults in all."}, "apply",
-		file)
+	refused := olga.says(fileRefused, []string{"qrels.txt:1: error: ", "document and grade seem to be exchanged", "120 faults in all."},
+		"apply", file)
 	if strings.Contains(refused, "would") {
 		t.Errorf("a refused file says\n%s", refused)
 	}

@@ -25,8 +25,9 @@ import (
 //	jsonl  {"id":"1","label":"a"}
 //	json   [{"id":"1","label":"a"}] or {"1":"a"}, which is only read
 //
-// In csv, labels of multilabel have a separator between them, or a column for each label with 1 and 0. Scores of several labels are columns.
-// In jsonl they are an array and an object. Values that the kind cannot have are faults, and other fields are left out with a warning.
+// In csv, labels of multilabel have a separator between them, or a column for each label with 1 and 0. Scores of several labels are
+// columns. In jsonl they are an array and an object. Values that the kind cannot have are faults, and other fields are left out with a
+// warning.
 type Values struct {
 	Kind measure.Kind // of the evaluator
 	From measure.Format

@@ -38,7 +38,9 @@ func Foreign(kind *conversion.Kind, file scoring.File) (command string, err erro
 // ForeignValues returns the command that converts a file of values, such as labels, into the format. It is empty for files that have the
 // format, and for files that cannot be converted. If anyNames, the file may have other names of fields. If the command would refuse the
 // file, the error is a Refused with the faults.
-func ForeignValues(ctx context.Context, kind measure.Kind, format measure.Format, anyNames bool, file scoring.File) (command string, err error) {
+func ForeignValues(
+	ctx context.Context, kind measure.Kind, format measure.Format, anyNames bool, file scoring.File,
+) (command string, err error) {
 	v, ok, err := detection.ValuesOf(kind, file)
 	if err != nil || !ok || !measure.HasFields(format.Kind) || kind == measure.Spans {
 		return "", err

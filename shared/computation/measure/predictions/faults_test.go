@@ -210,7 +210,9 @@ func TestReadRun_CountsEachMissingId(t *testing.T) {
 			_, report := readRun(t, truth, measuretest.File("run", "id,label\n"+c.run))
 			all := report.Diagnostics()
 			start, cut := strings.CutSuffix(c.first, "…")
-			if measure.Faults(all) != c.want || report.Errors() != c.want || !(all[0].Message == c.first || cut && strings.HasPrefix(all[0].Message, start)) {
+			first := all[0].Message
+			explained := first == c.first || cut && strings.HasPrefix(first, start)
+			if measure.Faults(all) != c.want || report.Errors() != c.want || !explained {
 				t.Errorf("%d faults: %q", measure.Faults(all), measuretest.Lines(all))
 			}
 		})

@@ -341,8 +341,8 @@ func (r *repeats) trim() {
 	r.list = r.list[:most]
 }
 
-// report adds an error for each repeated document that is kept, and counts the others. The hint ends the message. It returns the first error,
-// if there is one.
+// report adds an error for each repeated document that is kept, and counts the others. The hint ends the message. It returns the first
+// error, if there is one.
 func (r *repeats) report(files []string, report *measure.Report, hint string) (first measure.Diagnostic, found bool) {
 	r.trim()
 	latest := map[int]measure.Diagnostic{} // by file

@@ -19,6 +19,8 @@ func settingsOf(kind measure.Kind, format string, measures ...string) scoring.Se
 
 const topicsFile = `{"qid":"t1","query":"deep lakes"}` + "\n" + `{"qid":"t2","query":"long rivers"}` + "\n"
 
+const unscoredSubtopics = "; not scored against itself, because the best ranking of documents with subtopics is not computed"
+
 // TestPortray_TellsWhatATruthHas has truths of all kinds. A want that ends with … is the beginning of a warning.
 func TestPortray_TellsWhatATruthHas(t *testing.T) {
 	retrieval := settingsOf(measure.Retrieval, measure.TRECRun, "AP", "nDCG@10", "Compat", "SetP", "GMAP", "NumRel")
@@ -42,21 +44,22 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"2 topics, 2 judgments, 2 relevant; 0 of the 2 topics of the inputs are judged", []string{
 				"no topic of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
 		"nothing relevant": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 1 a 0\nt2 2 c 0\n", "",
-			"2 topics, 2 judgments, 0 relevant",
+			"2 topics, 2 judgments, 0 relevant; not scored against itself, because no document is relevant",
 			[]string{"no document is relevant, since no grade is above 0…"}},
 		"documents as topics": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "a 0 1 1\nb 0 1 1\nc 0 1 1\nd 0 1 1\n", "",
 			"4 topics, 4 judgments, 4 relevant", []string{"there are 4 topics and only 1 document: if the first field of the lines has the " +
 				"documents and the third one the topics, exchange them"}},
 		"documents as subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t a 1 1\nt b 1 1\nt c 2 1\n", "",
-			"1 topic, 2 judgments, 2 relevant", []string{"there are 3 subtopics and only 2 documents: if the second field of the lines has the " +
-				"documents and the third one the subtopics, exchange them"}},
+			"1 topic, 2 judgments, 2 relevant" + unscoredSubtopics, []string{"there are 3 subtopics and only 2 documents: if the second field of " +
+				"the lines has the documents and the third one the subtopics, exchange them"}},
 		"documents as topics of subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"),
-			"a 1 t 1\nb 1 t 1\nc 1 t 1\nd 2 t 1\n", "", "4 topics, 4 judgments, 4 relevant", []string{"there are 4 topics and only 1 document…"}},
+			"a 1 t 1\nb 1 t 1\nc 1 t 1\nd 2 t 1\n", "",
+			"4 topics, 4 judgments, 4 relevant" + unscoredSubtopics, []string{"there are 4 topics and only 1 document…"}},
 		"a topic without relevant documents": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 0 a 1\nt2 0 c 0\n", "",
 			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics have no relevant document, and every run gets 0 for them: "t2"`,
 				"AP cannot reach its best value 1: the truth scored against itself gets 0.5"}},
 		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "",
-			"1 topic, 2 judgments, 2 relevant; not scored against itself, because the best ranking of documents with subtopics is not computed",
+			"1 topic, 2 judgments, 2 relevant" + unscoredSubtopics,
 			nil},
 		"more scores than a run may have": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
 			repeated(1001, "%d,label%d\n", func(i int) int { return i }), "",

@@ -78,6 +78,8 @@ func (q *Qrels) exchangedColumns(counter *steps.Counter) []string {
 	}
 	documents := plural.Count(len(found), "document")
 	switch {
+	case len(found) == 0: // Only the topics are known.
+		return nil
 	case len(found) < len(q.names)/2:
 		return []string{fmt.Sprintf("there are %s and only %s: if the first field of the lines has the documents and the third one the topics, "+
 			"exchange them", plural.Count(len(q.names), "topic"), documents)}

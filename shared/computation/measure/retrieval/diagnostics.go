@@ -127,6 +127,9 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 	cause := mismatch.Explain(counter, extra, slices.Values(missing))
 	if cause == "" && len(missing) == len(q.names) && run.hasDocument(q.index) {
 		cause = "; the likely cause: the first field has documents and the third one topics, so exchange them"
+		if len(q.exchangedColumns(counter)) > 0 {
+			cause = "; the likely cause: the first field of the truth has documents and the third one topics, so exchange them there"
+		}
 	}
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"

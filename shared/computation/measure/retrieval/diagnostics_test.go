@@ -166,6 +166,21 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 	}
 }
 
+// TestEvaluate_NamesTheFileWithExchangedColumns evaluates a run with a truth whose first field has the documents, and the opposite.
+func TestEvaluate_NamesTheFileWithExchangedColumns(t *testing.T) {
+	const cause = "; the likely cause: the first field "
+	for _, c := range []struct{ truth, run, want string }{
+		{"a 0 t 1\nb 0 t 1\nc 0 t 1\nd 0 t 1\n", "t Q0 a 1 1 x\n", cause + "of the truth has documents and the third one topics, so exchange them there"},
+		{"t 0 a 1\nt 0 b 1\n", "a Q0 t 1 1 x\nb Q0 t 1 1 x\n", cause + "has documents and the third one topics, so exchange them"},
+	} {
+		_, diagnostics, err := readTruth(t, measuretest.File("q", c.truth)).Evaluate(t.Context(),
+			measuretest.Parse(t, measure.Retrieval, "AP"), measuretest.File("r", c.run))
+		if err != nil || len(diagnostics) == 0 || !strings.HasSuffix(diagnostics[0].Message, c.want) {
+			t.Errorf("%v, %v; want %s", diagnostics, err, c.want)
+		}
+	}
+}
+
 func TestEvaluate_ReportsFaultsOfSeveralFiles(t *testing.T) {
 	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
 	_, diagnostics, err := truth.Evaluate(t.Context(), nil, measuretest.File("r1", "t Q0 a 1 1 x\nt Q0 b 1 x x\n"),

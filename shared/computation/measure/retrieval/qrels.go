@@ -220,7 +220,7 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 	grade, ok := fields.ParseGrade(parts[3])
 	if !ok || fields.IsQuoted(parts[0]) || fields.IsQuoted(parts[2]) {
 		hint := ""
-		named := strings.Trim(string(parts[3]), `"'`)
+		named := strings.Trim(string(parts[3]), `"`)
 		if number == 1 && slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, named) }) {
 			hint = "; the line seems to name the fields: leave it out"
 		}

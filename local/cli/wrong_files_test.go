@@ -63,6 +63,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"a line for Excel":         {fileRefused, "RMSE", "sep=;\nid;value\n1;1,5\n2;2\n", "names the separator of fields for a spreadsheet; delete it"},
 		"other fields in CSV":      {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: write the file as JSON lines"},
 		"another minus":            {fileRefused, "RMSE", "id,value\n1,\u22121.5\n2,2\n", "write -1.5"},
+		"quoted tags":              {fileRefused, "F1(average=micro)", "\"EU\" \"B-ORG\"\n\n\"Peter\" \"B-PER\"\n", "without quotes, as R does"},
 		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
 	} {
 		t.Run(name, func(*testing.T) {

@@ -306,6 +306,8 @@ func (c *column) fault(text []byte) string {
 	case bytes.ContainsAny(text, " \t\n\v\f\r"):
 		return fmt.Sprintf("the %s %s has white space, which the formats of TREC cannot hold; replace it by another character", c.name,
 			fields.Quote(text))
+	case c.values == id && fields.IsQuoted(text): // The formats of TREC have no quotes, so their readers refuse it.
+		return fmt.Sprintf("the %s %s stands in quotes, which would be a part of it; leave them out", c.name, fields.Quote(text))
 	}
 	return ""
 }

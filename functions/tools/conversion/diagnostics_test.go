@@ -28,6 +28,14 @@ func TestRuns_ReportFaults(t *testing.T) {
 				"be missing: write any word after the score"}},
 		"a long line": {qrels, conversion.TRECQrels, "1 0 a 1 x\n", []string{
 			"f:1 error: the line has more than 4 fields: topic, iteration, docid and grade"}},
+		"quotes in TREC": {runs, conversion.TRECRun, "1 \"Q0\" \"a\" 1 2.5 \"x\"\n", []string{
+			"f:1 error: fields of the line stand in quotes…"}},
+		"quotes within quotes": {runs, conversion.CSV, "topic,docid,score\n1,\"\"\"a\"\"\",2.5\n", []string{
+			`f:2 error: the docid "\"a\"" stands in quotes, which would be a part of it; leave them out`}},
+		"an index in TREC": {runs, conversion.TRECRun, "0 1 Q0 a 1 2.5 x\n", []string{
+			"f:1 error: a field too many seems to stand before the topic…"}},
+		"exchanged columns": {qrels, conversion.TRECQrels, "1 0 1 a\n", []string{
+			`f:1 error: the grade "a" is not a whole number from -32767 to 32767; document and grade seem to be exchanged…`}},
 		"a bad value in TREC": {runs, conversion.TRECRun, "1 Q0 a 1 nan x\n", []string{`f:1 error: the score "nan" is not a finite number`}},
 		"a comment like a line": {runs, conversion.TRECRun, "# a run\n1 Q0 a 1 1 x\n# 2 Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{
 			`f:4 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic, change its id so that it does not begin with #, in all files`,

@@ -136,7 +136,12 @@ func (r *reader) readTREC(in *lines.Reader) {
 		case n < len(order), n > len(order) && r.kind == Qrels:
 			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.kind.layout))
 			continue
-		case n > len(order) && !r.extra:
+		}
+		if fault := r.kind.faultOf(parts, n, in.Number() == 1); fault != "" {
+			r.errorf(in.Number(), "%s", fault)
+			continue
+		}
+		if n > len(order) && !r.extra {
 			r.extra = true
 			r.report.Warnf(r.file, in.Number(), "the line has more than six fields; what follows the sixth is left out, here and in any other line")
 		}
@@ -149,6 +154,14 @@ func (r *reader) readTREC(in *lines.Reader) {
 			return
 		}
 	}
+}
+
+// faultOf returns the fault of a line in a format of TREC, by what its n fields hold, or "".
+func (k *Kind) faultOf(parts [][]byte, n int, isFirst bool) string {
+	if k == Qrels {
+		return fields.QrelsFault(parts, k.layout)
+	}
+	return fields.RunFault(parts, n, isFirst)
 }
 
 // readBEIR reads a header line and then fields separated by tabs.

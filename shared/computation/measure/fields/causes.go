@@ -14,6 +14,9 @@ const (
 )
 
 const (
+	// InQuotes is the clause about a field that stands in quotes. It begins with a semicolon.
+	InQuotes = "; write the file without quotes, as R does with quote = FALSE"
+
 	countedFields = "the line has "
 	scorePlace    = "the fifth field is the score"
 
@@ -36,10 +39,10 @@ var printedTable = regexp.MustCompile(`^\s*\[\d+ rows x \d+ columns\]\s*$`)
 // IsPrintedTable reports whether a line is the last one of a table that pandas printed.
 func IsPrintedTable(line []byte) bool { return len(line) < 100 && printedTable.Match(line) }
 
-// IsQuoted reports whether a field begins and ends with the same quotes.
+// IsQuoted reports whether a field stands in double quotes.
 func IsQuoted(field []byte) bool {
 	last := len(field) - 1
-	return last > 0 && (field[0] == '"' || field[0] == '\'') && field[last] == field[0]
+	return last > 0 && field[0] == '"' && field[last] == '"'
 }
 
 // withoutQuotes returns the fields without quotes around them.
@@ -77,15 +80,15 @@ func otherNotation(first []byte, layout string) string {
 // RunFault says what is wrong with a line of a run whose first six fields are parts, or returns "". n is the number of fields, at most 7.
 // isFirst says that the line is the first one, which may name the fields.
 func RunFault(parts [][]byte, n int, isFirst bool) string {
-	if fault := otherNotation(parts[0], RunLayout); fault != "" {
+	bare := withoutQuotes(parts)
+	_, scored := ParseScore(bare[4])
+	if fault := otherNotation(parts[0], RunLayout); !scored && fault != "" {
 		return fault
 	}
-	bare := withoutQuotes(parts)
 	var faults []string
 	if IsQuoted(parts[0]) || IsQuoted(parts[2]) || IsQuoted(parts[4]) {
 		faults = append(faults, quotedFields)
 	}
-	_, scored := ParseScore(bare[4])
 	switch {
 	case !scored && isFirst && bytes.EqualFold(bare[4], []byte("score")):
 		faults = append(faults, ScoreFault(bare[4], scorePlace), "the line seems to name the fields: leave it out")
@@ -126,11 +129,11 @@ func QrelsFault(parts [][]byte, layout string) string {
 	_, graded := ParseGrade(bare[3])
 	_, third := ParseGrade(bare[2])
 	_, number := ParseScore(bare[3])
+	if fault := otherNotation(parts[0], layout); !graded && fault != "" {
+		return fault
+	}
 	var faults []string
-	switch {
-	case otherNotation(parts[0], layout) != "":
-		return otherNotation(parts[0], layout)
-	case IsQuoted(parts[0]), IsQuoted(parts[2]), IsQuoted(parts[3]):
+	if IsQuoted(parts[0]) || IsQuoted(parts[2]) || IsQuoted(parts[3]) {
 		faults = append(faults, quotedFields)
 	}
 	switch {
@@ -157,11 +160,11 @@ func missingField(parts [][]byte, layout string) string {
 		_, ok := ParseScore(parts[field])
 		return ok
 	}
-	if layout != RunLayout {
+	if len(parts) == 4 {
 		if _, graded := ParseGrade(parts[2]); !graded || isNumber(1) {
 			return ""
 		}
-		if layout == DiversityQrelsLayout {
+		if strings.Contains(layout, "subtopic") {
 			return "; the subtopic seems to be missing: write it after the topic"
 		}
 		return "; the iteration seems to be missing: write 0 after the topic"

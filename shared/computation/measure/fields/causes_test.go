@@ -55,7 +55,8 @@ func TestRunFault_NamesTheCause(t *testing.T) {
 		`1 "Q0" "d-1" 1 2.5 "x"`:             quotes,
 		`"1" Q0 d-1 1 2.5 x`:                 quotes,
 		`1 Q0 d-1 1 "2.5" x`:                 quotes,
-		"1 Q0 'd-1' 1 2.5 x":                 quotes,
+		"1 Q0 'd-1' 1 2.5 x":                 "",
+		`{"a" Q0 d-1 1 2.5 x`:                "", // a topic with this id
 		"0 1 Q0 d-1 1 2.5 x":                 shifted,
 		"0 1 Q0 17 1 2.5 x":                  shifted,
 		"0 1 Q0 d-1 1 2.5":                   shifted,

@@ -174,8 +174,12 @@ func (s *sentences) causeOf(token, expected []byte) string {
 func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fault string) {
 	written, kind, ok := parseTag(text)
 	if !ok {
-		return 0, fmt.Sprintf("the last column is %s; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER",
-			fields.Quote(text))
+		quotes := ""
+		if fields.IsQuoted(text) {
+			quotes = fields.InQuotes
+		}
+		return 0, fmt.Sprintf("the last column is %s; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER%s",
+			fields.Quote(text), quotes)
 	}
 	t := tag{prefix: prefixOf[written], written: written}
 	for _, of := range s.checks {

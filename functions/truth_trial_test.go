@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,76 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	if r, n := l.run("ada", runs["ada"]), remaining("ada"); r.State != record.Completed || n != 4 {
 		t.Errorf("with the first truth again the run is %s, and %d runs remain of 5", r.State, n)
 	}
+}
+
+// A change of the truth evaluates failed runs again. Those that fail again stay failed, do not count, and leave the team its failures. Runs
+// that fail by the change fail as the preview says, also if the team has no failures left.
+func TestTruthTrial_FailsBlindedRunsThatFailedBefore(t *testing.T) {
+	l := newLeaderboards(t)
+	l.newDataset(map[string]any{"split": "test", "truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n")}})
+	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, l.task, map[string]any{"submissions": map[string]any{"perDay": 9, "total": 9}})
+	var failed []string
+	for range record.MaxTruthFailures {
+		failed = append(failed, l.enter("ada", "1,a\n"))
+	}
+	hidden := l.enter("ada", "1,a\n")
+	good := l.enter("bob", "1,a\n2,b\n")
+	for range record.MaxTruthFailures {
+		failed = append(failed, l.enter("bob", "1,a\n"))
+	}
+	owner := func(id string) string {
+		if r := l.run("olga", id); r.Team == "Team of ada" {
+			return "ada"
+		}
+		return "bob"
+	}
+	check := func(when string, bad []string, completed ...string) {
+		t.Helper()
+		for _, id := range slices.Concat(bad, completed) {
+			l.evaluate(id)
+		}
+		counts := map[string]int{}
+		for _, id := range bad {
+			if r := l.run(owner(id), id); r.State != record.Failed {
+				t.Errorf("%s a run without values is %s", when, r.State)
+			}
+		}
+		for _, id := range completed {
+			counts[owner(id)]++
+			if r := l.run(owner(id), id); r.State != record.Completed {
+				t.Errorf("%s a run with values is %s", when, r.State)
+			}
+		}
+		for _, user := range []string{"ada", "bob"} {
+			var list struct{ Data []record.Registration }
+			l.Want(http.StatusOK, &list, user, http.MethodGet, l.task+"/registrations", nil)
+			r := servertest.Get[record.Registration](l.Server, user, l.task+"/registrations/"+list.Data[0].ID)
+			if n := *r.Quota.Remaining; n != 9-counts[user] {
+				t.Errorf("%s %d runs of 9 remain for %s, who has %d completed", when, n, user, counts[user])
+			}
+		}
+	}
+	check("at first", failed, hidden, good)
+	l.changeTruth("1,a\n2,a\n")
+	l.nextMinute()
+	check("after a corrected label", failed, hidden, good)
+	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
+	if len(told) != 3 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
+		!strings.HasPrefix(told[2], "1 blinded run of teams without failures left today would stay completed without values") {
+		t.Errorf("%q, %v", told, counts)
+	}
+	l.changeTruth("1,a\n2,b\n3,b\n")
+	l.nextMinute()
+	check("after another id", slices.Concat(failed, []string{good}), hidden)
+	l.changeTruth("1,a\n2,b\n")
+	l.nextMinute()
+	check("after its removal", failed, hidden, good)
+	l.changeTruth("1,a\n")
+	l.nextMinute()
+	check("after the repair", []string{good}, append(slices.Clone(failed), hidden)...)
+	l.changeTruth("1,a\n2,b\n")
+	l.nextMinute()
+	check("after its end", failed, hidden, good)
 }
 
 // The trial reserves memory for the largest file, so it leaves out a packed file with more text.

@@ -50,6 +50,11 @@ type tried struct {
 	ended  bool   // the run was evaluated
 }
 
+// completesAnyway reports whether the run completes without values if it cannot be evaluated, because its team has no failures left.
+func (r *tried) completesAnyway(now time.Time) bool {
+	return r.run.LimitsTruthFailures() && r.run.NextTruthFailure.After(now)
+}
+
 // errTrialOver ends the evaluation of a trial that has used up its steps.
 var errTrialOver = errors.New("the trial has used up its steps")
 
@@ -207,6 +212,8 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 func (t *trial) tell(c *api.Call, effect api.Effect) {
 	ended := slices.DeleteFunc(slices.Clone(t.runs), func(r *tried) bool { return !r.ended })
 	left := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
+	faulty := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault == "" })
+	failing := slices.DeleteFunc(slices.Clone(faulty), func(r *tried) bool { return r.completesAnyway(c.Now()) })
 	if len(ended) == 0 {
 		effect.Detail = "The preview does not tell how many runs would fail, since it could not evaluate one in time."
 		c.Effect(effect)
@@ -216,16 +223,19 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 	if others := len(t.runs) - len(ended); others > 0 {
 		looked += ", and left out " + plural.Count(others, "run") + " to end in time"
 	}
-	if failed := len(ended) - len(left); failed > 0 {
-		i := slices.IndexFunc(ended, func(r *tried) bool { return r.fault != "" })
-		of := effect
-		of.Count = int64(failed)
+	of := effect
+	of.Detail = looked + ": none of them would fail."
+	if len(failing) > 0 {
+		of.Count = int64(len(failing))
 		of.Detail = fmt.Sprintf("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
-			"The first is a run of %s: %s.", looked, failed, ended[i].run.Team, ended[i].fault)
+			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault)
+	}
+	c.Effect(of)
+	if others := len(faulty) - len(failing); others > 0 {
+		of.Count = int64(others)
+		of.Detail = fmt.Sprintf("%s of teams without failures left today would stay completed without values, and count in the quotas.",
+			plural.Count(others, "blinded run"))
 		c.Effect(of)
-	} else {
-		effect.Detail = looked + ": none of them would fail."
-		c.Effect(effect)
 	}
 	before := slices.Clone(left)
 	order(left, t.lower, func(r *tried) *float64 { return r.after })
@@ -240,8 +250,10 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 	}
 	effect.Count = int64(moved)
 	effect.Detail = fmt.Sprintf("The order of the leaderboard changes: %d of %s would change places.", moved, plural.Count(len(left), "run"))
-	if left[0] != before[0] {
-		effect.Detail += fmt.Sprintf(" The best would be a run of %s instead of %s.", left[0].run.Team, before[0].run.Team)
+	if first, last := left[0].run, before[0].run; first.Team == last.Team && first.ID != last.ID {
+		effect.Detail += fmt.Sprintf(" The best would be another run of %s.", first.Team)
+	} else if first.ID != last.ID {
+		effect.Detail += fmt.Sprintf(" The best would be a run of %s instead of %s.", first.Team, last.Team)
 	}
 	c.Effect(effect)
 }

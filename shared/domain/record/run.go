@@ -163,7 +163,8 @@ type RunItem struct {
 	// Held reports whether the newest evaluation is not in lists yet. Listed is then the evaluation in lists, if any.
 	Held   bool   `json:"held,omitempty"`
 	Listed string `json:"listed,omitempty"`
-	// NextTruthFailure is the value of Allowance.NextTruthFailure when the run completed while blinded.
+	// NextTruthFailure is the value of Allowance.NextTruthFailure when the run completed, if LimitsTruthFailures held. If it is set, the
+	// run may have completed only because its team had no failures left.
 	NextTruthFailure *Instant `json:"nextTruthFailure,omitempty"`
 	// TruthVersion is the version of the last evaluation, even if it failed, or the version for which the run was queued again.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
@@ -187,6 +188,13 @@ func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }
 func (r *RunItem) EndRefund() bool {
 	r.Refunded, r.Counted = false, r.State.Counts()
 	return r.Counted
+}
+
+// LimitsTruthFailures reports whether the run's next evaluation may fail for reasons that only the ground truth reveals only within
+// MaxTruthFailures of its team. The limit holds for the first evaluation of a blinded run, because its team chose the moment and the
+// content. Later evaluations follow changes by the organizers, so they fail openly, unless the limit may already have hidden a failure.
+func (r *RunItem) LimitsTruthFailures() bool {
+	return r.Access.Conceals() && (r.TruthVersion == 0 || r.NextTruthFailure != nil)
 }
 
 // AuditedRun is the part of a run that audit entries keep.

@@ -67,15 +67,15 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		if o.Topics != nil {
 			tx.Create(o.Topics)
 		}
+		if err := t.recordTruthFailures(); err != nil {
+			return err
+		}
 		run.Evaluations = append(run.Evaluations, e.ID)
 		run.EvaluationID = e.ID
 		run.TruthVersion = o.Truth.Number
 		run.RunTag = e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
-		if err := t.recordTruthFailures(); err != nil {
-			return err
-		}
 		return t.recharge()
 	})
 }

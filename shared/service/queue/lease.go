@@ -104,8 +104,8 @@ func (q Queue) Fail(ctx context.Context, l LeaseRef, reasons []measure.Diagnosti
 
 // FailAgainst is like Fail, for reasons that depend on both the run and the ground truth (qrels, labels). A nil truth means that the
 // dataset has none, which is the reason. If the ground truth has changed, FailAgainst returns ErrTruthChanged, because the reasons may
-// no longer apply. If a blinded run fails only for reasons that the ground truth reveals, the failure is counted. Beyond the allowed
-// number, FailAgainst returns ErrTruthFailures.
+// no longer apply. If failures of the run are limited and it fails only for reasons that the ground truth reveals, the failure is
+// counted. Beyond the allowed number, FailAgainst returns ErrTruthFailures.
 func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.TruthVersion, reasons []measure.Diagnostic) (
 	*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
@@ -114,11 +114,12 @@ func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.TruthV
 			t.tx.CheckAbsent(record.TruthKey(t.run.DatasetID)).Or(ErrTruthChanged)
 		} else {
 			t.tx.Check(truth).Or(ErrTruthChanged)
-			t.run.TruthVersion = truth.Number
-			if t.run.Access.Conceals() && !measure.HasErrors(measure.SafeDiagnostics(reasons)) {
+			if t.run.LimitsTruthFailures() && !measure.HasErrors(measure.SafeDiagnostics(reasons)) {
 				refund = t.refundTruthFailure
 			}
+			t.run.TruthVersion = truth.Number
 		}
+		t.run.NextTruthFailure = nil
 		t.run.Diagnostics = []measure.Diagnostic{}
 		if err := t.failWith(refund, reasons); err != nil || truth == nil || !ListingOutdated(t.run, truth) {
 			return err

@@ -179,8 +179,9 @@ func (t *transition) refundTruthFailure() error {
 // allowance is unchanged.
 func (t *transition) recordTruthFailures() error {
 	run := t.run
+	limited := run.LimitsTruthFailures()
 	run.NextTruthFailure = nil
-	if !run.Access.Conceals() {
+	if !limited {
 		return nil
 	}
 	a, err := t.allowance()

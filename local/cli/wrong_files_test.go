@@ -75,7 +75,8 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 
 // TestEval_GuessesTheKindFromTheTruth evaluates files whose kind no measure names. The values of the truth and the names of fields tell it.
 func TestEval_GuessesTheKindFromTheTruth(t *testing.T) {
-	const labels, clusters = `{"id":"1","label":"x"}` + "\n", `{"id":"1","cluster":"x"}` + "\n" + `{"id":"2","cluster":"y"}` + "\n"
+	const labels = `{"id":"1","label":"x"}` + "\n"
+	const clusters = `{"id":"1","cluster":"x"}` + "\n" + `{"id":"2","cluster":"y"}` + "\n"
 	p := local(t)
 	truth := p.write("truth", labels)
 	p.says(fileRefused, []string{`run:1: error: "label" is an array`, "write it without brackets"}, "eval", truth,

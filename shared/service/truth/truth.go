@@ -116,7 +116,8 @@ func describedInputs(ctx context.Context, d *record.DatasetDraft, open Open) (fi
 	if err != nil {
 		return nil, 0, err
 	}
-	if memory = Settings(d.RunFormat, d.Evaluator).Memory(text); memory > maxInputsMemory {
+	memory = Settings(d.RunFormat, d.Evaluator).Memory(text)
+	if memory > maxInputsMemory {
 		return nil, 0, nil
 	}
 	return files, memory, nil

@@ -121,7 +121,8 @@ func toConvert(files []scoring.File, command func(i int) (string, error)) (names
 func (c *call) refused(err error) error {
 	refused, ok := errors.AsType[*offline.Refused](err)
 	mayBeOther := func(d measure.Diagnostic) bool { return d.Line > 0 && (!c.ranks || fields.IsOpen(d.Message)) }
-	if !ok || c.guess == "" || !slices.ContainsFunc(refused.Diagnostics, mayBeOther) {
+	isPrinted := func(d measure.Diagnostic) bool { return d.Message == fields.PrintedTable }
+	if !ok || c.guess == "" || !slices.ContainsFunc(refused.Diagnostics, mayBeOther) || slices.ContainsFunc(refused.Diagnostics, isPrinted) {
 		return err
 	}
 	heal := fmt.Sprintf("the same command with --kind and --format, if the file, %s, is something else", c.guess)

@@ -52,6 +52,7 @@ func TestValidate_SaysWhatHelps(t *testing.T) {
 		"CR":           "1 Q0 a 1 2.5 x\r1 Q0 b 2 1.5 x\r",
 		"a duplicate":  "1 Q0 a 1 2.5 x\n1 Q0 a 2 1.5 x\n",
 		"a known case": "1 Q0 a 2.5 x\n",
+		"a printout":   "  id label\n0 1 x\n\n[30 rows x 2 columns]\n",
 	} {
 		if got := p.want(fileRefused, "validate", p.write("run.txt", content)); strings.Contains(got, "is something else") {
 			t.Errorf("%s: %s", name, got)

@@ -170,7 +170,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 func TestEvaluate_NamesTheFileWithExchangedColumns(t *testing.T) {
 	const cause = "; the likely cause: the first field "
 	for _, c := range []struct{ truth, run, want string }{
-		{"a 0 t 1\nb 0 t 1\nc 0 t 1\nd 0 t 1\n", "t Q0 a 1 1 x\n", cause + "of the truth has documents and the third one topics, so exchange them there"},
+		{"a 0 t 1\nb 0 t 1\nc 0 t 1\nd 0 t 1\n", "t Q0 a 1 1 x\n",
+			cause + "of the truth has documents and the third one topics, so exchange them there"},
 		{"t 0 a 1\nt 0 b 1\n", "a Q0 t 1 1 x\nb Q0 t 1 1 x\n", cause + "has documents and the third one topics, so exchange them"},
 	} {
 		_, diagnostics, err := readTruth(t, measuretest.File("q", c.truth)).Evaluate(t.Context(),

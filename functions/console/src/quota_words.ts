@@ -16,7 +16,7 @@ export const limitsOf = (q: { perDay?: number; total?: number }): string =>
   [q.perDay && `${q.perDay} in 24 hours`, q.total && `${q.total} in all`].filter(Boolean).join(", ");
 
 const reasons: Record<NonNullable<Quota["closedReason"]>, string> = {
-  registration: "takes runs once the team is accepted",
+  registration: "takes runs of accepted teams only",
   early: "opens",
   late: "closed",
   truth: "takes no runs yet: the organizers have not stored a ground truth without errors",

@@ -5,6 +5,7 @@ import { refresh } from "../data";
 import { type Problem, toProblem } from "../problem";
 import { go } from "../route";
 import { useSession } from "../session";
+import { withNewTerms } from "../terms";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Busy, Failure, Heading } from "../ui/show";
@@ -35,18 +36,20 @@ export default function Invited() {
 function Accept({ secret }: { secret: string }) {
   const [offer, setOffer] = useState<Offer>();
   const [problem, setProblem] = useState<Problem>();
+  const look = async (): Promise<void> => {
+    const query = { preview: true };
+    const preview = await ok(client.POST("/v1/user/memberships", { params: { query }, body: { secret } }));
+    setOffer((preview as unknown as Schemas["Preview"]).resource as Offer);
+  };
   useEffect(() => {
-    ok(client.POST("/v1/user/memberships", { params: { query: { preview: true } }, body: { secret } })).then(
-      preview => setOffer((preview as unknown as Schemas["Preview"]).resource as Offer),
-      error => setProblem(toProblem(error)),
-    );
+    look().catch(error => setProblem(toProblem(error)));
   }, [secret]);
   if (problem) return <Failure of={problem} />;
   if (!offer) return <Busy />;
   const join = async (values: Values): Promise<void> => {
     const newTeam = offer.taskId && !offer.team;
     const registration = newTeam ? { registration: filled(values) } : {};
-    const joined = await post("/v1/user/memberships", {}, { secret, ...registration });
+    const joined = await withNewTerms(post("/v1/user/memberships", {}, { secret, ...registration }), look);
     sessionStorage.removeItem("invitation");
     await refresh();
     say("You have joined.");

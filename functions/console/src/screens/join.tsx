@@ -5,6 +5,7 @@ import { useMail } from "../mail";
 import { registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";
+import { withNewTerms } from "../terms";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { SignIn } from "../ui/sign_in_form";
@@ -49,10 +50,9 @@ function Register({ task, me }: OfTask) {
       </p>
     );
   const join = async (values: object): Promise<void> => {
-    const made = await post(
-      "/v1/tasks/{taskId}/registrations",
-      { taskId: task.id },
-      filled(values as Record<string, unknown>),
+    const made = await withNewTerms(
+      post("/v1/tasks/{taskId}/registrations", { taskId: task.id }, filled(values as Record<string, unknown>)),
+      refresh,
     );
     await refresh();
     say(

@@ -1,6 +1,7 @@
 // The terms of a task that a team has not accepted yet.
 import { patch, type Schemas } from "../api";
-import { done } from "../data";
+import { done, refresh } from "../data";
+import { withNewTerms } from "../terms";
 import { Form } from "./form";
 import { TermsField } from "./registration_fields";
 
@@ -23,9 +24,12 @@ export const ChangedTerms = ({ task, of: r }: Props) =>
         initial={{}}
         button="Accept"
         submit={v =>
-          done(
-            patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId: task.id, registrationId: r.id }, v),
-            "Accepted.",
+          withNewTerms(
+            done(
+              patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId: task.id, registrationId: r.id }, v),
+              "Accepted.",
+            ),
+            refresh,
           )
         }
       >

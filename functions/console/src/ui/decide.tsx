@@ -6,6 +6,8 @@ import { Action } from "./show";
 import { say } from "./status";
 
 type Registration = Schemas["Registration"];
+type State = Registration["state"];
+const ofRegistration = "/v1/tasks/{taskId}/registrations/{registrationId}";
 
 /** stateKinds maps the state of a registration to the kind of its tag. */
 export const stateKinds = { accepted: "good", pending: "warm", rejected: "bad" } as const;
@@ -13,27 +15,49 @@ export const stateKinds = { accepted: "good", pending: "warm", rejected: "bad" }
 /** peopleOf returns the members of a team with their names. */
 export const peopleOf = (r: Registration): Schemas["Person"][] => r.people ?? (r.user ? [r.user] : []);
 
-/** decide sets the state of registrations, and offers to undo it. */
+type Decided = Pick<Registration, "id" | "taskId" | "team" | "state">;
+
+/**
+ * decide sets the state of registrations, and offers to undo it. It changes no registration that another organizer has
+ * decided since the reader saw its state.
+ */
 export async function decide(
-  rs: Pick<Registration, "id" | "taskId" | "team" | "state">[],
+  rs: Decided[],
   state: Registration["state"],
   changed: () => Promise<unknown>,
 ): Promise<void> {
-  const set = async (to: (r: { state: string }) => string): Promise<void> => {
+  const set = async (from: (r: Decided) => State, to: (r: Decided) => State): Promise<void> => {
     try {
-      for (const r of rs)
-        await patch(
-          "/v1/tasks/{taskId}/registrations/{registrationId}",
-          { taskId: r.taskId, registrationId: r.id },
-          { state: to(r) },
-        );
+      for (const r of rs) await setState(r, from(r), to(r));
     } finally {
       await changed(); // Some may have changed before one failed.
     }
   };
-  await set(() => state);
-  say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
+  await set(
+    r => r.state,
+    () => state,
+  );
+  say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () =>
+    set(
+      () => state,
+      r => r.state,
+    ),
+  );
 }
+
+/** setState changes the state of a registration, unless the registration no longer has the state from. */
+async function setState(r: Decided, from: State, to: State): Promise<void> {
+  const ids = { taskId: r.taskId, registrationId: r.id };
+  const now = await read(ofRegistration, { path: ids });
+  if (now.state !== from) throw new Error(otherwise(now));
+  await patch(ofRegistration, ids, { state: to }, now);
+}
+
+/** otherwise says that another organizer has decided about a team meanwhile. */
+export const otherwise = (now: Pick<Registration, "team" | "state">): string =>
+  now.state === "pending"
+    ? `Somebody else reopened the decision about ${now.team}. Nothing was changed: look at the team, and decide again.`
+    : `Somebody else ${now.state} ${now.team} meanwhile. Nothing was changed. Open the page of the team to decide anew.`;
 
 /** lostBy returns what organizers are asked before they reject a team that takes part. */
 async function lostBy(r: Registration): Promise<string> {
@@ -44,8 +68,7 @@ async function lostBy(r: Registration): Promise<string> {
   const more = runs?.links.next ? "at least " : "";
   const finals = own.filter(o => o.final).length;
   return (
-    `Reject ${r.team}, which takes part? It can no longer submit, and its ${count(r.members.length, "member")} ` +
-    `${r.members.length === 1 ? "is" : "are"} told. It has ${more}${count(own.length, "run")}, ` +
+    `Reject ${r.team}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
     `${finals || "none"} marked as final. What is published stays published.`
   );
 }

@@ -1,6 +1,6 @@
 // The fields of a team, when it registers and later.
 import type { Schemas } from "../api";
-import { Check, Text } from "./fields";
+import { Check, Faults, Text } from "./fields";
 import type { Editing } from "./form";
 import { Markdown } from "./lazy";
 
@@ -43,5 +43,6 @@ export const TermsField = ({ f, terms }: { f: Editing; terms: Schemas["Terms"] |
         />
         I accept these terms
       </label>
+      <Faults f={f} name="acceptedTerms" />
     </fieldset>
   ) : null;

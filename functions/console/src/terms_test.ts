@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "./problem";
+import { withNewTerms } from "./terms";
+
+const refusal = (pointer: string): Problem =>
+  new Problem({ title: "Invalid", detail: "2 faults", errors: [{ pointer, detail: "must be 2" }] });
+
+const outcome = (request: Promise<unknown>): Promise<Problem> =>
+  request.then(
+    () => new Problem({ title: "", detail: "not refused" }),
+    error => error as Problem,
+  );
+
+test("terms that changed are read again and asked for", async () => {
+  let read = 0;
+  const request = Promise.reject(refusal("/registration/acceptedTerms"));
+  const refused = await outcome(withNewTerms(request, async () => read++));
+  assert.equal(refused.document.errors?.[0]?.pointer, "/acceptedTerms");
+  assert.match(refused.document.errors?.[0]?.detail ?? "", /terms have changed/);
+  assert.equal(read, 1);
+});
+
+test("other refusals stay unchanged, and nothing is read again", async () => {
+  let read = 0;
+  const problem = refusal("/team");
+  assert.equal(await outcome(withNewTerms(Promise.reject(problem), async () => read++)), problem);
+  assert.equal(read, 0);
+});

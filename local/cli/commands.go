@@ -175,7 +175,7 @@ var groups = []struct {
 				f.String("from", "", "format of the files; guessed by the first file unless given")
 				f.String("to", "", "format to write; unless given, the format of TREC, or jsonl for files in that format")
 				f.Bool("qrels", false, "the files are relevance judgments")
-				f.String("kind", "", "convert values, such as labels or texts, for a kind of evaluator")
+				f.String("kind", "", "convert values for classification, multilabel, probabilities, regression, clustering or text")
 				f.String("id", "", "with --kind: field of the id in the files; guessed unless given")
 				f.String("value", "", "with --kind: field of the value in the files; guessed unless given")
 				f.String("to-id", "", "with --kind: name of the field of the id to write; id unless given")

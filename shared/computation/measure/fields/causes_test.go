@@ -24,6 +24,7 @@ func TestCountFault_NamesTheMissingField(t *testing.T) {
 		`{"id":"1"}`:              "the line is JSON",
 		`{"id": "a b"}`:           "the line is JSON",
 		"{'1': {'d-1': 2.5}}":     "a dictionary or list of Python",
+		"1;Q0;d-1;1;2.5;x":        "it looks like CSV or JSON",
 		"[30 rows x 2 columns]":   "a table that pandas printed",
 	} {
 		checkFault(t, line, want, func(parts [][]byte, n int) string {

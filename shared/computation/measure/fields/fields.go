@@ -58,7 +58,7 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {
 		r, _ := utf8.DecodeRune(line[i:])
 		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
-	} else if n == 1 && bytes.Count(line, []byte{','}) > 1 {
+	} else if n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1 {
 		cause = "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
 	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
 		cause = "; it looks like one of qrels, which are ground truth and not a run"

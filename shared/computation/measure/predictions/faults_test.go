@@ -248,3 +248,15 @@ func TestReadRun_NamesTablesOfPandas(t *testing.T) {
 			`" of pandas; expected an object for each id; write it with to_json(orient="records", lines=True)`)
 	}
 }
+
+// TestReadArrays_ShowsASpan says what goes into the array of an object, and that spans in CSV are written again.
+func TestReadArrays_ShowsASpan(t *testing.T) {
+	var report measure.Report
+	take := func(string, int, int, []byte, []byte) string { return "" }
+	format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "spans"}
+	if _, err := ReadArrays(t.Context(), format, take, []measure.File{measuretest.File("run", "id,start,end\n")}, &report); err != nil {
+		t.Error(err)
+	}
+	measuretest.Expect(t, report.Diagnostics(), `run:1 error: the line is not JSON; expected an object like {"id": ..., "spans": [{"start": 0, `+
+		`"end": 4, "type": "PER"}]}; it looks like CSV: write the file as JSON lines, with such an object in each line`)
+}

@@ -248,7 +248,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
 		if fault != "" {
-			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text()))
+			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text(), f.values))
 		}
 		if !found {
 			continue

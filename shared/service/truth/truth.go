@@ -187,11 +187,11 @@ const (
 	littleMemory = 8 << 20
 )
 
-// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they are in use already, it only
-// describes them again, since the inputs changed. If they have errors, the dataset
-// keeps its ground truth and gets the diagnostics. A panic of the evaluator becomes a diagnostic and the returned error, because the
-// acceptance would otherwise be tried forever. Files that take much memory get the same diagnostic, without an error, if the process
-// has died in each of several attempts.
+// Accept checks the ground truth files of a dataset whose acceptance is pending, and activates them. If they have errors, the dataset keeps
+// its ground truth and gets the diagnostics. If the files are in use already, Accept only describes them again, because the inputs changed.
+//
+// A panic of the evaluator becomes a diagnostic and the returned error, because the acceptance would otherwise be tried forever. Files that
+// take much memory get the same diagnostic, without an error, if the process has died in each of several attempts.
 func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
 	if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {

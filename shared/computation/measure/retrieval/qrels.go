@@ -166,20 +166,25 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 	if err != nil {
 		return nil, nil, err
 	}
-	hint := ""
-	switch {
-	case subtopics != nil:
+	if subtopics != nil {
 		subtopics.warn(names, &report)
-	case q.hasOneNumber():
-		hint = ", or exchange the second field and the third one if the second one has the documents"
-	default:
-		hint = ", or choose the kind diversity if the second field is a subtopic"
 	}
-	repeated.report(names, &report, hint)
+	repeated.report(names, &report, q.repeatHint())
 	if report.Failed() {
 		return nil, inOrder(&report, names), nil
 	}
 	return q, inOrder(&report, names), nil
+}
+
+// repeatHint returns what else can heal repeated documents, as the end of a message.
+func (q *Qrels) repeatHint() string {
+	switch {
+	case q.subtopics != nil:
+		return ""
+	case q.hasOneNumber():
+		return ", or exchange the second field and the third one if the second one has the documents"
+	}
+	return ", or choose the kind diversity if the second field is a subtopic"
 }
 
 // hasOneNumber reports whether all judgments are of one document whose id is a number, as an iteration is.

@@ -77,6 +77,7 @@ var files = map[string][]FileRights{
 	"datasets": {
 		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Put: true, Delete: true},
+		{Holder: record.HolderRuns, Get: true}, // previews of another ground truth evaluate runs
 	},
 	"submissions": {
 		{Holder: record.HolderRuns, Get: true, Put: true, Delete: true},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"assay/functions"
+	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
 	"assay/shared/storage/store"
@@ -81,7 +82,10 @@ func TestRecordtest_StoresWhatRequestsStore(t *testing.T) {
 	b := recordtest.New(t, built)
 	builtTask := b.Task()
 	builtTask.Register("ann")
-	builtTask.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n")).Run("ann", recordtest.Public, recordtest.Queued,
+	reported := func(d *record.DatasetItem) {
+		d.TruthReport = &record.TruthReport{Contents: "1 topic, 1 judgment, 1 relevant"}
+	}
+	builtTask.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n"), reported).Run("ann", recordtest.Public, recordtest.Queued,
 		recordtest.Content("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
 
 	want, got := requested.forms(t), built.forms(t)

@@ -11,6 +11,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
+	"assay/shared/language/plural"
 )
 
 var (
@@ -82,7 +83,7 @@ func (c *call) failAmbiguous(kind string, matches []object) {
 		lines = append(lines, text)
 	}
 	if len(matches) > mostListed {
-		lines = append(lines, fmt.Sprintf("and %d others", len(matches)-mostListed))
+		lines = append(lines, "and "+plural.Count(len(matches)-mostListed, "other"))
 	}
 	c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy[kind]})
 }

@@ -121,7 +121,7 @@ func (w *words) problem(p *client.Problem) string {
 	case len(p.Errors) >= problem.MaxFields:
 		lines = append(lines, fmt.Sprintf("There are %d faults or more. These are the first:", problem.MaxFields))
 	case len(p.Errors) > 1:
-		lines = append(lines, fmt.Sprintf("There are %d faults:", len(p.Errors)))
+		lines = append(lines, "There are "+plural.Count(len(p.Errors), "fault")+":")
 	}
 	return strings.Join(append(lines, w.faults(p.Errors)...), "\n")
 }

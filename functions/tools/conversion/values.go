@@ -15,6 +15,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
+	"assay/shared/language/plural"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -285,7 +286,7 @@ func (c *valueConverter) joined(array []byte) (text, fault string) {
 		labels = append(labels, string(label))
 	}
 	if c.Kind != measure.Multilabel && len(labels) > 1 {
-		return "", fmt.Sprintf("%q has %d values, and csv has one for each example", c.From.ValueField, len(labels))
+		return "", fmt.Sprintf("%q has %s, and csv has one for each example", c.From.ValueField, plural.Count(len(labels), "value"))
 	}
 	return strings.Join(labels, separator), ""
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"assay/shared/language/plural"
+
 	"github.com/hashicorp/go-retryablehttp"
 )
 
@@ -199,7 +201,7 @@ func withoutToken(to *http.Request, via []*http.Request) error {
 		return &fault{text: "it answers only to https. Use https://" + to.URL.Host, final: true}
 	}
 	if len(via) > attempts {
-		return &fault{text: fmt.Sprintf("it answered with %d redirects", len(via)), final: true}
+		return &fault{text: "it answered with " + plural.Count(len(via), "redirect"), final: true}
 	}
 	return nil
 }

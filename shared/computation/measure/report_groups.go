@@ -22,7 +22,7 @@ func (d Diagnostic) Extent() string {
 	case d.Lines != "":
 		return "lines " + d.Lines
 	case d.Count > 1:
-		return fmt.Sprintf("%d times", d.Count)
+		return plural.Count(d.Count, "time")
 	}
 	return ""
 }

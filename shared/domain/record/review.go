@@ -46,7 +46,7 @@ type Review struct {
 	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
 	Notice   string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
-	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none"`
+	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none, or none that the caller sees"`
 	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
@@ -107,7 +107,7 @@ func (r *ReviewItem) notice() string {
 func (r *ReviewItem) For(roles access.Role) Review {
 	v := r.Review
 	v.Notice = r.notice()
-	if r.Run != nil && r.Run.ListedID() != "" {
+	if r.Run != nil && r.Run.ListedID() != "" && r.Run.ReadsValues(roles) {
 		v.Audience = audienceNames[r.Run.Access.evaluationAudience()]
 	}
 	if roles&(access.Organizer|access.Admin) == 0 {

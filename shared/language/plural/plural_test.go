@@ -39,7 +39,7 @@ var (
 	beyond = regexp.MustCompile(
 		`at most|At most|allowed|more than|longer than|which is the most|has 1 to|are sent|This takes about|is given %d|The body has|of %d fields`)
 	verbsInS = map[string]bool{"is": true, "was": true, "has": true, "does": true, "exists": true, "as": true, "begins": true, "makes": true,
-		"comes": true}
+		"comes": true, "ends": true}
 )
 
 // TestCount_WritesEveryPlural looks for numbers before a noun in the plural, in format strings of calls and in templates. They must use

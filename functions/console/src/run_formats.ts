@@ -34,6 +34,9 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], va
 };
 
 const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
+  regression: 12.5,
+  clustering: "cluster1",
+  text: "A text.",
   multilabel: ["value1", "value2"],
   probabilities: 0.87,
   spans: [{ start: 0, end: 4, type: "PER" }],

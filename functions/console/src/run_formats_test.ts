@@ -40,5 +40,6 @@ test("a sample has the fields of its format and a value of its evaluator", () =>
   assert.equal(sample({ kind: "jsonl", valueField: "p" }, "probabilities"), '{"id":"item1","p":0.87}');
   assert.equal(sample({ kind: "csv", idField: "doc" }, "multilabel"), "doc,label\nitem1,value1|value2");
   assert.equal(sample({ kind: "csv", separator: ";" }, "multilabel"), "id,label\nitem1,value1;value2");
+  assert.equal(sample({ kind: "csv", valueField: "value" }, "regression"), "id,value\nitem1,12.5");
   assert.equal(sample({ kind: "trec-run" }, "retrieval").split(" ").length, 6);
 });

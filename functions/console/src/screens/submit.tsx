@@ -326,6 +326,22 @@ type OfFile = {
   choose: (file: File) => void;
 };
 
+/** Sample shows the first lines of a run on a dataset, or one line if all are alike. */
+const Sample = ({ of: d }: { of: Dataset }) => {
+  const [first, second] = sampleOf(d).split("\n");
+  if (second === undefined)
+    return (
+      <>
+        A line of it looks like <code>{first}</code>
+      </>
+    );
+  return (
+    <>
+      Its first lines look like <code>{first}</code> and <code>{second}</code>
+    </>
+  );
+};
+
 /** RunFile is the field for the file of a run, with the diagnostics of the server. */
 const RunFile = ({ of: d, chosen, refused, choose }: OfFile) => (
   <CheckedFile
@@ -338,7 +354,7 @@ const RunFile = ({ of: d, chosen, refused, choose }: OfFile) => (
     bad="Correct the file, and choose it again. Nothing is counted yet."
     hint={
       <>
-        Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code>
+        Drop a file here, or choose one. <Sample of={d} />
       </>
     }
   />

@@ -50,26 +50,33 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 		return fault
 	}
 	fault := fmt.Sprintf(countedFields+"only %d of %d fields: ", n, len(parts))
-	cause := ""
 	if n > len(parts) {
 		fault = fmt.Sprintf(countedFields+"more than %d fields: ", len(parts))
 	}
+	return fault + layout + causeOfCount(line, parts, n, layout)
+}
+
+// causeOfCount names the likely cause of a wrong number of fields, in a clause that begins with a semicolon, or returns "".
+func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
 	isRun := n > 1 && IsQ0(parts[1])
-	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {
-		r, _ := utf8.DecodeRune(line[i:])
-		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
-	} else if n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1 {
-		cause = "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
-	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
-		cause = "; it looks like one of qrels, which are ground truth and not a run"
-	} else if n == len(parts)-1 {
-		cause = missingField(parts, layout)
-	} else if n > 4 && len(parts) == 4 && isRun {
-		cause = "; it looks like one of a run, which is not ground truth"
-	} else if n > 4 && len(parts) == 4 && isShiftedQrels(line) {
-		cause = "; " + fieldTooMany
+	_, graded := ParseGrade(parts[min(n, len(parts))-1])
+	other := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) })
+	switch {
+	case other >= 0:
+		r, _ := utf8.DecodeRune(line[other:])
+		return fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
+	case n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1:
+		return "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
+	case n == 4 && n < len(parts) && graded && !isRun:
+		return "; it looks like one of qrels, which are ground truth and not a run"
+	case n == len(parts)-1:
+		return missingField(parts, layout)
+	case n > 4 && len(parts) == 4 && isRun:
+		return "; it looks like one of a run, which is not ground truth"
+	case n > 4 && len(parts) == 4 && isShiftedQrels(line):
+		return "; " + fieldTooMany
 	}
-	return fault + layout + cause
+	return ""
 }
 
 // MaxGrade is the greatest grade. The least is -MaxGrade.

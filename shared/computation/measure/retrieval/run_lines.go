@@ -124,6 +124,11 @@ func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok 
 	return at, n, message, ok
 }
 
+// isDoubtful reports whether a line with a score may have a fault that RunFault finds.
+func isDoubtful(topic, doc []byte, n int) bool {
+	return n > 6 || fields.IsQ0(doc) || fields.IsQuoted(topic) || fields.IsQuoted(doc)
+}
+
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
 // it contradicts the score, because less may be better in such scores.
 func (p *parser) parse(chunk *lines.Chunk) block {
@@ -166,7 +171,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 					b.warn(commented, at, fields.CommentedTopic(topic))
 				}
 				n = 0
-			case !ok || n > 6 || fields.IsQ0(doc) || fields.IsQuoted(topic) || fields.IsQuoted(doc):
+			case !ok || isDoubtful(topic, doc, n):
 				if n == 6 {
 					parts = [6][]byte{topic, q0, doc, rank, scored, tag}
 				}

@@ -168,7 +168,7 @@ func (f *fixture) newTask(visibility string) taskIDs {
 			RunIDs []string
 		}
 		f.want(t, http.StatusCreated, &made, owner, http.MethodPost, task+"/submissions", map[string]any{
-			"type": "upload", "visibility": e.visibility, "title": e.visibility + " title", "files": []any{
+			"type": "upload", "visibility": e.visibility, "title": e.visibility + " title", "again": true, "files": []any{
 				csvFile("run.csv", soundRun, p.dataset), csvFile("run.csv", soundTest, p.testSet),
 			},
 		})
@@ -221,7 +221,7 @@ func (f *fixture) newFailures(owner string, p taskIDs) {
 		owner  []string // texts in the diagnostics for the owner
 		others []string // texts in the diagnostics for others, once the review is published
 	}{
-		{[]string{"2 of 3 ids of the truth", `the id "2"`, `the id "` + truthID + `"`}, []string{withheld}},
+		{[]string{`2 of 3 ids of the truth, the first of them "2"`, `the id "` + truthID + `"`}, []string{withheld}},
 		{[]string{`there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
 		{[]string{withheld}, nil},
 	} {
@@ -281,7 +281,7 @@ func newDataset(task, split string) map[string]any {
 
 // image returns the body of a submission of an image to the datasets.
 func image(datasets ...string) map[string]any {
-	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasets}
+	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasets, "again": true}
 }
 
 // csvFile returns an inline file. Unless dataset is empty, the file is a run on the dataset.

@@ -52,7 +52,7 @@ func on(dataset string, file map[string]any) map[string]any {
 
 // upload returns the body of a submission of files.
 func upload(visibility string, files ...map[string]any) map[string]any {
-	return map[string]any{"type": "upload", "title": "An entry", "visibility": visibility, "files": files}
+	return map[string]any{"type": "upload", "title": "An entry", "visibility": visibility, "files": files, "again": true}
 }
 
 func compressed(t testing.TB, content []byte) []byte {

@@ -1,6 +1,7 @@
 package registrations
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -68,14 +69,16 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
 			len(a.Exceptions))
 	}
-	if d.DatasetID != "" {
-		set, err := records.Get[record.DatasetItem](ctx, c.Store, store.Strong, record.DatasetKey(d.DatasetID))
-		if err == nil && (set == nil || set.TaskID != r.TaskID) {
-			err = problem.InvalidMember("/datasetId", "names no dataset of this task")
-		}
-		if err != nil {
-			return "", nil, err
-		}
+	perDay, total, err := limitsOf(ctx, c, r.TaskID, d.DatasetID)
+	if err != nil {
+		return "", nil, err
+	}
+	var fields problem.Fields
+	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: " + problem.Unset
+	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
+	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
+	if err := problem.Check(fields); err != nil {
+		return "", nil, err
 	}
 	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
 	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
@@ -92,6 +95,25 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	c.Tx.Save(a, now).Check(r)
 	at := team.Path(r) + "/exceptions/" + e.ID
 	return at, e, c.Audit(ctx, r.Scope(), record.ExceptionGranted, at, nil, d)
+}
+
+// limitsOf returns the limits that an exception extends: the limits of the dataset or, without one, of the task.
+func limitsOf(ctx context.Context, c *api.Call, taskID, datasetID string) (perDay, total int, err error) {
+	if datasetID == "" {
+		t, err := records.Get[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(taskID))
+		if err != nil || t == nil {
+			return 0, 0, cmp.Or(err, visibility.Missing)
+		}
+		return t.Submissions.PerDay, t.Submissions.Total, nil
+	}
+	set, err := records.Get[record.DatasetItem](ctx, c.Store, store.Strong, record.DatasetKey(datasetID))
+	if err == nil && (set == nil || set.TaskID != taskID) {
+		err = problem.InvalidMember("/datasetId", "names no dataset of this task")
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return set.Submissions.PerDay, set.Submissions.Total, nil
 }
 
 // extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it.

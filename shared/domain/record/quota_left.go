@@ -104,6 +104,11 @@ func (g grant) allows(n int, now time.Time) (at time.Time, ever bool) {
 // StartsBlinded reports whether runs on the dataset start blinded.
 func (d *DatasetItem) StartsBlinded() bool { return d.Split == Test }
 
+// opensBy reports whether the dataset takes submissions of the team at the time, as far as is known now.
+func (w SubmissionWindow) opensBy(at Instant) bool {
+	return (w.Open || w.ClosedReason == ClosedEarly) && (w.ClosesAt == nil || at.Before(w.ClosesAt.Time))
+}
+
 // submissionWindow says whether a team in the state can submit to the dataset of the task.
 func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state RegistrationState, now time.Time) SubmissionWindow {
 	var w SubmissionWindow

@@ -34,13 +34,18 @@ func (u *Used) expire(now time.Time) {
 	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 }
 
-// refuse returns a problem if the limits do not allow n more runs.
+// refuseTotal returns a problem if the limit in all does not allow n more runs.
+func (u *Used) refuseTotal(l limits, n int) error {
+	if l.total == 0 || u.Total+n <= l.total {
+		return nil
+	}
+	return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask the "+
+		"organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+}
+
+// refuse returns a problem if the daily limit does not allow n more runs.
 func (u *Used) refuse(l limits, n int, now time.Time) error {
 	u.expire(now)
-	if l.total > 0 && u.Total+n > l.total {
-		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask the "+
-			"organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
-	}
 	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
 		if n > l.perDay {
 			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
@@ -173,6 +178,9 @@ func (a *Allowance) used(datasetID string) *Used {
 // Charge counts one new run on each dataset of the task. If a quota does not allow the runs, Charge returns a problem and counts
 // nothing.
 func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
+	if err := a.refuseTotal(t, sets, len(runIDs)); err != nil {
+		return err
+	}
 	if err := a.refuse(a.ofTask(t), len(runIDs), now); err != nil {
 		return err
 	}
@@ -184,6 +192,20 @@ func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, no
 	a.count(MaxPerDay, runIDs...)
 	for i, d := range sets {
 		a.used(d.ID).count(MaxDatasetPerDay, runIDs[i])
+	}
+	return nil
+}
+
+// refuseTotal returns a problem if a limit in all does not allow n more runs, one on each dataset. Charge checks these limits before daily
+// ones, because waiting helps against daily limits only.
+func (a *Allowance) refuseTotal(t *TaskItem, sets []*DatasetItem, n int) error {
+	if err := a.Used.refuseTotal(a.ofTask(t), n); err != nil {
+		return err
+	}
+	for _, d := range sets {
+		if err := a.used(d.ID).refuseTotal(a.ofDataset(d), 1); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -212,10 +234,14 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationSt
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		left := of.used.left(of.limits, now).atMost(q.QuotaLeft)
 		left.bind(now, ofTask, of)
+		w := a.submissionWindow(t, d, state, now)
+		if left.NextAt != nil && !w.opensBy(*left.NextAt) {
+			left.NextAt = nil
+		}
 		q.Datasets = append(q.Datasets, DatasetQuota{
 			DatasetID:        d.ID,
 			QuotaLeft:        left,
-			SubmissionWindow: a.submissionWindow(t, d, state, now),
+			SubmissionWindow: w,
 			StartsBlinded:    d.StartsBlinded(),
 		})
 	}

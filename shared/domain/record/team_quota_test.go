@@ -74,6 +74,7 @@ func drawQuota(t *rapid.T) *quotaModel {
 	for _, id := range []string{"one", "two"} {
 		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}}
 		d.TaskID = "task"
+		d.TruthVersion = 1
 		d.Submissions.PerDay = rapid.IntRange(0, 3).Draw(t, "perDay of "+id)
 		d.Submissions.Total = rapid.IntRange(0, 7).Draw(t,
 			"total of "+id)

@@ -9,6 +9,7 @@ import (
 	"assay/shared/edge/auth"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
+	"assay/shared/service/team"
 	"assay/shared/storage/store"
 )
 
@@ -42,6 +43,9 @@ type audited struct {
 
 func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.InvitationDraft) (location string, made NewInvitation,
 	err error) {
+	if r, ok := api.Target(t).(*record.RegistrationItem); ok && r.State == record.Rejected {
+		return "", made, team.ErrNobodyJoins
+	}
 	i := to(t)
 	if err := d.Complete(c.Now(), i.TaskID == ""); err != nil {
 		return "", made, err

@@ -46,7 +46,8 @@ func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p Re
 }
 
 // checkPatch refuses changes that the caller may not make. The owner of the team changes every member except the state, which only
-// organizers change. Organizers also hand the team over to another member. Members only accept terms.
+// organizers change. The owner of a rejected team only hands it over and changes whether it is anonymous. Organizers also hand the team
+// over to another member. Members only accept terms.
 func checkPatch(c *api.Call, r *record.RegistrationItem, p RegistrationPatch) error {
 	if !slices.Contains(r.Members, p.UserID) {
 		return problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: %s",
@@ -54,6 +55,13 @@ func checkPatch(c *api.Call, r *record.RegistrationItem, p RegistrationPatch) er
 	}
 	if p.State != r.State && !c.Organizes() {
 		return problem.InvalidMember("/state", "is decided by the organizers of the task")
+	}
+	if r.State == record.Rejected && !c.Organizes() {
+		kept := p.TeamDraft
+		kept.Anonymous = r.Anonymous
+		if kept != r.TeamDraft {
+			return problem.Conflict.New("The organizers rejected the registration of this team, so its details no longer change. Ask them about it.")
+		}
 	}
 	if ownsTeam(c, r) {
 		return nil

@@ -35,6 +35,9 @@ func Path(r *record.RegistrationItem) string {
 	return "/v1/tasks/" + r.TaskID + "/registrations/" + r.ID
 }
 
+// ErrNobodyJoins means that the organizers rejected the team.
+var ErrNobodyJoins = problem.Conflict.New("The organizers rejected the registration of this team, so nobody can join it. Ask them about it.")
+
 // Join adds to the transaction that the user becomes a member of the team, with a grant and an audit entry. That the user agreed, and
 // can have one more registration, is the caller's to know. The team is registered already, so its members can change until the task takes
 // no more submissions of it.
@@ -42,7 +45,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	ever := len(r.FormerIDs) + len(r.Members)
 	switch {
 	case r.State == record.Rejected:
-		return problem.Conflict.New("The organizers rejected the registration of this team, so nobody can join it. Ask them about it.")
+		return ErrNobodyJoins
 	case slices.Contains(r.Members, userID):
 		return Registered
 	case len(r.Members) >= record.MaxTeam || ever >= maxEver:

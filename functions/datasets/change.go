@@ -29,6 +29,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if draft.TaskID != old.TaskID {
 		return nil, problem.InvalidMember("/taskId", "never changes")
 	}
+	draft.Evaluator.FallBack(&old.Evaluator)
 	inline, err := checkFiles(&draft, old)
 	if err != nil {
 		return nil, err

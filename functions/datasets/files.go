@@ -40,7 +40,10 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 		fields = scoring.Check(truth.Settings(d.RunFormat, d.Evaluator))
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 		fields = append(fields, record.CheckEvaluated("/truths", d.Truths, "items that no run has")...)
+		return fields
 	}
+	fields.AddIf(!slices.Contains(d.Evaluator.Measures, d.Evaluator.PrimaryMeasure), "/evaluator/primaryMeasure",
+		"must be one of {measures}: give one, or "+problem.Unset)
 	return fields
 }
 

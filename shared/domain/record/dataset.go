@@ -244,6 +244,14 @@ func (d *DatasetDraft) Normalize() {
 	}
 }
 
+// FallBack makes the first measure the primary one if a change of the measures has removed the primary measure of old.
+func (e *Evaluator) FallBack(old *Evaluator) {
+	kept := e.PrimaryMeasure == old.PrimaryMeasure && !slices.Equal(e.Measures, old.Measures)
+	if kept && len(e.Measures) > 0 && e.Measure(e.PrimaryMeasure) == "" {
+		e.PrimaryMeasure = e.Measures[0]
+	}
+}
+
 // maxMeasureName is the greatest length of a measure's name, in bytes.
 const maxMeasureName = 100
 
@@ -266,8 +274,6 @@ func (e *Evaluator) check() (fields problem.Fields) {
 
 // checkOwn checks an organizer's own evaluator. Organizers choose the names of its measures freely.
 func (e *Evaluator) checkOwn() (fields problem.Fields) {
-	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of {measures}: give one, or "+
-		problem.Unset)
 	fields = append(fields, checkDistinct("/evaluator/measures", e.Measures)...)
 	for i, m := range e.LowerIsBetter {
 		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of {measures}")

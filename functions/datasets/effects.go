@@ -33,7 +33,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
 		"Users who get the truth files, if they also get the inputs.")
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
-		"Users who see scores of published runs before the window of the last team closes.")
+		"Users who see scores of published runs before the window of the last team closes")
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,

@@ -27,7 +27,7 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	case r.Unregistered():
 		return problem.InvalidMember("/final", "is for runs of teams, and this run is a baseline without a registration")
 	case final && d.FinalRuns == 0:
-		return problem.InvalidMember("/final", "cannot be set, because {finalRuns} of the dataset is 0")
+		return problem.InvalidMember("/final", "cannot be set, because the dataset takes no final runs")
 	case final && !r.State.Counts():
 		return problem.InvalidMember("/final", "cannot be set, because the run is %s", r.State)
 	}

@@ -38,7 +38,7 @@ func (e *EmptyBoard) Sentence() string {
 	case EmptyBlinded:
 		return "Runs on this dataset start blinded, and the organizers have unblinded and published none yet."
 	default:
-		return "The organizers have published no results yet."
+		return "The organizers show no results here yet: none is published, or those that are published are blinded."
 	}
 }
 

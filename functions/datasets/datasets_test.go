@@ -231,8 +231,6 @@ func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	change(map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}}},
 		"/evaluator/image", "/evaluator/command", "/evaluator/lowerIsBetter")
 	removed := map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil, "command": nil, "lowerIsBetter": nil}
-	change(map[string]any{"evaluator": removed}, "/evaluator/primaryMeasure")
-	removed["primaryMeasure"] = nil
 	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": true, "idsPublic": true, "evaluator": removed})
 	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"},
 		"runFormat": map[string]any{"kind": "trec-run"}}

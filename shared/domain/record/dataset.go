@@ -247,7 +247,11 @@ func (d *DatasetDraft) Normalize() {
 // FallBack makes the first measure the primary one if a change of the measures has removed the primary measure of old.
 func (e *Evaluator) FallBack(old *Evaluator) {
 	kept := e.PrimaryMeasure == old.PrimaryMeasure && !slices.Equal(e.Measures, old.Measures)
-	if kept && len(e.Measures) > 0 && e.Measure(e.PrimaryMeasure) == "" {
+	same := func(name string) bool { // the names of a draft are not canonical yet
+		m, err := measure.Parse(measure.Kind(e.Kind), name)
+		return name == e.PrimaryMeasure || err == nil && m.String() == e.PrimaryMeasure
+	}
+	if kept && len(e.Measures) > 0 && !slices.ContainsFunc(e.Measures, same) {
 		e.PrimaryMeasure = e.Measures[0]
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -56,6 +57,10 @@ func applyFile(c *call) {
 		return
 	}
 	d, err := readDeclared(c.files(c.arg(0))[0])
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		c.fail(err)
+		return
+	}
 	if err != nil {
 		c.fail(&refusal{fileRefused, err.Error(), "assay apply --schema"})
 		return
@@ -116,7 +121,23 @@ func (a *applying) organizer() string {
 	if a.Organizer == "" {
 		a.fail(&refusal{fileRefused, a.place("/organizer") + ": is missing: name one of yours, or a new one", ""})
 	}
+	if !a.yes("new-organizer") {
+		a.refuseNamesake()
+	}
 	return a.resource("/organizer", "organizer", client.Path("organizers"), map[string]any{"name": a.Organizer}, nil)
+}
+
+// refuseNamesake refuses to make an organizer with the name of one that the caller does not belong to. Its task would get the names of that
+// organizer's task.
+func (a *applying) refuseNamesake() {
+	named := all[object](a.call, client.Query(client.Path("organizers"), "filter[name]", a.Organizer))
+	mine := a.me().Memberships
+	for _, o := range named {
+		if strings.EqualFold(o.text("name"), a.Organizer) && !slices.ContainsFunc(mine, func(m membership) bool { return m.OrganizerID == o.id() }) {
+			a.fail(&refusal{notFound, fmt.Sprintf("%s: there is an organizer %s, and you are no member of it. Ask its members for an invitation, "+
+				"or choose another name.", a.place("/organizer"), o.text("name")), "the same command with --new-organizer, for a second one of this name"})
+		}
+	}
 }
 
 // find returns the resource of a list with the wanted name, or nil.

@@ -118,6 +118,7 @@ var groups = []struct {
 			example: "  assay apply task.yaml --dry-run\n  assay apply task.yaml",
 			flags: func(f *pflag.FlagSet) {
 				f.Bool("dry-run", false, "say what would change and what would follow, and change nothing")
+				f.Bool("new-organizer", false, "make the organizer of the file even if others have one with its name")
 				f.Bool("schema", false, "print the JSON Schema of the file")
 			}},
 		{use: "registrations TASK", short: "List who takes part in a task", more: taskHelp, args: cobra.ExactArgs(1),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 )
@@ -58,7 +59,10 @@ func (c *call) byName(path, kind, text string) object {
 		case len(matches) == 1:
 			return matches[0]
 		case len(matches) > 1:
-			c.failAmbiguous(kind, matches)
+			if own := c.registered(kind, matches); own != nil {
+				return own
+			}
+			c.failAmbiguous(kind, text, matches)
 			return nil
 		}
 	}
@@ -66,26 +70,46 @@ func (c *call) byName(path, kind, text string) object {
 	return nil
 }
 
-// chooseBy is the way to name one of several resources with equal names.
-var chooseBy = map[string]string{"dataset": "the same command with --dataset NAME or ID", "task": "the same command with its ID"}
+// registered returns the only one of several tasks that the caller is registered for, or nil.
+func (c *call) registered(kind string, tasks []object) object {
+	if kind != "task" || !c.signedIn() {
+		return nil
+	}
+	own := slices.DeleteFunc(slices.Clone(tasks), func(task object) bool { return c.me().registration(task) == "" })
+	if len(own) != 1 {
+		return nil
+	}
+	return own[0]
+}
+
+// chooseBy returns the way to name one of several resources that the text may mean.
+func chooseBy(kind, text string) string {
+	switch {
+	case kind == "task":
+		return "the same command with its ID"
+	case text == "":
+		return "the same command with --dataset NAME or ID"
+	}
+	return "the same command with the whole NAME or the ID in place of " + offline.Quoted(text)
+}
 
 // failAmbiguous lists the resources that the user may mean. Tasks have their organizers, because names of tasks can be equal.
-func (c *call) failAmbiguous(kind string, matches []object) {
+func (c *call) failAmbiguous(kind, text string, matches []object) {
 	var lines []string
 	for _, o := range matches[:min(len(matches), mostListed)] {
-		text := line(o.id()) + "  " + o.text("name")
+		one := line(o.id()) + "  " + o.text("name")
 		if kind == "task" {
 			by, err := client.Get[object](c.ctx, c.Client, client.Path("organizers", o.text("organizerId")))
 			if err == nil { // Not everyone sees every organizer.
-				text += ", by " + by.text("name")
+				one += ", by " + by.text("name")
 			}
 		}
-		lines = append(lines, text)
+		lines = append(lines, one)
 	}
 	if len(matches) > mostListed {
 		lines = append(lines, "and "+plural.Count(len(matches)-mostListed, "other"))
 	}
-	c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy[kind]})
+	c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy(kind, text)})
 }
 
 // mostListed bounds the resources of a message.
@@ -158,15 +182,18 @@ func (c *call) me() me {
 	return *c.user
 }
 
-// organizes reports whether the caller is a member of the organizer of a task. Callers who are not signed in are none.
-func (c *call) organizes(task object) bool {
+// signedIn reports whether requests have a token.
+func (c *call) signedIn() bool {
 	if c.err != nil {
 		return false
 	}
-	if token, err := c.Token(c.ctx, false); token == "" || err != nil {
-		return false
-	}
-	return slices.ContainsFunc(c.me().Memberships, func(m membership) bool { return m.OrganizerID == task.text("organizerId") })
+	token, err := c.Token(c.ctx, false)
+	return token != "" && err == nil
+}
+
+// organizes reports whether the caller is a member of the organizer of a task. Callers who are not signed in are none.
+func (c *call) organizes(task object) bool {
+	return c.signedIn() && slices.ContainsFunc(c.me().Memberships, func(m membership) bool { return m.OrganizerID == task.text("organizerId") })
 }
 
 // name returns the name of the user or, without one, the id.

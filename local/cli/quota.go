@@ -148,10 +148,7 @@ const noDataset = "The task has no dataset yet."
 // knownRegistration returns the caller's registration for the task. It is nil for callers who are not signed in or have no team. An error is
 // no reason to list no datasets.
 func (c *call) knownRegistration(task object) object {
-	if c.err != nil {
-		return nil
-	}
-	if token, err := c.Token(c.ctx, false); token == "" || err != nil {
+	if !c.signedIn() {
 		return nil
 	}
 	r := c.registration(task)

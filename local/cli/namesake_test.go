@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestApply_MakesNoSecondOrganizerUnasked: somebody who does not belong to the organizer of a file makes no second one of its name, unless
+// told to. Then a name means the task that the user is registered for.
+func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, ben, tom := s.person("olga"), s.person("ben"), s.person("tom")
+	const file = "organizer: Lake Lab\ntask: {name: Lakes}\n"
+	olga.want(done, "apply", olga.write("task.yaml", file))
+	bens := ben.write("task.yaml", file)
+	ben.says(notFound, []string{"task.yaml:1: organizer: there is an organizer Lake Lab, and you are no member", "--new-organizer"}, "apply", bens)
+	tom.want(done, "join", "Lakes")
+	ben.want(done, "apply", bens, "--new-organizer")
+	tom.want(done, "datasets", "Lakes")
+	ben.says(notFound, []string{"Which task is meant?", ", by Lake Lab", "with its ID"}, "datasets", "Lakes")
+
+	if got := ben.want(fileRefused, "apply", "nofile.yaml"); strings.Contains(got, "schema") {
+		t.Errorf("a missing file is no fault of its form:\n%s", got)
+	}
+}
+
+// TestHints_NameWhatHelps: hints name the command as the user wrote it, and a sign-in only to users who are not signed in.
+func TestHints_NameWhatHelps(t *testing.T) {
+	s, tom, _ := prepared(t)
+	olga := s.person("olga")
+	olga.says(failed, []string{"Try: assay review lake --filter states=completed --dataset=Rivers --publish\n"}, "review", "lake", "--dataset",
+		"Rivers", "--publish")
+	tom.says(notFound, []string{"in place of e"}, "submit", "Lake search", "e=few.txt", "--team", "Otters")
+	for _, got := range []string{olga.want(notFound, "registrations", "accept", "Lake search", "Otters"),
+		tom.want(notFound, "final", "nonsense"), tom.want(notFound, "tokens", "delete", "CI")} {
+		if strings.Contains(got, "assay login") {
+			t.Errorf("a sign-in is no cure for a wrong id:\n%s", got)
+		}
+	}
+	tom.says(notFound, []string{"nonsense: "}, "final", "nonsense")
+	olga.want(done, "apply", olga.write("ponds.yaml", "organizer: Lake Lab\ntask: {name: Ponds}\n"))
+	olga.says(done, []string{"Ponds has no inputs."}, "download", "Ponds", "-o", olga.folder)
+	tom.says(failed, []string{`"not an image" is no name of an image`}, "submit", "Lake search", "--dataset", "Rivers", "--image", "not an image")
+	olga.says(done, []string{"Nobody takes part yet."}, "registrations", "Lake search")
+	olga.says(failed, []string{"--title: must not be empty"}, "announce", "Lake search", olga.write("news.md", "News."))
+
+	tom.says(failed, []string{`help knows no "nonsense"`}, "help", "nonsense")
+	tom.says(failed, []string{`completion knows no "foo"`}, "completion", "foo")
+	tom.says(done, []string{"You were not signed in to http://other.example"}, "logout", "http://other.example")
+	stranger := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{"ASSAY_TOKEN": "x"}}
+	stranger.says(notSignedIn, []string{"Try: set ASSAY_URL"}, "runs")
+}
+
+// TestRanks_CountPublishedRuns: a run that is not published has no rank, and takes none from others.
+func TestRanks_CountPublishedRuns(t *testing.T) {
+	s, tom, _ := prepared(t)
+	olga, ann := s.person("olga"), s.person("ann")
+	ann.want(done, "submit", "Lake search", "Rivers="+ann.write("run.txt", goodRun), "--wait")
+	olga.want(done, "review", "Lake search", "--dataset", "Rivers", "--publish", ann.ids("runs")[0])
+	tom.want(done, "submit", "Lake search", "Rivers="+tom.write("run.txt", betterRun), "--wait")
+	tom.says(done, []string{"(1) ", "\n1 ", "in parentheses"}, "leaderboard", "Lake search", "--dataset", "Rivers")
+	if got := ann.want(done, "leaderboard", "Lake search", "--dataset", "Rivers"); strings.Contains(got, "parentheses") {
+		t.Errorf("a published run is marked:\n%s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	"assay/local/cli/client"
@@ -17,8 +18,11 @@ func leaderboard(c *call, task object) {
 	b := c.post(client.Path("tools", "leaderboard"), body)
 	measures := memberAs[[]string](b, "measures")
 	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
-	for _, e := range memberAs[[]object](b, "entries") {
-		line := []string{e.text("rank"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
+	entries := memberAs[[]object](b, "entries")
+	hidden := false
+	for _, e := range entries {
+		hidden = hidden || !isPublished(e)
+		line := []string{rankAmong(entries, e), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
 		if memberAs[bool](e, "baseline") {
 			line[2] += " (baseline)"
 		}
@@ -32,7 +36,24 @@ func leaderboard(c *call, task object) {
 	if memberAs[bool](b, "more") && !c.json {
 		c.note("There are more: --limit shows up to 200.")
 	}
+	if hidden && !c.json {
+		c.note("A rank in parentheses is that of a run which is not published: the rank that it would have.")
+	}
 	c.print(b, lines...)
+}
+
+// rankAmong returns the rank of an entry among the published entries of a board. It is in parentheses if the entry is not published.
+func rankAmong(board []object, entry object) string {
+	rank := 1
+	for _, e := range board {
+		if isPublished(e) && memberAs[float64](e, "rank") < memberAs[float64](entry, "rank") {
+			rank++
+		}
+	}
+	if !isPublished(entry) {
+		return fmt.Sprintf("(%d)", rank)
+	}
+	return strconv.Itoa(rank)
 }
 
 // emptyBoard is the reason why a leaderboard has no entries.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/shared/language/lists"
@@ -42,6 +43,26 @@ func oneFile(cmd *cobra.Command, args []string) error {
 		return cobra.MaximumNArgs(1)(cmd, args)
 	}
 	return cobra.ExactArgs(1)(cmd, args)
+}
+
+// unknownTopic returns an error if help or completion is asked for something that does not exist.
+func unknownTopic(root *cobra.Command, args []string) error {
+	if len(args) < 2 || strings.HasPrefix(args[1], "-") {
+		return nil
+	}
+	known := lists.Map(root.Commands(), (*cobra.Command).Name)
+	switch args[0] {
+	case "help":
+		known = append(known, "help", "completion")
+	case "completion":
+		known = []string{"bash", "fish", "powershell", "zsh"}
+	default:
+		return nil
+	}
+	if slices.Contains(known, args[1]) {
+		return nil
+	}
+	return fmt.Errorf("%s knows no %q, but %s.%s", args[0], args[1], strings.Join(known, ", "), closest(args[1], known))
 }
 
 // without lists flags that do nothing without another flag.

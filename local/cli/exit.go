@@ -64,6 +64,8 @@ func (p *program) refuse(err error, command string) *refusal {
 		return &refusal{notSignedIn, text, "assay login " + p.server}
 	case client.IsKind(err, problem.InsufficientScope):
 		return &refusal{notFound, text, p.login() + ", or an access token with more scopes"}
+	case client.IsKind(err, problem.NotFound) && p.known: // The id may be wrong, or belong to somebody else.
+		return &refusal{notFound, text, ""}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
 		return &refusal{notFound, text, p.login() + " as somebody who may"}
 	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):

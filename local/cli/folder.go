@@ -77,6 +77,7 @@ func fileName(name, otherwise string) string {
 func download(c *call, task object) {
 	saved := []string{}
 	lines := [][]string{}
+	listed := 0
 	into := c.open(c.text("output"))
 	datasets := all[object](c, datasetsOf(task))
 	if only := c.text("dataset"); only != "" {
@@ -90,13 +91,18 @@ func download(c *call, task object) {
 		}
 		for _, member := range slices.Sorted(maps.Keys(members)) {
 			for i, f := range filesOf(d, member) {
+				listed++
 				if path := c.fetch(into, members[member], client.Path("datasets", d.id()), member, i, f); path != "" {
 					saved, lines = append(saved, path), append(lines, []string{path})
 				}
 			}
 		}
 	}
-	if len(saved) == 0 && c.err == nil {
+	switch {
+	case len(saved) > 0 || c.err != nil:
+	case listed == 0 && (c.organizes(task) || c.me().registration(task) != ""):
+		c.note("%s has no inputs.", cmp.Or(c.text("dataset"), task.text("name")))
+	default:
 		c.note("There are no inputs that you may read. Where the task gives them to those who take part: assay join %s", offline.Quoted(c.arg(0)))
 	}
 	c.print(saved, lines...)

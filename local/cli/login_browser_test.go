@@ -62,7 +62,7 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 			if err := file.Save(); err != nil {
 				t.Fatal(err)
 			}
-			p.says(done, []string{"no run here yet"}, "runs")
+			p.says(done, []string{"submitted no run"}, "runs")
 		})
 	}
 }

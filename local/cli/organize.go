@@ -7,8 +7,11 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
+
+	"github.com/spf13/pflag"
 )
 
 func listRegistrations(c *call, task object) {
@@ -56,12 +59,25 @@ func review(c *call, task object) {
 	if !c.json {
 		for _, r := range reviewed {
 			r["shownTo"] = shownTo(r)
+			r["done"] = map[bool]string{true: "changed", false: "refused"}[r["problem"] == nil]
 		}
 	}
-	c.table(reviewed, "The filter has no run.", "RUN runId|STATUS status|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
+	c.table(reviewed, "The filter has no run.", "RUN runId|REVIEW done|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
 	if refused > 0 {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}
+}
+
+// given returns the flags that the user wrote, each with a blank before it.
+func (c *call) given() string {
+	var b strings.Builder
+	c.flags.Visit(func(f *pflag.Flag) {
+		b.WriteString(" --" + f.Name)
+		if f.Value.Type() != "bool" {
+			b.WriteString("=" + offline.Quoted(f.Value.String()))
+		}
+	})
+	return b.String()
 }
 
 // selectedBy are the names of --filter.
@@ -119,7 +135,8 @@ func (c *call) reviews() map[string]any {
 	}
 	switch ids := c.args[1:]; {
 	case (len(ids) == 0) == (len(filter) == 0):
-		c.fail(&refusal{failed, "Which runs are meant? Name them by their ids or by --filter.", "assay review TASK --filter states=completed"})
+		c.fail(&refusal{failed, "Which runs are meant? Name them by their ids or by --filter.",
+			"assay review " + offline.Quoted(c.arg(0)) + " --filter states=completed" + c.given()})
 	case len(ids) > 0:
 		body["runIds"] = ids
 	default:
@@ -144,6 +161,10 @@ func announce(c *call, task object) {
 	if !c.fail(err) && strings.TrimSpace(string(text)) == "" {
 		c.fail(&refusal{fileRefused, "The announcement has no text.", "the same command with a file, or with the text on standard input"})
 	}
-	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)}),
-		"Announced to all who take part in %s.", task.text("name"))
+	made := c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)})
+	where := "Announced on the page of %s. This server sends no e-mails."
+	if c.info().Mail {
+		where = "Announced on the page of %s, and by e-mail to all who take part."
+	}
+	c.say(made, where, task.text("name"))
 }

@@ -32,6 +32,7 @@ type program struct {
 	json      bool
 	server    string // URL of the flag and later of the server in use
 	begun     bool   // arguments and flags are valid
+	known     bool   // requests name the user
 	warned    []warned
 }
 
@@ -171,6 +172,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
+	if err := unknownTopic(root, args); err != nil {
+		p.tell("assay: " + err.Error())
+		return failed
+	}
 	of, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return done
@@ -197,6 +202,9 @@ func (c *call) connect(named string) {
 	text := cmp.Or(named, own)
 	u, err := url.Parse(text)
 	switch {
+	case text == "" && c.getenv("ASSAY_TOKEN") != "":
+		c.fail(&refusal{notSignedIn, "ASSAY_TOKEN is set, but no server is known.", "set ASSAY_URL, such as ASSAY_URL=https://assay.example.org"})
+		return
 	case text == "":
 		c.fail(&refusal{notSignedIn, "No server is known yet.", "assay login https://assay.example.org"})
 		return
@@ -214,9 +222,12 @@ func (c *call) connect(named string) {
 	c.Words = c.words.problem
 	c.Token = func(ctx context.Context, refused bool) (string, error) {
 		if token := strings.TrimSpace(c.getenv("ASSAY_TOKEN")); token != "" && mine {
+			c.known = true
 			return token, nil
 		}
-		return file.Fresh(ctx, c.server, refused)
+		token, err := file.Fresh(ctx, c.server, refused)
+		c.known = token != ""
+		return token, err
 	}
 }
 

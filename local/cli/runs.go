@@ -65,7 +65,7 @@ func showRuns(c *call) {
 		return
 	}
 	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task),
-		"You have no run here yet. Submit one with: assay submit TASK FILE",
+		"You have submitted no run. Submit one with: assay submit TASK FILE",
 		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
 }
 
@@ -168,10 +168,15 @@ func unseen(seen, tail string) string {
 func (c *call) change(below string, ids []string, body map[string]any) {
 	var changed []object
 	for _, id := range ids {
-		now := c.patch(below+"/"+url.PathEscape(id), body)
-		if c.err == nil {
-			changed = append(changed, now)
+		if c.err != nil {
+			break
 		}
+		now := c.patch(below+"/"+url.PathEscape(id), body)
+		if c.err != nil {
+			c.err = fmt.Errorf("%s: %w", line(id), c.err)
+			break
+		}
+		changed = append(changed, now)
 	}
 	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
 }

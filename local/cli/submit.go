@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,14 @@ func (s sent) same(as sent) bool {
 	return s.DatasetID == as.DatasetID && s.Name == as.Name && s.SHA256 == as.SHA256
 }
 
+// imageName is the form of names of images: no blanks, and no other characters that registries refuse.
+var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+
 func submit(c *call, task object) {
+	if image := c.text("image"); image != "" && !imageName.MatchString(image) {
+		c.fail(&refusal{failed, fmt.Sprintf("--image: %q is no name of an image.", image), "--image ghcr.io/otters/search:1"})
+		return
+	}
 	files, datasets := c.chosen(task)
 	var registered object
 	if !c.yes("baseline") {

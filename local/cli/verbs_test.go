@@ -147,7 +147,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom.want(done, "final", runs[0], "--undo")
 	tom.says(failed, []string{"completed"}, "cancel", runs[0])
 
-	olga.says(done, []string{"200"}, "review", task, "--dataset", "Lakes", "--unblind", "--publish", "--filter", "states=completed")
+	olga.says(done, []string{"changed"}, "review", task, "--dataset", "Lakes", "--unblind", "--publish", "--filter", "states=completed")
 	tom.says(done, []string{"nDCG@10", "Otters", "1.0000"}, "leaderboard", task, "--dataset", "Lakes")
 	best := decode[object](t, tom.want(done, "leaderboard", task, "--dataset", "Lakes", "--best", "--json"))
 	if len(best["entries"].([]any)) != 1 {
@@ -167,7 +167,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	zoe.says(notFound, []string{"rejected"}, "submit", task, "Lakes="+run)
 	olga.says(done, []string{"accepted"}, "registrations", "accept", task, id)
 	olga.in = "The **test data** is there.\n"
-	olga.says(done, []string{"Announced to all"}, "announce", task, "--title", "Test data")
+	olga.says(done, []string{"Announced on the page of Lake search. This server sends no e-mails."}, "announce", task, "--title", "Test data")
 	out := filepath.Join(olga.folder, "export")
 	olga.want(done, "export", task, "-o", out)
 	wantExported(t, out)

@@ -32,6 +32,7 @@ var inputs = map[string]map[string]string{
 		"/datasetId": "DATASET=", "/type": "--image, --repository or a file"})),
 	"invite":        {"/email": "--email", "/uses": "--uses"},
 	"registrations": {"?filter[state]": "--state"},
+	"final":         {"/final": "--undo"},
 	"leaderboard": {"/measure": "--measure", "/best": "--best", "/final": "--final", "/limit": "--limit", "/view": "--public",
 		"/datasetId": "--dataset"},
 	"compare": {"/measure": "--measure", "/runs/*": "$0+", "/runs": "the runs"},
@@ -152,9 +153,12 @@ func (w *words) text(t problem.Text) string {
 	return client.OneLine(b.String())
 }
 
+// tooShort is the fault of an empty text.
+const tooShort = "is too short: the least number of characters is 1"
+
 // plain returns a text without the marks around code, and without advice for merge patches.
 func plain(text string) string {
-	return strings.NewReplacer("`", "", problem.Unset, "leave it out").Replace(text)
+	return strings.NewReplacer("`", "", problem.Unset, "leave it out", tooShort, "must not be empty").Replace(text)
 }
 
 func (w *words) part(p problem.Part) string {

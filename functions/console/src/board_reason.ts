@@ -9,8 +9,30 @@ const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
   unpublished: "Nothing is published yet. Runs appear here once the organizers have published them.",
 };
 
-/** emptyBoard returns why a leaderboard has no entries. final says that it shows only runs that are marked as final. */
-export function emptyBoard(empty: Schemas["EmptyBoard"] | undefined, final: boolean): string {
-  const said = reasons[empty?.reason ?? "results"];
+/** later are the reasons of datasets that show no scores before the close of the last window. */
+const later: typeof reasons = {
+  ...reasons,
+  blinded:
+    "Runs appear here once the organizers have unblinded and published them and the window of the last team has closed.",
+  unpublished: "Runs appear here once the organizers have published them and the window of the last team has closed.",
+};
+
+/**
+ * emptyBoard returns why a leaderboard has no entries. final says that it shows only runs that are marked as final,
+ * scores when the dataset shows scores.
+ */
+export function emptyBoard(
+  empty: Schemas["EmptyBoard"] | undefined,
+  final: boolean,
+  scores?: Schemas["Dataset"]["scores"],
+): string {
+  const said = (scores === "afterClose" ? later : reasons)[empty?.reason ?? "results"];
   return final ? `No run that is marked as final is here. ${said}` : said;
 }
+
+/**
+ * hidden returns how a run that only organizers see is marked on a dataset that withholds scores until its close: such
+ * a run can be blinded or only withheld. It returns undefined for other runs.
+ */
+export const hidden = (audience: string, scores: Schemas["Dataset"]["scores"]): string | undefined =>
+  scores === "afterClose" && audience === "organizers" ? "only organizers see it" : undefined;

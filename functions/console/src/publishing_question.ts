@@ -1,8 +1,21 @@
 // What organizers are asked before they publish many runs at once.
 import { count } from "./plural";
 
-/** Candidate is a run that organizers ticked. final and rejected are undefined if unknown. */
-export type Candidate = { runId: string; datasetId: string; team: string; final?: boolean; rejected?: boolean };
+/**
+ * Candidate is a run that organizers ticked. final and rejected are undefined if unknown. withheld says that the scores
+ * of its dataset are shown only after the close.
+ */
+export type Candidate = {
+  runId: string;
+  datasetId: string;
+  team: string;
+  final?: boolean;
+  rejected?: boolean;
+  withheld?: boolean;
+};
+
+/** untilClose says when the published runs of a dataset are shown that withholds scores. */
+export const untilClose = "Scores on this dataset are shown once the window of the last team has closed.";
 
 /** publishable returns the runs that are published together: those of teams that take part. */
 export const publishable = <T extends Candidate>(all: T[]): T[] => all.filter(r => !r.rejected);
@@ -20,12 +33,15 @@ const audiences: Record<string, string> = {
 /** questionOf returns what organizers are asked before they publish runs. */
 export function questionOf(all: Candidate[], seen: Seen): string {
   const runs = publishable(all);
-  const teams = new Set(runs.map(r => r.team)).size;
+  const entrants = new Set(runs.map(r => r.team));
+  const baseline = entrants.delete("baseline") && "baselines";
+  const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
   const finals = runs.filter(r => r.final).length;
   const left = all.length - runs.length;
   return [
-    `Publish ${count(runs.length, "run")} of ${count(teams, "team")}, ${finals || "none"} marked as final?`,
+    `Unblind and publish ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
     ...seen.map(s => `${audiences[s.audience] ?? s.audience} will see the scores of ${count(s.runs, "run")}.`),
+    runs.some(r => r.withheld) && untilClose,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,
   ]
     .filter(Boolean)

@@ -16,7 +16,16 @@ test("the question has the numbers of what happens", () => {
   const all = [run("Otters", { final: true }), run("Otters"), run("Beavers", { rejected: true })];
   assert.equal(
     questionOf(all, [{ audience: "everyone", runs: 2 }]),
-    "Publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
+    "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
       "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
+  );
+});
+
+test("the question counts baselines as no team, and says when withheld scores are shown", () => {
+  const all = [run("Otters", { withheld: true }), run("baseline", { withheld: true })];
+  assert.equal(
+    questionOf(all, []),
+    "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
+      "Scores on this dataset are shown once the window of the last team has closed.",
   );
 });

@@ -150,8 +150,8 @@ export function Files({
       <fieldset class="field" data-field="truths">
         <legend>Ground truth</legend>
         <p class="hint">
-          {truth} Participants never get it. A new file takes the place of what is there, and has every run evaluated
-          again.
+          {truth} Participants get it only if you give it out. A new file takes the place of what is there, and has
+          every run evaluated again.
         </p>
         <There f={f} part="truths" stored={stored?.truths} />
         {kind === "worker" ? (
@@ -237,7 +237,7 @@ export function Rules({ f }: { f: Editing }) {
           closes="Takes runs until"
           hint="Left out: as the task."
         />
-        <Limits f={f} />
+        <Limits f={f} hint="Left out: only the limits of the task apply." />
       </details>
       <details>
         <summary>When scores are seen, and which runs count</summary>

@@ -178,7 +178,9 @@ function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?:
   const runs = todos.filter(ofRun);
   const ids = runs.map(t => t.runId!);
   const tasks = [...new Set(runs.map(t => t.taskId))].sort();
-  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
+  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks), {
+    refreshInterval: 20_000,
+  }).data;
   const finals = useSWR(
     ids.length > 0 && ["finals", ids],
     async () => {
@@ -227,7 +229,13 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
   const runs = chosen.filter(ofRun);
   const completed = runs
     .filter(t => t.kind === "run.unreviewed")
-    .map(t => ({ ...t, ...standing?.(t), runId: t.runId!, datasetId: t.datasetId! }));
+    .map(t => ({
+      ...t,
+      ...standing?.(t),
+      runId: t.runId!,
+      datasetId: t.datasetId!,
+      withheld: datasets.find(d => d.id === t.datasetId)?.scores === "afterClose",
+    }));
   const published = publishable(completed);
   return (
     <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { emptyBoard } from "../board_reason";
+import { emptyBoard, hidden } from "../board_reason";
 import { useList, useTool } from "../data";
 import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
@@ -115,7 +115,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                   {b.notPublic === 1
                     ? "One entry is not public: it is"
                     : `${b.notPublic} entries are not public: they are`}{" "}
-                  marked, and ranks in parentheses count what you see.
+                  marked, and all ranks count them. “As everyone sees it” has the public ranks.
                 </p>
               )}
               {entries.length > 0 && (
@@ -123,7 +123,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               )}
               {b.entries.length === 0 ? (
                 <p class="empty">
-                  {emptyBoard(b.empty, show === "final")}
+                  {emptyBoard(b.empty, show === "final", d.scores)}
                   {b.empty?.until && (
                     <>
                       {" "}
@@ -134,6 +134,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               ) : (
                 <Entries
                   of={{ ...b, entries }}
+                  scores={d.scores}
                   columns={columns}
                   ticked={ticked}
                   tick={setTicked}
@@ -216,6 +217,7 @@ const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; cho
   );
 
 type Rows = {
+  scores: Dataset["scores"];
   of: Schemas["LeaderboardOutput"];
   columns: string[];
   ticked: string[];
@@ -223,7 +225,7 @@ type Rows = {
   sort: (measure: string) => void;
 };
 
-function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
+function Entries({ scores, of: b, columns, ticked, tick, sort }: Rows) {
   const grouped = b.entries.some(e => e.group);
   const order = b.lowerIsBetter ? "ascending" : "descending";
   return (
@@ -280,7 +282,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
               <th scope="row">
                 <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>}{" "}
                 {e.final && <Tag kind="good">final</Tag>}{" "}
-                {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
+                {audiences[e.audience] && <Tag kind="warm">{hidden(e.audience, scores) ?? audiences[e.audience]}</Tag>}
                 <br />
                 <a class="small" href={`#/runs/${e.runId}`}>
                   <bdi>{nameOf(e)}</bdi>

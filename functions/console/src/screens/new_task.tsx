@@ -43,7 +43,7 @@ export default function NewTask({ query }: Screen) {
           <p class="lead">
             It starts private: only its organizers see it until you publish it. All can be changed later.
           </p>
-          <Form name="new task" initial={{ organizerId }} button="Create, and go on to its dataset" submit={make}>
+          <Form name="new task" initial={{ organizerId }} button="Create, and go on to edit it" submit={make}>
             {f => (
               <>
                 {Object.keys(organizers).length > 1 && (

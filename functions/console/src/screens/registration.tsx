@@ -28,6 +28,9 @@ export default function Registration({ params }: Screen) {
   );
 }
 
+/** counts reports whether a run counts in the quota of its team. */
+const counts = (r: Schemas["Run"]): boolean => !["failed", "cancelled"].includes(r.state);
+
 type Props = {
   of: Schemas["Registration"];
   ids: { taskId: string; registrationId: string };
@@ -173,7 +176,7 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
               f={f}
               name="runId"
               label="A run that does not count"
-              options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, said(r)])) }}
+              options={{ "": "None", ...Object.fromEntries(runs.filter(counts).map(r => [r.id, said(r)])) }}
             />
             <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
           </>

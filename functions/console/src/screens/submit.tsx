@@ -16,7 +16,7 @@ import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
 import { Form } from "../ui/form";
-import { Left, Window } from "../ui/quota";
+import { Left, Together, Window } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
@@ -133,6 +133,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
       <>
         <p class="empty">You can submit to no dataset of the task now.</p>
         {conditions}
+        {quota && <Together of={quota} />}
       </>
     );
   const tell = (name: string, doing: string, share: number): void =>
@@ -160,6 +161,9 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
       );
       if (baseline && !broken) go(`/tasks/${task.id}/edit`);
       else go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
+    } catch (error) {
+      await refresh(); // A dataset may have closed, or the quota may be used up.
+      throw error;
     } finally {
       setSending([]);
     }
@@ -174,6 +178,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     >
       {f => (
         <>
+          {quota && <Together of={quota} />}
           {type === "upload" && (
             <div data-field="files">
               {all.map(d => (

@@ -2,10 +2,11 @@
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { count } from "../plural";
+import { limitsOf } from "../quota_words";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
-import { registers, submissionTypes } from "../stage";
+import { registers, stageOf, submissionTypes } from "../stage";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
@@ -75,7 +76,7 @@ function Overview({ task, me }: OfTask) {
             "No deadline"
           )}
         </dd>
-        <dt>You may submit</dt>
+        <dt>{stageOf(s) === "past" ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>
           {submissionTypes(task)
             .map(t => types[t])
@@ -130,11 +131,16 @@ function Next({ task, me }: OfTask) {
       </p>
     ) : null;
   return registers(task) ? (
-    <p class="actions">
-      <a class="button" href={`#/tasks/${task.id}/join`}>
-        Take part
-      </a>
-    </p>
+    <>
+      {stageOf(task.submissions) === "past" && (
+        <p class="notice">The task has closed for submissions. A team that registers now cannot submit.</p>
+      )}
+      <p class="actions">
+        <a class="button" href={`#/tasks/${task.id}/join`}>
+          Take part
+        </a>
+      </p>
+    </>
   ) : null;
 }
 
@@ -244,6 +250,9 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
             </>
           )}
         </p>
+      )}
+      {limitsOf(d.submissions ?? {}) && (
+        <p class="small">A team may submit {limitsOf(d.submissions ?? {})} on this dataset.</p>
       )}
       {Boolean(d.finalRuns) && (
         <p class="small">

@@ -3,11 +3,12 @@
 import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
+import { hidden } from "../board_reason";
 import { refresh, useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
-import { publishable } from "../publishing_question";
+import { publishable, untilClose } from "../publishing_question";
 import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
@@ -82,10 +83,20 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
+  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId]), {
+    refreshInterval: 20_000,
+  }).data?.get(d.taskId);
+  const withheld = d.scores === "afterClose";
   const candidates = (runs.items ?? [])
     .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.
-    .map(r => ({ runId: r.id, datasetId: d.id, team: r.team, final: r.final, rejected: rejected?.has(r.team) }));
+    .map(r => ({
+      runId: r.id,
+      datasetId: d.id,
+      team: r.team,
+      final: r.final,
+      rejected: rejected?.has(r.team),
+      withheld,
+    }));
   const chosen = candidates.map(c => c.runId);
   const act = async (change: Schemas["ReviewChange"], became: string, of = chosen): Promise<void> => {
     const { failed, undo } = await conclude(
@@ -96,7 +107,10 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();
-    say(`${count} ${count === 1 ? "run is" : "runs are"} ${became}.`, () => undo().then(refresh));
+    say(
+      `${count} ${count === 1 ? "run is" : "runs are"} ${became}.${change.published && withheld ? ` ${untilClose}` : ""}`,
+      () => undo().then(refresh),
+    );
   };
   return (
     <>
@@ -145,7 +159,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
             {chunks(items, 50).map((page, i) => (
-              <Rows key={i} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
+              <Rows key={i} scored={d.scores} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
             ))}
           </>
         )}
@@ -156,11 +170,13 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
 
 /** Rows shows the runs of one page. One request reads their evaluations. */
 function Rows({
+  scored,
   of: runs,
   ticked,
   tick,
   rejected,
 }: {
+  scored: Schemas["Dataset"]["scores"];
   of: Run[];
   ticked: string[];
   tick: (ids: string[]) => void;
@@ -191,7 +207,11 @@ function Rows({
               )}{" "}
               <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
               {rejected?.has(r.team) && <Tag kind="bad">team rejected</Tag>}{" "}
-              {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
+              {e && (
+                <Tag kind={e.audience === "everyone" ? "good" : "warm"}>
+                  {hidden(e.audience, scored) ?? seenBy[e.audience]}
+                </Tag>
+              )}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
             {r.diagnostics[0] && (

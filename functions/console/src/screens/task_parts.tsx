@@ -115,9 +115,9 @@ export const Window = ({
 );
 
 /** Limits has the fields of the quota of a team. */
-export const Limits = ({ f }: { f: Editing }) => (
+export const Limits = ({ f, hint = "Left out: without limit." }: { f: Editing; hint?: string }) => (
   <div class="sides">
-    <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint="Left out: without limit." />
-    <Whole f={f} name="submissions/total" label="Runs of a team in all" min={1} hint="Left out: without limit." />
+    <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint={hint} />
+    <Whole f={f} name="submissions/total" label="Runs of a team in all" min={1} hint={hint} />
   </div>
 );

@@ -5,7 +5,7 @@ import { done, useList } from "../data";
 import { personOf } from "../known_names";
 import { go, type Screen } from "../route";
 import { Action, Heading, Listed, Tag } from "../ui/show";
-import { ago, When } from "../ui/time";
+import { When } from "../ui/time";
 
 export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
@@ -39,7 +39,7 @@ export default function Trash({ query }: Screen) {
                     by <bdi>{personOf(d.by)}</bdi>
                   </>
                 )}
-                ; gone for good {ago(d.expiresAt)}
+                ; gone for good after <When at={d.expiresAt} />
               </span>
             </span>
             {d.kind !== "task" && (

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { Problem, toProblem } from "../problem";
 import { useSession } from "../session";
+import { bytes } from "./files";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
@@ -52,6 +53,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const [effects, setEffects] = useState<Schemas["Effect"][]>();
   const [theirs, setTheirs] = useState<Values>({});
   const [busy, setBusy] = useState(false);
+  const [restored, setRestored] = useState(draft !== null && !same(draft.values, draft.base));
   const { ended } = useSession();
   const element = useRef<HTMLFormElement>(null);
   const [edited, setEdited] = useState<string[]>([]);
@@ -94,6 +96,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
         setBase(values);
         setEffects(undefined);
         setTheirs({});
+        setRestored(false);
       }
     } catch (error) {
       setProblem(toProblem(error));
@@ -144,6 +147,11 @@ export function Form({ name, initial, submit, children, button = "Save", preview
         if (!busy) void send();
       }}
     >
+      {restored && !same(values, base) && (
+        <p class="notice" role="status">
+          The fields have changes that are not saved yet. Save them, or choose “Start over”.
+        </p>
+      )}
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}
       {elsewhere && <Failure of={elsewhere} />}
       {effects && <Effects of={effects} />}
@@ -162,6 +170,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
               class="plain"
               onClick={() => {
                 setValues(base);
+                setRestored(false);
                 setProblem(undefined);
               }}
             >
@@ -189,7 +198,7 @@ export const concernsAnyone = (e: Schemas["Effect"]): boolean => e.kind !== "ter
 const effectWords: Record<Schemas["Effect"]["kind"], string> = {
   audience: "Who sees it",
   evaluation: "Runs are evaluated again",
-  quota: "Counts towards your quota",
+  quota: "Counts towards a quota",
   audit: "Kept in the audit trail",
   news: "People are notified",
   advice: "There is advice for the dataset",
@@ -211,7 +220,7 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
       {of.map((e, i) => (
         <li key={i}>
           {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : (e.detail ?? effectWords[e.kind])}
-          {e.count !== undefined && ` (${e.count})`}
+          {e.count !== undefined && ` (${e.subject === "storedBytes" ? bytes(e.count) : e.count})`}
           {(e.before !== undefined || e.after !== undefined) && (
             <>
               : {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong>

@@ -11,7 +11,7 @@ import { filled } from "./values";
 
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
 
-const roles = { editor: "Editor: all but members and deletion", owner: "Owner: members and deletion too" };
+const roles = { editor: "Editor: the tasks, and their deletion", owner: "Owner: the members and the organizer too" };
 
 function pathOf(to: To) {
   if ("organizerId" in to) return "/v1/organizers/{organizerId}/invitations";

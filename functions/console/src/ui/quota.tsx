@@ -13,7 +13,7 @@ export function Left({ of: q }: { of: Schemas["DatasetQuota"] }) {
   return (
     <>
       {said}
-      {limits && ` (at most ${limits})`}
+      {limits && ` (at most ${limits} on this dataset)`}
       {next && (
         <>
           , one more <When at={next} />
@@ -42,7 +42,6 @@ export function Window({ of: q }: { of: Schemas["DatasetQuota"] }) {
 /** Quotas shows for each dataset of a task what a team may submit now. */
 export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [taskId] } }).items ?? [];
-  const limits = limitsOf(quota);
   const shown = (quota.datasets ?? []).flatMap(q => {
     const name = datasets.find(d => d.id === q.datasetId)?.name;
     return name ? [{ q, name }] : [];
@@ -65,7 +64,17 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
           ))}
         </ul>
       )}
-      {limits && <p class="small quiet">Over all datasets of the task a team may submit {limits}.</p>}
+      <Together of={quota} />
     </>
   );
+}
+
+/** Together shows the limits of a task for all of its datasets together. */
+export function Together({ of: quota }: { of: Quota }) {
+  const limits = limitsOf(quota);
+  return limits ? (
+    <p class="small quiet">
+      Over all datasets of the task together a team may submit {limits}: {leftOf(quota).said}.
+    </p>
+  ) : null;
 }

@@ -218,7 +218,7 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	f.ahead.Store(int64(2 * time.Hour))
 	first, _ := f.submit(http.StatusCreated, "ada")
 	if q := first.Quota; *q.Total != 9 || *q.Remaining != 8 || len(q.Datasets) != 1 || *q.Datasets[0].Remaining != 2 ||
-		*q.Datasets[0].RemainingToday != 1 || *q.Left != 8 || *q.Datasets[0].Left != 1 || q.Datasets[0].NextAt != nil { // the dataset closes before
+		*q.Datasets[0].RemainingToday != 1 || *q.Left != 8 || *q.Datasets[0].Left != 1 || q.Datasets[0].NextAt != nil {
 		t.Errorf("the quota is %+v", q)
 	}
 	f.submit(http.StatusCreated, "ada")

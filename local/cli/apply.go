@@ -133,9 +133,11 @@ func (a *applying) refuseNamesake() {
 	named := all[object](a.call, client.Query(client.Path("organizers"), "filter[name]", a.Organizer))
 	mine := a.me().Memberships
 	for _, o := range named {
-		if strings.EqualFold(o.text("name"), a.Organizer) && !slices.ContainsFunc(mine, func(m membership) bool { return m.OrganizerID == o.id() }) {
+		isMine := slices.ContainsFunc(mine, func(m membership) bool { return m.OrganizerID == o.id() })
+		if strings.EqualFold(o.text("name"), a.Organizer) && !isMine {
 			a.fail(&refusal{notFound, fmt.Sprintf("%s: there is an organizer %s, and you are no member of it. Ask its members for an invitation, "+
-				"or choose another name.", a.place("/organizer"), o.text("name")), "the same command with --new-organizer, for a second one of this name"})
+				"or choose another name.", a.place("/organizer"), o.text("name")),
+				"the same command with --new-organizer, for a second one of this name"})
 		}
 	}
 }

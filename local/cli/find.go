@@ -193,7 +193,8 @@ func (c *call) signedIn() bool {
 
 // organizes reports whether the caller is a member of the organizer of a task. Callers who are not signed in are none.
 func (c *call) organizes(task object) bool {
-	return c.signedIn() && slices.ContainsFunc(c.me().Memberships, func(m membership) bool { return m.OrganizerID == task.text("organizerId") })
+	is := func(m membership) bool { return m.OrganizerID == task.text("organizerId") }
+	return c.signedIn() && slices.ContainsFunc(c.me().Memberships, is)
 }
 
 // name returns the name of the user or, without one, the id.

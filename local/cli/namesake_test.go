@@ -13,7 +13,8 @@ func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
 	const file = "organizer: Lake Lab\ntask: {name: Lakes}\n"
 	olga.want(done, "apply", olga.write("task.yaml", file))
 	bens := ben.write("task.yaml", file)
-	ben.says(notFound, []string{"task.yaml:1: organizer: there is an organizer Lake Lab, and you are no member", "--new-organizer"}, "apply", bens)
+	ben.says(notFound, []string{"task.yaml:1: organizer: there is an organizer Lake Lab, and you are no member", "--new-organizer"},
+		"apply", bens)
 	tom.want(done, "join", "Lakes")
 	ben.want(done, "apply", bens, "--new-organizer")
 	tom.want(done, "datasets", "Lakes")
@@ -40,7 +41,8 @@ func TestHints_NameWhatHelps(t *testing.T) {
 	tom.says(notFound, []string{"nonsense: "}, "final", "nonsense")
 	olga.want(done, "apply", olga.write("ponds.yaml", "organizer: Lake Lab\ntask: {name: Ponds}\n"))
 	olga.says(done, []string{"Ponds has no inputs."}, "download", "Ponds", "-o", olga.folder)
-	tom.says(failed, []string{`"not an image" is no name of an image`}, "submit", "Lake search", "--dataset", "Rivers", "--image", "not an image")
+	tom.says(failed, []string{`"not an image" is no name of an image`},
+		"submit", "Lake search", "--dataset", "Rivers", "--image", "not an image")
 	olga.says(done, []string{"Nobody takes part yet."}, "registrations", "Lake search")
 	olga.says(failed, []string{"--title: must not be empty"}, "announce", "Lake search", olga.write("news.md", "News."))
 

@@ -32,7 +32,6 @@ var inputs = map[string]map[string]string{
 		"/datasetId": "DATASET=", "/type": "--image, --repository or a file"})),
 	"invite":        {"/email": "--email", "/uses": "--uses"},
 	"registrations": {"?filter[state]": "--state"},
-	"final":         {"/final": "--undo"},
 	"leaderboard": {"/measure": "--measure", "/best": "--best", "/final": "--final", "/limit": "--limit", "/view": "--public",
 		"/datasetId": "--dataset"},
 	"compare": {"/measure": "--measure", "/runs/*": "$0+", "/runs": "the runs"},

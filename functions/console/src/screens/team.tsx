@@ -50,7 +50,11 @@ const fields = (r: Registration): Values => ({
 
 function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
   const ids = { taskId: task.id, registrationId };
-  const registration = useGet(path, { path: ids }, { refreshInterval: r => (r?.state === "pending" ? 10_000 : 0) });
+  const registration = useGet(
+    path,
+    { path: ids },
+    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 60_000) },
+  );
   useEffect(() => {
     if (registration.data && registration.data.state !== known) void refresh(); // The rights of the team have changed.
   }, [registration.data?.state]);

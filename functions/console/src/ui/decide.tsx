@@ -57,7 +57,7 @@ async function setState(r: Decided, from: State, to: State): Promise<void> {
 export const otherwise = (now: Pick<Registration, "team" | "state">): string =>
   now.state === "pending"
     ? `Somebody else reopened the decision about ${now.team}. Nothing was changed: look at the team, and decide again.`
-    : `Somebody else ${now.state} ${now.team} meanwhile. Nothing was changed. Open the page of the team to decide anew.`;
+    : `Somebody else ${now.state} ${now.team} meanwhile. Nothing was changed. Open the page of the team to decide again.`;
 
 /** lostBy returns what organizers are asked before they reject a team that takes part. */
 async function lostBy(r: Registration): Promise<string> {

@@ -9,7 +9,9 @@ import (
 // told to. Then a name means the task that the user is registered for.
 func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
 	s := serve(t, "embedded")
-	olga, ben, tom := s.person("olga"), s.person("ben"), s.person("tom")
+	olga := s.person("olga")
+	ben := s.person("ben")
+	tom := s.person("tom")
 	const file = "organizer: Lake Lab\ntask: {name: Lakes}\n"
 	olga.want(done, "apply", olga.write("task.yaml", file))
 	bens := ben.write("task.yaml", file)

@@ -145,8 +145,8 @@ func listDatasets(c *call, task object) {
 
 const noDataset = "The task has no dataset yet."
 
-// knownRegistration returns the caller's registration for the task. It is nil for callers who are not signed in or have no team. An error is
-// no reason to list no datasets.
+// knownRegistration returns the caller's registration for the task. It is nil for callers who are not signed in or have no team. An error
+// is no reason to list no datasets.
 func (c *call) knownRegistration(task object) object {
 	if !c.signedIn() {
 		return nil

@@ -59,12 +59,13 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"columns of labels":        {fileRefused, "HammingLoss", "id,a,b\n1,1,0\n", "--from csv --id id --value labels --to jsonl"},
 		"a list of Python":         {fileRefused, "HammingLoss", "id,labels\n1,['a']\n", "is a list as Python prints it; join its labels with |"},
 		"a form of pandas":         {fileRefused, "BLEU", `{"id":{"0":"1"},"text":{"0":"a b"}}`, `to_json(orient="records", lines=True)`},
-		"a split form of pandas":   {fileRefused, "BLEU", `{"columns":["id"],"index":[0],"data":[["1"]]}`, `to_json(orient="records", lines=True)`},
-		"a line for Excel":         {fileRefused, "RMSE", "sep=;\nid;value\n1;1,5\n2;2\n", "names the separator of fields for a spreadsheet; delete it"},
-		"other fields in CSV":      {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: write the file as JSON lines"},
-		"another minus":            {fileRefused, "RMSE", "id,value\n1,\u22121.5\n2,2\n", "write -1.5"},
-		"quoted tags":              {fileRefused, "F1(average=micro)", "\"EU\" \"B-ORG\"\n\n\"Peter\" \"B-PER\"\n", "without quotes, as R does"},
-		"types without a prefix":   {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
+		"a split form of pandas": {fileRefused, "BLEU", `{"columns":["id"],"index":[0],"data":[["1"]]}`,
+			`to_json(orient="records", lines=True)`},
+		"a line for Excel":       {fileRefused, "RMSE", "sep=;\nid;value\n1;1,5\n2;2\n", "for a spreadsheet; delete it"},
+		"other fields in CSV":    {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: write the file as JSON lines"},
+		"another minus":          {fileRefused, "RMSE", "id,value\n1,\u22121.5\n2,2\n", "write -1.5"},
+		"quoted tags":            {fileRefused, "F1(average=micro)", "\"EU\" \"B-ORG\"\n\n\"Peter\" \"B-PER\"\n", "without quotes, as R does"},
+		"types without a prefix": {fileRefused, "F1(average=micro)", "EU ORG\n\nPeter PER\n", "B, I, E, S, L or U with a hyphen and a type"},
 	} {
 		t.Run(name, func(*testing.T) {
 			truth := p.write("truth", truths[c.measure])

@@ -36,7 +36,7 @@ func Path(r *record.RegistrationItem) string {
 }
 
 // ErrNobodyJoins means that the organizers rejected the team.
-var ErrNobodyJoins = problem.Conflict.New("The organizers rejected the registration of this team, so nobody can join it. Ask them about it.")
+var ErrNobodyJoins = problem.Conflict.New("The organizers rejected this team's registration, so nobody can join it. Ask them about it.")
 
 // Join adds to the transaction that the user becomes a member of the team, with a grant and an audit entry. That the user agreed, and
 // can have one more registration, is the caller's to know. The team is registered already, so its members can change until the task takes

@@ -43,7 +43,7 @@ func pandasForm(line []byte, names []string) string {
 		return ""
 	}
 	kindOf := func(name string) string { return string(members[name][:min(1, len(members[name]))]) }
-	form := ""
+	var form string
 	switch {
 	case kindOf("columns") == "[" && kindOf("data") == "[":
 		form = "split"

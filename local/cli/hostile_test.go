@@ -83,7 +83,8 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	})
 	p := local(t)
 	const board = "RANK  GROUP  TEAM    RUN  F1(positive='not spam')  x forged cell\n" +
-		"1     -      Otters  r    0.5000                   1.0000\n"
+		"(1)   -      Otters  r    0.5000                   1.0000\n" +
+		"A rank in parentheses is that of a run which is not published: the rank that it would have.\n"
 	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
 		t.Errorf("the leaderboard is\n%s", got)
 	}

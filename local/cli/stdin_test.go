@@ -21,7 +21,7 @@ func TestApply_ReadsStandardInput(t *testing.T) {
 	olga.says(done, []string{"would create task Birds", "sends labels.csv"}, "apply", "-", "--dry-run")
 	olga.says(done, []string{"created task Birds", "created dataset Songs"}, "apply", "-")
 	olga.in = "There is news.\n"
-	olga.says(done, []string{"Announced to all who take part in Birds."}, "announce", "Birds", "-", "--title", "News")
+	olga.says(done, []string{"Announced on the page of Birds."}, "announce", "Birds", "-", "--title", "News")
 
 	tom := s.person("tom")
 	tom.want(done, "submit", "Birds", "Songs="+tom.write("run.csv", labels), "--wait")

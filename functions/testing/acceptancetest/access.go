@@ -311,7 +311,7 @@ func (f *fixture) body(r right, p taskIDs) any {
 	case "POST /v1/tasks/{taskId}/announcements":
 		return map[string]any{"title": "Another"}
 	case "POST /v1/tasks/{taskId}/registrations/{registrationId}/exceptions":
-		return map[string]any{"total": 1, "reason": "A reason"}
+		return exception
 	case "POST /v1/tasks/{taskId}/submissions":
 		return image(p.dataset)
 	}

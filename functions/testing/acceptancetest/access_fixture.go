@@ -153,7 +153,7 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	p.registration = id(registration)
 	invitation, _ = f.invite(t, owner, registration, map[string]any{})
 	p.teamInvitation = id(invitation)
-	p.exception = id(f.create(t, organizer, registration+"/exceptions", map[string]any{"total": 1, "reason": "A reason"}))
+	p.exception = id(f.create(t, organizer, registration+"/exceptions", exception))
 	for _, e := range []struct {
 		visibility string
 		runs       [2]string // on the dataset and on the test set
@@ -189,6 +189,9 @@ func (f *fixture) newWebhook(of string) (webhook, delivery string) {
 	f.want(f.t, http.StatusOK, &list, f.tokens["organizer"], http.MethodGet, path+"/deliveries", nil)
 	return id(path), list.Data[0].ID
 }
+
+// exception is the body of a request that grants a later close.
+var exception = map[string]any{"closesAt": "2100-01-01T00:00:00Z", "reason": "A reason"}
 
 // unreachable is an address of this machine.
 const unreachable = "https://127.0.0.1/"

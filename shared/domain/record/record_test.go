@@ -227,12 +227,11 @@ func TestItem_HoldsTheLongestTexts(t *testing.T) {
 func TestEvaluator_Check(t *testing.T) {
 	worker := record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"Mine", "Yours"}, Image: "image"}
 	for pointer, edit := range map[string]func(*record.Evaluator){
-		"":                          func(*record.Evaluator) {},
-		"/evaluator/image":          func(e *record.Evaluator) { e.Image = "" },
-		"/evaluator/command":        func(e *record.Evaluator) { e.Command = "a\x00" },
-		"/evaluator/measures/0":     func(e *record.Evaluator) { e.Measures[0], e.PrimaryMeasure = " ", "Yours" },
-		"/evaluator/measures/1":     func(e *record.Evaluator) { e.Measures[1] = "Mine" },
-		"/evaluator/primaryMeasure": func(e *record.Evaluator) { e.PrimaryMeasure = "Theirs" },
+		"":                      func(*record.Evaluator) {},
+		"/evaluator/image":      func(e *record.Evaluator) { e.Image = "" },
+		"/evaluator/command":    func(e *record.Evaluator) { e.Command = "a\x00" },
+		"/evaluator/measures/0": func(e *record.Evaluator) { e.Measures[0], e.PrimaryMeasure = " ", "Yours" },
+		"/evaluator/measures/1": func(e *record.Evaluator) { e.Measures[1] = "Mine" },
 	} {
 		e := worker
 		e.Measures = slices.Clone(worker.Measures)

@@ -3,6 +3,7 @@ package fields
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +46,11 @@ func IsQuoted(field []byte) bool {
 	return last > 0 && field[0] == '"' && field[last] == '"'
 }
 
-// withoutQuotes returns the fields without quotes around them.
+// withoutQuotes returns the fields without quotes around them. Where no field has quotes, as in most lines, it returns parts.
 func withoutQuotes(parts [][]byte) [][]byte {
+	if !slices.ContainsFunc(parts, IsQuoted) {
+		return parts
+	}
 	bare := make([][]byte, len(parts))
 	for i, p := range parts {
 		bare[i] = p

@@ -191,6 +191,7 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	}
 	info := api.BuildInfo(d.issuer.URL)
 	info.FilesOrigin = d.filesOrigin
+	info.Mail = true
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Quotas: quota.New(record.DefaultQuotas(), d.table, time.Now), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler),

@@ -19,7 +19,9 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 	ada := s.token(t, "ada")
 	bob := s.token(t, "bob")
 	task := s.task(t, owner, "Lakes")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{
+		"visibility": "public", "submissions": map[string]any{"perDay": 10, "total": 10},
+	}, nil)
 	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
 	var invitation struct{ Secret string }
 	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
@@ -102,7 +104,9 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	s := useShared(t)
 	owner, ada := s.token(t, "owner"), s.token(t, "ada")
 	task := s.task(t, owner, "Lakes")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{
+		"visibility": "public", "submissions": map[string]any{"perDay": 10, "total": 10},
+	}, nil)
 	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
 	for _, name := range []string{"Ponds", "Waters"} {
 		file := inline("run.txt", "1 Q0 lake 1 1 t\n")

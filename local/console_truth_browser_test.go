@@ -54,11 +54,8 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	organizer.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
 	p.Visit("/")
-	p.Visit(strings.TrimPrefix(task, "/v1") + "/submit")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/team")
 	p.Sees("Cite us.")
-	p.Fill("I accept these terms", "true")
-	p.Press("Your team submits once > Accept")
-	p.Sees("Runs start blinded")
 }
 
 // TestConsole_KeepsTheTableOfFaults submits a file that the server refuses only when it is submitted.
@@ -146,7 +143,7 @@ func TestConsole_NamesTheOrganizerWithWork(t *testing.T) {
 	p.Press("Nothing waits here > Lakes")
 	p.Sees("has a run to review")
 	p.Visit(task + "/leaderboard")
-	p.Sees("ranks in parentheses")
+	p.Sees("all ranks count them")
 	p.Press("As everyone sees it")
 	p.Sees("they appear here once the organizers have unblinded and published them")
 	p.Await(`![...document.querySelectorAll("main button, main a.button")].some(b => /Download|Compare/.test(b.innerText))`)

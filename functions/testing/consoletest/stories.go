@@ -131,7 +131,7 @@ func (p *person) makeTask() string {
 	p.Sees("It starts private")
 	p.Fill("Name", "Lake search")
 	p.Fill("Description", "Find **lakes** in a corpus of waters.")
-	p.Press("Create, and go on to its dataset")
+	p.Press("Create, and go on to edit it")
 	p.Await(`/^#\/tasks\/[0-9A-Z]{26}\//.test(location.hash)`)
 	task := browsertest.Evaluate[string](p.Page, `location.hash.split("/")[2]`)
 	p.open("/tasks/"+task+"/datasets/new", "Lake search")

@@ -79,9 +79,13 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		"measure": {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures": {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{
 			"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
-		"format":  {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
-		"fields":  {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
-		"image":   {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
+		"format": {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
+		"fields": {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
+		"image":  {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
+		"primary measure of an image": {
+			with("evaluator", map[string]any{"kind": "worker", "image": "judge:1", "measures": []string{"Score"}, "primaryMeasure": "Other"}),
+			[]string{"/evaluator/primaryMeasure must be one of measures"},
+		},
 		"damaged": {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
 		"folder":  {s.draft(servertest.Inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
 		"media type": {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{

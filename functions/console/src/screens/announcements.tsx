@@ -4,11 +4,10 @@ import { done, useList } from "../data";
 import { useMail } from "../mail";
 import { count } from "../plural";
 import { teamsIn } from "../teams";
+import { Announcement } from "../ui/announcement";
 import { Area, Text } from "../ui/fields";
 import { Form } from "../ui/form";
-import { Markdown } from "../ui/lazy";
 import { Action, Items } from "../ui/show";
-import { When } from "../ui/time";
 import { mergePatch } from "../ui/values";
 
 /** Announcements lists the announcements of a task, and has the forms to make and change them. */
@@ -60,13 +59,7 @@ export function Announcements({ taskId }: { taskId: string }) {
           <>
             {items.map(a => (
               <article class="card" key={a.id}>
-                <h3>
-                  <bdi>{a.title}</bdi>{" "}
-                  <span class="small quiet">
-                    <When at={a.createdAt} />
-                  </span>
-                </h3>
-                {a.body && <Markdown source={a.body} top={4} />}
+                <Announcement of={a} />
                 <details>
                   <summary>Change</summary>
                   <Form

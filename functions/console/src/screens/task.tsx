@@ -7,13 +7,14 @@ import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
 import { registers, stageOf, submissionTypes } from "../stage";
+import { Announcement } from "../ui/announcement";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
 import { Quotas } from "../ui/quota";
 import { Code, Items, Members, Tag } from "../ui/show";
 import { type OfTask, Organizer, TaskFrame } from "../ui/task_nav";
-import { Deadline, When } from "../ui/time";
+import { Deadline } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
   return (
@@ -177,13 +178,7 @@ function Announcements({ taskId }: { taskId: string }) {
       <h2>Announcements</h2>
       {all.items.map(a => (
         <article key={a.id}>
-          <h3>
-            <bdi>{a.title}</bdi>{" "}
-            <span class="small quiet">
-              <When at={a.createdAt} />
-            </span>
-          </h3>
-          {a.body && <Markdown source={a.body} top={4} />}
+          <Announcement of={a} />
         </article>
       ))}
       {all.more && (

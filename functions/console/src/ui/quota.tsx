@@ -1,4 +1,4 @@
-// What is left of the quotas of a team, for each dataset.
+// The rest of a team's quotas, for each dataset.
 import type { Schemas } from "../api";
 import { useList } from "../data";
 import { leftOf, limitsOf, windowOf } from "../quota_words";

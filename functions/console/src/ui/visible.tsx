@@ -1,4 +1,4 @@
-// A resource of a screen, or a form to sign in for readers who may see it only with their login.
+// Shows a resource, or a sign-in form when only signed-in readers may see it.
 import type { ComponentChildren } from "preact";
 import type { Loading } from "../data";
 import { useSession } from "../session";

@@ -43,22 +43,30 @@ func TestFlags_AreRead(t *testing.T) {
 var readers = []string{"text", "choice", "yes", "number", "GetString", "GetBool", "GetInt", "GetStringArray", "GetStringSlice",
 	"GetStringToString", "GetDuration", "Changed"}
 
-// literals returns the strings of the program outside of declarations of flags, and those that are passed to readers.
-func literals(t *testing.T) (named, read map[string]bool) {
+// sources returns the parsed files of the program, without tests, by name.
+func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
-	files, err := filepath.Glob("*.go")
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, read = map[string]bool{}, map[string]bool{}
-	for _, name := range files {
+	files := map[string]*ast.File{}
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
+		if files[name], err = parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return files
+}
+
+// literals returns the strings of the program outside of declarations of flags, and those that are passed to readers.
+func literals(t *testing.T) (named, read map[string]bool) {
+	t.Helper()
+	named, read = map[string]bool{}, map[string]bool{}
+	for _, file := range sources(t) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:

@@ -249,10 +249,6 @@ func literal(e ast.Expr) (text string, ok bool) {
 
 // TestWords_OfCommandsAreOfTheTerminal checks the sentences that the commands say themselves: refusals and notes.
 func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
-	paths, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	sentences := 0
 	check := func(name string, args []ast.Expr) {
 		for _, arg := range args {
@@ -265,14 +261,7 @@ func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
 			})
 		}
 	}
-	for _, name := range paths {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, file := range sources(t) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:

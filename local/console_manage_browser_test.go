@@ -87,7 +87,9 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "submissions": map[string]any{"perDay": 10, "total": 10}, "registration": map[string]any{"mode": "approval"}}, nil)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{
+		"visibility": "public", "submissions": map[string]any{"perDay": 10, "total": 10}, "registration": map[string]any{"mode": "approval"},
+	}, nil)
 	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
 	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Await(`document.querySelector("main dl")?.innerText.includes("ada")`)

@@ -19,9 +19,7 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 	ada := s.token(t, "ada")
 	bob := s.token(t, "bob")
 	task := s.task(t, owner, "Lakes")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{
-		"visibility": "public", "submissions": map[string]any{"perDay": 10, "total": 10},
-	}, nil)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
 	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
 	var invitation struct{ Secret string }
 	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)

@@ -124,7 +124,9 @@ func TestConsole_AsksForTheSignInBelowTheFold(t *testing.T) {
 	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
 	p.Fill("Text of the terms", "Cite us.")
 	browsertest.Evaluate[any](p.Page, `scrollTo(0, document.body.scrollHeight);
-{ const real = fetch; window.fetch = request => { if (request.method !== "PATCH") return real(request); window.fetch = real;
+{ const real = fetch; window.fetch = request => {
+if (request.method !== "PATCH") return real(request);
+window.fetch = real;
 const next = new Request(request); next.headers.set("Authorization", "Bearer of-nobody"); return real(next); } }`)
 	p.Press("Save: Terms")
 	p.Sees("Waits until you sign in again above")

@@ -69,8 +69,8 @@ func parsed(content []byte) (text []byte, _ *yaml.Node, _ error) {
 	return text, &document, err
 }
 
-// place returns the line and the path of the member at a JSON Pointer into the file, such as task.yaml:3: task.name. The line of a missing
-// member is that of the object that lacks it.
+// place returns the line and the path of the member at a JSON Pointer into the file, such as task.yaml:3: task.name. A missing
+// member has the line of the object that lacks it.
 func (d *declared) place(pointer string) string {
 	tokens, _ := problem.PointerTokens(pointer)
 	at := d.document

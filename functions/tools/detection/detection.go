@@ -159,7 +159,7 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 		return rankingFormat, nil, ""
 	}
 	value = first.values[valueField]
-	switch { // The names are those of truths, because the other columns of the run are labels.
+	switch { // Only truths use these names. The other columns of the run are labels.
 	case isUsualName(valueField):
 	case kind == measure.Probabilities:
 		valueField = valueNames[0]

@@ -32,7 +32,7 @@ func (v Values) IsWhole(kind measure.Kind) bool {
 	return v.names == nil || v.marked || v.Has(kind, v.Format)
 }
 
-// AreLike reports whether the fields are those of a format with other capitals, or have usual names.
+// AreLike reports whether the fields equal the format's fields except for capitals, or have usual names.
 func (v Values) AreLike(f measure.Format) bool {
 	return v.usual || strings.EqualFold(v.Format.IDField, f.IDField) && strings.EqualFold(v.Format.ValueField, f.ValueField)
 }

@@ -60,7 +60,7 @@ const (
 // fails returns a command that fails with the message, as Podman does.
 func fails(message string) string { return "cat >&2 <<'END'\n" + message + "\nEND\nexit 125" }
 
-// A worker that cannot run containers on a freshly installed machine names what is missing and the remedy, beside Podman's own words.
+// A worker that cannot run containers on a freshly installed machine names the missing part and the remedy, and repeats Podman's own words.
 func TestNewContainer_SaysWhatTheMachineLacks(t *testing.T) {
 	for name, c := range map[string]struct {
 		create, start string

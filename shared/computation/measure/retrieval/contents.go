@@ -61,8 +61,8 @@ func (q *Qrels) contents(counter *steps.Counter) measure.Contents {
 	return c
 }
 
-// exchangedColumns warns of fields whose number of values is that of other fields: of more topics than documents, or of more subtopics
-// than documents.
+// exchangedColumns warns when two columns are probably exchanged: there are fewer documents than half the
+// topics, or than subtopics.
 func (q *Qrels) exchangedColumns(counter *steps.Counter) []string {
 	subtopics := 0
 	if q.subtopics != nil {

@@ -88,7 +88,7 @@ func (p *Portrait) compare(ctx context.Context, kind measure.Kind, c *measure.Co
 	more := c.IDs.Len - known
 	switch {
 	case known == 0 && swapped(counter, c, inputs.IDs):
-		p.warn("no %s of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped", noun)
+		p.warn("no %s of the truth is in the inputs, but the values of its other column are: the columns are probably swapped", noun)
 	case known == 0:
 		p.warn("no %s of the truth is in the inputs: the truth has %s; check that truth and inputs belong together and write ids alike", noun,
 			fields.JoinFirst(unknown, more))

@@ -42,7 +42,7 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 				`1 of the 2 topics of the truth are not in the inputs: "302"`}},
 		"swapped columns": {retrieval, "a 0 t1 1\nb 0 t2 1\n", topicsFile,
 			"2 topics, 2 judgments, 2 relevant; 0 of the 2 topics of the inputs are judged", []string{
-				"no topic of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
+				"no topic of the truth is in the inputs, but the values of its other column are: the columns are probably swapped"}},
 		"nothing relevant": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 1 a 0\nt2 2 c 0\n", "",
 			"2 topics, 2 judgments, 0 relevant; not scored against itself, because no document is relevant",
 			[]string{"no document is relevant, since no grade is above 0…"}},
@@ -73,7 +73,7 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		},
 		"swapped fields": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "label,id\n1,cat\n2,dog\n", "id,text\n1,a\n2,b\n",
 			`2 items, 2 labels ("1" 1, "2" 1); 0 of the 2 items of the inputs are in the truth`, []string{
-				"no item of the truth is in the inputs, but what the truth has beside them is: the columns are probably swapped"}},
+				"no item of the truth is in the inputs, but the values of its other column are: the columns are probably swapped"}},
 		"empty sets on both sides": {settingsOf(measure.Multilabel, measure.CSV, "F1(average=samples)", "ExactMatch"),
 			"id,label\n1,a|b\n2,\n", "",
 			`2 items, 1 of them without a label, 2 labels ("a" 1, "b" 1)`, []string{

@@ -138,7 +138,8 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	}
 	code, known := s.codes[string(parts[n-1])]
 	if !known {
-		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" {
+		code, fault = s.addTag(file, line, parts[n-1])
+		if fault != "" {
 			s.report.Errorf(file, line, "%s%s", fault, lateComment(token))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // textSize is the length of a text by the ways in which programs count. The zero value stands for a text that is unknown.
 type textSize struct {
 	known                    bool
-	characters, units, bytes int32 // units are those of UTF-16
+	characters, units, bytes int32 // units of UTF-16
 }
 
 // sizeOf returns the size of a text. text is nil if it is unknown.

@@ -49,6 +49,12 @@ type Folder struct {
 	Space func(path string) (free, size int64, err error)
 }
 
+// space is the free and the whole space of a folder's disk, in bytes.
+type space struct {
+	folder     string
+	free, size int64
+}
+
 // Monitor checks a server. Callers share its checks. The zero fields check nothing.
 type Monitor struct {
 	Objects blob.Store
@@ -58,6 +64,7 @@ type Monitor struct {
 	mu       sync.Mutex
 	checks   []Check
 	disks    []Check       // of the checks under way; nil until the disks have answered
+	spaces   []space       // of the last checks
 	at       time.Time     // of the checks
 	underWay chan struct{} // closed when the checks under way end; nil without them
 }
@@ -94,9 +101,10 @@ func (m *Monitor) Checks(ctx context.Context) []Check {
 func (m *Monitor) look(ctx context.Context, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	disks := m.checkDisks()
+	disks, spaces := m.checkDisks()
 	m.mu.Lock()
 	m.disks = disks
+	m.spaces = spaces
 	m.mu.Unlock()
 	checks := append(m.checkFiles(ctx), disks...)
 	m.mu.Lock()
@@ -136,19 +144,25 @@ func (m *Monitor) checkFiles(ctx context.Context) []Check {
 	return []Check{{Name: Files, Warning: filesWarning, cause: err}}
 }
 
-// checkDisks warns of the first disk with little free space.
-func (m *Monitor) checkDisks() []Check {
+// checkDisks returns the known spaces of the folders, and a check that warns of the first disk with little free space.
+func (m *Monitor) checkDisks() ([]Check, []space) {
 	if len(m.Folders) == 0 {
-		return []Check{}
+		return []Check{}, nil
 	}
+	check := Check{Name: Disk}
+	var spaces []space
 	for _, f := range m.Folders {
 		free, size, err := f.Space(f.Path)
-		if err == nil && free < min(size/lowFraction, lowBytes) {
-			return []Check{{Name: Disk, Warning: fmt.Sprintf("The disk of the folder for %s is almost full. Make room: on a full disk, the server "+
-				"stores nothing, and answers only what is stored.", f.Name)}}
+		if err != nil {
+			continue
+		}
+		spaces = append(spaces, space{f.Name, free, size})
+		if check.Warning == "" && free < min(size/lowFraction, lowBytes) {
+			check.Warning = fmt.Sprintf("The disk of the folder for %s is almost full. Make room: on a full disk, the server "+
+				"stores nothing, and answers only what is stored.", f.Name)
 		}
 	}
-	return []Check{{Name: Disk}}
+	return []Check{check}, spaces
 }
 
 // logChanges logs the checks that begin or end to warn.
@@ -164,7 +178,7 @@ func (m *Monitor) logChanges(ctx context.Context, now []Check) {
 	}
 }
 
-// Record records the results of the checks and the free space of the folders.
+// Record records the results of the checks and the space that they found. A disk that hangs delays it no longer than it delays Checks.
 func (m *Monitor) Record(ctx context.Context, r metrics.Recorder) {
 	for _, c := range m.Checks(ctx) {
 		passes := 1.0
@@ -173,12 +187,10 @@ func (m *Monitor) Record(ctx context.Context, r metrics.Recorder) {
 		}
 		r.Record(metrics.CheckPasses, passes, c.Name)
 	}
-	for _, f := range m.Folders {
-		free, size, err := f.Space(f.Path)
-		if err != nil {
-			continue
-		}
-		r.Record(metrics.DiskFree, float64(free), f.Name)
-		r.Record(metrics.DiskSize, float64(size), f.Name)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.spaces {
+		r.Record(metrics.DiskFree, float64(s.free), s.folder)
+		r.Record(metrics.DiskSize, float64(s.size), s.folder)
 	}
 }

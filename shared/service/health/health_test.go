@@ -115,6 +115,11 @@ func TestMonitor_NamesTheSilentPart(t *testing.T) {
 				if got := warnings(m); got != c.want {
 					t.Errorf("%q warn, want %q", got, c.want)
 				}
+				began := time.Now()
+				m.Record(t.Context(), func(*metrics.Metric, float64, ...string) {})
+				if took := time.Since(began); took > 3*time.Second {
+					t.Errorf("metrics wait %v", took)
+				}
 				time.Sleep(2 * time.Minute) // the check ends
 			})
 		})

@@ -121,13 +121,13 @@ func (t *Gold) countReferences(c *measure.Contents) string {
 	return text
 }
 
-// maxPerfect is the greatest number of scores in a run that repeats the truth.
-const maxPerfect = 1_000_000
+// maxPerfect is the greatest size of a run that repeats the truth, in bytes.
+const maxPerfect = 8 << 20
 
 // repeat sets how to write a run that repeats the truth, if it differs from the files of the truth.
 func (t *Gold) repeat(c *measure.Contents) {
 	switch {
-	case t.values == Classes && t.Len()*len(t.labels.names) > maxPerfect:
+	case t.values == Classes && t.Len()*t.classesSize() > maxPerfect:
 		c.Unscored = "a run with a score for each label would be too large"
 	case t.values == Classes:
 		c.Perfect = t.repeated(t.writeClasses)
@@ -142,6 +142,16 @@ func (t *Gold) repeat(c *measure.Contents) {
 			t.writeObject(text, i, reference)
 		})
 	}
+}
+
+// classesSize returns about the size of an item with a score for each label, in bytes.
+func (t *Gold) classesSize() int {
+	const perScore = 5 // quotes, colon, digit and comma
+	size := 0
+	for _, label := range t.labels.names {
+		size += len(label) + perScore
+	}
+	return size
 }
 
 // repeated returns a function that returns a file with a line for each item.

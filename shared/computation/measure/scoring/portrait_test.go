@@ -65,6 +65,10 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			repeated(1001, "%d,label%d\n", func(i int) int { return i }), "",
 			`1001 items, 1001 labels ("label0" 1, "label1" 1, "label2" 1, "label3" 1, "label4" 1 and 996 more); not scored against itself, ` +
 				"because a run with a score for each label would be too large", nil},
+		"labels that are longer than a run may be": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
+			repeated(100, "%d,"+strings.Repeat("a", 1000)+"%d\n", func(i int) int { return i }), "",
+			"100 items, 100 labels (" + strings.Repeat(`"`+strings.Repeat("a", 60)+`"... 1, `, 4) + `"` + strings.Repeat("a", 60) +
+				`"... 1 and 95 more); not scored against itself, because a run with a score for each label would be too large`, nil},
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
 			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},

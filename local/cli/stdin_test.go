@@ -22,6 +22,8 @@ func TestApply_ReadsStandardInput(t *testing.T) {
 	olga.says(done, []string{"created task Birds", "created dataset Songs"}, "apply", "-")
 	olga.in = "There is news.\n"
 	olga.says(done, []string{"Announced on the page of Birds."}, "announce", "Birds", "-", "--title", "News")
+	olga.in = strings.Repeat("a", maxInput+1)
+	olga.says(fileRefused, []string{"Standard input has more than 1 MiB of text"}, "announce", "Birds", "-", "--title", "More")
 
 	tom := s.person("tom")
 	tom.want(done, "submit", "Birds", "Songs="+tom.write("run.csv", labels), "--wait")

@@ -51,29 +51,12 @@ func Read(kind measure.Kind, format measure.Format, run scoring.File, truth ...s
 
 // guess fills the parts of the reading that are empty.
 func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.File, truth []scoring.File) error {
-	guess, err := detection.Of(kind, run, truth...)
+	guess, err := guessOf(kind, format, run, truth)
 	if err != nil {
 		return err
 	}
-	for _, file := range truth {
-		ofRun := guess
-		if guess, err = detection.Of(kind, file, run); err != nil {
-			return err
-		}
-		if both := kindOfBoth(guess, ofRun); kind == "" && both != guess.Kind {
-			if guess, err = detection.Of(both, file, run); err != nil {
-				return err
-			}
-		}
-		// Files with fields can be converted, and the reader explains what is in no format.
-		convertible := measure.HasFields(guess.Format.Kind) && measure.HasFields(ofRun.Format.Kind) || ofRun.Format.Kind == measure.TRECRun
-		differ := guess.Format.Kind != ofRun.Format.Kind && !convertible
-		if !guess.Kind.Ranks() && format.Kind == "" && differ {
-			return fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", file.Name, guess.Format.Kind,
-				run.Name, ofRun.Format.Kind)
-		}
-	}
-	r.Guessed, r.Because = true, guess.Because
+	r.Guessed = true
+	r.Because = guess.Because
 	r.Kind = cmp.Or(kind, guess.Kind)
 	if format.Kind == "" {
 		r.Format = guess.Format
@@ -82,18 +65,47 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 		}
 		r.Format.Separator = format.Separator
 	}
-	if measure.HasFields(r.Format.Kind) {
-		known := measure.Format{IDField: "id"}
-		if e := measure.EvaluatorOf(r.Kind); e != nil {
-			known.ValueField = e.ValueField
-		}
-		if r.Format.Kind == guess.Format.Kind {
-			known = guess.Format
-		}
-		r.Format.IDField = cmp.Or(format.IDField, known.IDField)
-		r.Format.ValueField = cmp.Or(format.ValueField, known.ValueField)
+	if !measure.HasFields(r.Format.Kind) {
+		return nil
 	}
+	known := measure.Format{IDField: "id"}
+	if e := measure.EvaluatorOf(r.Kind); e != nil {
+		known.ValueField = e.ValueField
+	}
+	if r.Format.Kind == guess.Format.Kind {
+		known = guess.Format
+	}
+	r.Format.IDField = cmp.Or(format.IDField, known.IDField)
+	r.Format.ValueField = cmp.Or(format.ValueField, known.ValueField)
 	return nil
+}
+
+// guessOf returns the guess of the last truth, or the guess of the run without a truth. It returns an error if run and truth are in formats
+// that cannot be read together, and none is named.
+func guessOf(kind measure.Kind, format measure.Format, run scoring.File, truth []scoring.File) (guess detection.Guess, err error) {
+	guess, err = detection.Of(kind, run, truth...)
+	if err != nil {
+		return guess, err
+	}
+	for _, file := range truth {
+		ofRun := guess
+		if guess, err = detection.Of(kind, file, run); err != nil {
+			return guess, err
+		}
+		if both := kindOfBoth(guess, ofRun); kind == "" && both != guess.Kind {
+			if guess, err = detection.Of(both, file, run); err != nil {
+				return guess, err
+			}
+		}
+		// Files with fields can be converted, and the reader explains what is in no format.
+		convertible := measure.HasFields(guess.Format.Kind) && measure.HasFields(ofRun.Format.Kind) || ofRun.Format.Kind == measure.TRECRun
+		differ := guess.Format.Kind != ofRun.Format.Kind && !convertible
+		if !guess.Kind.Ranks() && format.Kind == "" && differ {
+			return guess, fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", file.Name,
+				guess.Format.Kind, run.Name, ofRun.Format.Kind)
+		}
+	}
+	return guess, nil
 }
 
 // kindOfBoth returns the kind of evaluator for a truth and a run, whose kinds were guessed separately.

@@ -198,8 +198,8 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(scored.Diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error }); i >= 0 {
-			r.fault = scored.Diagnostics[i].Message
+		if fault := measure.FirstError(scored.Diagnostics); fault != nil {
+			r.fault = fault.Message
 		} else {
 			r.after = scored.Result.Measures[d.Evaluator.PrimaryMeasure]
 		}

@@ -40,9 +40,18 @@ type Diagnostic struct {
 	SafeWhileBlinded bool `json:"safeWhileBlinded,omitempty" hidden:"true"`
 }
 
+// FirstError returns the first diagnostic that is an Error, or nil.
+func FirstError(all []Diagnostic) *Diagnostic {
+	i := slices.IndexFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
 // HasErrors reports whether one of the diagnostics is an Error.
 func HasErrors(all []Diagnostic) bool {
-	return slices.ContainsFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
+	return FirstError(all) != nil
 }
 
 // WithoutTruth returns the public diagnostics, marked SafeWhileBlinded, followed by the other diagnostics that were found. Public

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"assay/shared/computation/measure"
@@ -175,9 +174,9 @@ func (p *Portrait) scoreItself(ctx context.Context, e *Evaluator, c *measure.Con
 		return nil
 	case err != nil:
 		return err
-	case measure.HasErrors(scores.Diagnostics):
-		i := slices.IndexFunc(scores.Diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
-		p.warn("the truth cannot be scored against itself: %s", scores.Diagnostics[i].Message)
+	}
+	if fault := measure.FirstError(scores.Diagnostics); fault != nil {
+		p.warn("the truth cannot be scored against itself: %s", fault.Message)
 		return nil
 	}
 	for _, m := range e.measures {

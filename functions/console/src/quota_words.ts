@@ -5,7 +5,7 @@ import { count } from "./plural";
 type Quota = Schemas["DatasetQuota"];
 type Instant = string | undefined;
 
-/** leftOf returns how many runs can be submitted now. The instant is that of the next one. */
+/** leftOf returns how many runs can be submitted now. The instant is the time of the next one. */
 export function leftOf(q: Pick<Quota, "left" | "nextAt">): { said: string; next: Instant } {
   if (q.left === undefined) return { said: "no limit", next: undefined };
   return { said: q.left === 0 ? "no run is left" : `${count(q.left, "run")} left`, next: q.nextAt };
@@ -23,7 +23,7 @@ const reasons: Record<NonNullable<Quota["closedReason"]>, string> = {
   deletion: "takes no runs: it is being deleted",
 };
 
-/** windowOf returns whether a dataset takes runs of the team. The instant is that of its opening or close, if it matters. */
+/** windowOf returns whether a dataset takes runs of the team. The instant is its opening or close, if it matters. */
 export function windowOf(q: Quota): { said: string; at: Instant } {
   if (q.open) return q.closesAt ? { said: "takes runs until", at: q.closesAt } : { said: "takes runs", at: undefined };
   const reason = q.closedReason ?? "late";

@@ -69,7 +69,7 @@ async function lostBy(r: Registration): Promise<string> {
   const finals = own.filter(o => o.final).length;
   return (
     `Reject ${r.team}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
-    `${finals || "none"} marked as final. What is published stays published.`
+    `${finals || "none"} marked as final. Published runs stay published.`
   );
 }
 

@@ -50,7 +50,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	}
 	const (
 		missing    = `topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "q2"`
-		none       = `none of the topics of the run ("Q1") is among the 2 of the truth; check the first field of the lines; the likely cause: "Q1" differs from "q1" in upper and lower case alone, and both are compared byte by byte`
+		none       = `none of the topics of the run ("Q1") is among the 2 of the truth; check the first field of the lines; the likely cause: "Q1" differs from "q1" only in upper and lower case, and both are compared byte by byte`
 		noJudgment = `no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: "x", "y"; check the third field of the lines`
 	)
 	reads(lacksTopic, record.Completed, "", missing)
@@ -103,7 +103,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 		positive = "id\tlabel\na\tpositive\nb\tneg\nc\tpositive\n"
 		wrong    = "id,label\na,Pos\nb,Neg\nc,Pos\n"
 		unknown  = `the truth has no label "positive"; every prediction of it counts as wrong`
-		none     = `error: none of the labels predicted ("Pos", "Neg") is among the 2 of the truth ("neg", "pos"); check the field "label"; the likely cause: "Pos" differs from "pos" in upper and lower case alone`
+		none     = `error: none of the labels predicted ("Pos", "Neg") is among the 2 of the truth ("neg", "pos"); check the field "label"; the likely cause: "Pos" differs from "pos" only in upper and lower case`
 	)
 	for _, blinded := range []bool{false, true} {
 		partly := evaluate(positive, record.Completed, blinded)
@@ -131,7 +131,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	}
 	got := messages(evaluate("id,label\na,pos\nb ,neg\n", record.Failed, true), owner)
 	for _, want := range []string{
-		`warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "b "; the likely cause: "b " differs from "b" in blanks before or after it alone`,
+		`warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "b "; the likely cause: "b " differs from "b" only in blanks before or after it`,
 		`warning: there is no prediction for 3 of 4 ids of the inputs of the dataset: "b", "c", "d"`, "Why the run failed is not shown",
 	} {
 		if !strings.Contains(got, want) {

@@ -35,7 +35,7 @@ var differences = []struct {
 		return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
 	}},
 	{"the Unicode form of its characters", norm.NFKC.String},
-	{"the way in which a number is written", number},
+	{"how a number is written", number},
 	{"upper and lower case", strings.ToLower},
 }
 
@@ -120,6 +120,6 @@ func Explain(counter *steps.Counter, unknown []string, known iter.Seq[string]) s
 	if best == len(unknown) {
 		return ""
 	}
-	return fmt.Sprintf("; the likely cause: %s differs from %s in %s alone, and both are compared byte by byte",
+	return fmt.Sprintf("; the likely cause: %s differs from %s only in %s, and both are compared byte by byte",
 		fields.Quote([]byte(unknown[best])), fields.Quote([]byte(meant)), differenceOf(unknown[best], meant))
 }

@@ -198,7 +198,7 @@ func TestComputation_ComparesKnownLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measuretest.Expect(t, found, `labels.csv:2 warning: the truth has no label "B"; every prediction of it counts as wrong; the likely cause: "B" differs from "b" in upper and lower case alone, and both are compared byte by byte`)
+	measuretest.Expect(t, found, `labels.csv:2 warning: the truth has no label "B"; every prediction of it counts as wrong; the likely cause: "B" differs from "b" only in upper and lower case, and both are compared byte by byte`)
 	if found, err = truth.Known(true, false).Compare(t.Context(), file("csv", "id,labels\n1,a|B\n2,\n")...); err != nil || len(found) > 0 {
 		t.Errorf("labels are compared that are not known: %v, %v", found, err)
 	}

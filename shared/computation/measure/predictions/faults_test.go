@@ -88,12 +88,12 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
 		{"no label is known", measure.JSONL, Labels, `{"id":"a","label":"X"}` + "\n" + `{"id":"b","label":"z"}`, []string{
-			`run:1 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+			`run:1 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" only in upper and lower case, and both are compared byte by byte`,
 			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
-			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" only in upper and lower case, and both are compared byte by byte`,
 		}},
 		{"ids in another spelling", measure.CSV, Labels, "id,label\n a,x\nb,y\n", []string{
-			`run:2 error: the truth has no id " a"; expected only ids of the truth; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
+			`run:2 error: the truth has no id " a"; expected only ids of the truth; the likely cause: " a" differs from "a" only in blanks before or after it, and both are compared byte by byte`,
 			`run error: there is no prediction for 1 of 2 ids of the truth: "a"; expected one for each`,
 		}},
 		{"texts too long", measure.JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
@@ -143,7 +143,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:4 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
 		{"csv record that starts above its fault", measure.CSV, Labels, "id,label\nb,y\na,\"x\n\n\"\n\"c\n\",x\n", []string{
-			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong; the likely cause: "x\n\n" differs from "x" in blanks before or after it alone, and both are compared byte by byte`,
+			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong; the likely cause: "x\n\n" differs from "x" only in blanks before or after it, and both are compared byte by byte`,
 			`run:6 error: the truth has no id "c\n"; expected only ids of the truth`,
 		}},
 	}

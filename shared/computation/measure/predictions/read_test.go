@@ -132,7 +132,7 @@ func TestReadRun_ComparesTexts(t *testing.T) {
 	if got, want := run.pairs(), []string{"0 > 0.0", "true > true", "0 > 0"}; !slices.Equal(got, want) {
 		t.Errorf("joined %q, want %q", got, want)
 	}
-	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" in the way in which a number is written alone, and both are compared byte by byte`}
+	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" only in how a number is written, and both are compared byte by byte`}
 	measuretest.Expect(t, report.Diagnostics(), want...)
 	for _, same := range []measure.Format{jsonLabels, csvLabels} {
 		truth.format = same

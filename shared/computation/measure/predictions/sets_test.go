@@ -62,7 +62,7 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 			`run:3 error: "label" has an empty label before a separator ("|"); expected separators between labels alone`,
 		}},
 		"unknown": {measure.CSV, "id,label\na,x|X\nb,\n", []string{
-			`run:2 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+			`run:2 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" only in upper and lower case, and both are compared byte by byte`,
 		}},
 		"none": {measure.CSV, "id,label\na,\nb,\n", nil},
 		"spaces": {measure.CSV, "id,label\na,x y\nb,\n", []string{

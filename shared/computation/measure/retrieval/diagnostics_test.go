@@ -374,7 +374,7 @@ func TestEvaluate_WarnsOfUnjudgedDocuments(t *testing.T) {
 // TestRead_ExplainsDocumentsInOtherUnicodeForms evaluates and compares ids that look like others.
 func TestRead_ExplainsDocumentsInOtherUnicodeForms(t *testing.T) {
 	const composed, decomposed = "caf\u00e9", "cafe\u0301"
-	const cause = `; the likely cause: "` + decomposed + `" differs from "` + composed + `" in the Unicode form of its characters alone, and both are ` +
+	const cause = `; the likely cause: "` + decomposed + `" differs from "` + composed + `" only in the Unicode form of its characters, and both are ` +
 		"compared byte by byte"
 	q, _, err := ReadQrels(t.Context(), measuretest.File("q", "t 0 a 1\nt 0 "+composed+" 1\nu 0 x 1\n"))
 	if err != nil {

@@ -73,7 +73,7 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:1 warning: the truth has no type "ORGANIZATION" but "ORG", "PER"; every prediction of it counts as wrong`}},
 		{"a type in another case", jsonl, "", one(`[{"start": 0, "end": 4, "type": "per"}]`), []string{
 			`run:2 warning: the truth has no type "per" but "PER"; every prediction of it counts as wrong; the likely cause: "per" differs ` +
-				`from "PER" in upper and lower case alone, and both are compared byte by byte`}},
+				`from "PER" only in upper and lower case, and both are compared byte by byte`}},
 		{"the same span twice", jsonl, "", one(`[{"start": 1, "end": 4, "type": "PER"}, {"type": "PER", "end": 4, "start": 1}]`), []string{
 			`run:2 error: "spans" has the span from 1 to 4 with the type "PER" twice; expected every span once`}},
 		{"an end before the start", jsonl, "", one(`[{"start": 1, "end": 4}, {"start": 4, "end": 4}]`), []string{

@@ -64,14 +64,16 @@ func (r *interruptible) Read(p []byte) (n int, err error) {
 // maxInput is the maximum size of a text from standard input that is sent in a request.
 const maxInput = 1 << 20
 
-// input returns the content of the file at the path or, for "-" or without a path, of standard input. It refuses longer texts than maxInput.
+// input returns the content of the file at the path or, for "-" or without a path, of standard input. It refuses a text longer than
+// maxInput.
 func (c *call) input(path string) ([]byte, error) {
 	if path != "" && path != stdin {
 		return os.ReadFile(path)
 	}
 	text, err := io.ReadAll(io.LimitReader(&interruptible{c}, maxInput+1))
 	if err == nil && len(text) > maxInput {
-		return nil, &refusal{fileRefused, fmt.Sprintf("Standard input has more than %d MiB of text, and a request takes no more.", maxInput>>20), ""}
+		problem := fmt.Sprintf("Standard input has more than %d MiB of text, and a request takes no more.", maxInput>>20)
+		return nil, &refusal{fileRefused, problem, ""}
 	}
 	return text, err
 }

@@ -140,11 +140,12 @@ func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
 	return err
 }
 
-// warnOfRun prints the warnings of a run that diagnosed has not printed before the submission.
-func (p *program) warnOfRun(found []measure.Diagnostic) {
+// warnOfRun prints the warnings of a run that diagnosed has not printed before the submission. of names the run, and is empty for the only
+// one.
+func (p *program) warnOfRun(of string, found []measure.Diagnostic) {
 	for i, warning := range offline.Lines(found) {
 		if !slices.Contains(p.warned, warned{found[i].Line, found[i].Message}) {
-			p.note("%s", warning)
+			p.note("%s%s", of, warning)
 		}
 	}
 }

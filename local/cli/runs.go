@@ -16,6 +16,7 @@ import (
 	"assay/local/cli/client"
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/wait"
 
 	"golang.org/x/text/runes"
@@ -102,30 +103,54 @@ func (c *call) await(ids []string, more func() [][]string) {
 // report prints outcomes and more lines, and fails if a run is not completed.
 func (c *call) report(outcomes []outcome, more [][]string) {
 	var lines [][]string
-	var ill error
 	for _, o := range outcomes {
-		id, state := o.Run.id(), o.Run.text("state")
-		lines = append(lines, []string{"Run " + id, state})
+		id, of := o.Run.id(), ""
+		if len(outcomes) > 1 {
+			of = fmt.Sprintf("Run %s: ", line(id))
+		}
+		lines = append(lines, []string{"Run " + id, o.Run.text("state")})
+		completed := o.Run.text("state") == "completed"
 		switch {
-		case !ended(o.Run):
-			ill = &refusal{waiting, o.why(fmt.Sprintf("The run %s is still %s.", line(id), state)), "assay runs " + id + " --wait"}
-		case state != "completed":
-			ill = &refusal{runFailed, o.why(fmt.Sprintf("The run %s is %s.", line(id), state)), o.logs()}
+		case !completed: // The error says why.
 		case o.Evaluation == nil:
 			lines = append(lines, []string{"", cmp.Or(memberAs[string](o.Run, "notice"), "It is completed. Its scores are not shown yet.")})
 		default:
 			lines = append(lines, o.scores()...)
-			c.explain("", "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
+			c.explain(of, "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
 		}
 		if comment := memberAs[string](o.Review, "comment"); comment != "" && !c.json {
 			c.note("The organizers say of the run %s: %s", id, comment)
 		}
-		if state == "completed" && !c.json {
-			c.warnOfRun(memberAs[[]measure.Diagnostic](o.Run, "diagnostics"))
+		if completed && !c.json {
+			c.warnOfRun(of, memberAs[[]measure.Diagnostic](o.Run, "diagnostics"))
 		}
 	}
 	c.print(outcomes, append(lines, more...)...)
-	c.fail(ill)
+	c.fail(incomplete(outcomes))
+}
+
+// incomplete returns an error that says of each run that is not completed why. Its exit code is waiting if one of them has not ended.
+func incomplete(outcomes []outcome) error {
+	var texts, unended, logs []string
+	for _, o := range outcomes {
+		id, state := o.Run.id(), o.Run.text("state")
+		switch {
+		case !ended(o.Run):
+			texts = append(texts, o.why(fmt.Sprintf("The run %s is still %s.", line(id), state)))
+			unended = append(unended, id)
+		case state != "completed":
+			texts = append(texts, o.why(fmt.Sprintf("The run %s is %s.", line(id), state)))
+			logs = append(logs, o.logs())
+		}
+	}
+	text := strings.Join(texts, "\n")
+	switch {
+	case len(unended) > 0:
+		return &refusal{waiting, text, "assay runs " + strings.Join(unended, " ") + " --wait"}
+	case len(texts) > 0:
+		return &refusal{runFailed, text, strings.Join(lists.Without(logs, ""), " && ")}
+	}
+	return nil
 }
 
 func showLogs(c *call) {

@@ -209,6 +209,17 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 	if got := s.person("zoe").run(t.Context(), "runs", runs[0]); strings.Contains(got.out+got.errs, "Wrong") {
 		t.Errorf("others are told the comment: %s%s", got.out, got.errs)
 	}
+	warned := tom.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
+	tom.want(done, "submit", "Lake search", "Rivers="+warned, "--wait")
+	newest := tom.ids("runs")[0]
+	tom.says(done, []string{"Run " + newest + ": warned.txt:1: warning: "}, "runs", runs[0], newest)
+	if got := tom.says(done, []string{"\nwarned.txt:1: warning: "}, "runs", newest); strings.Contains(got, "Run "+newest+": ") {
+		t.Errorf("the warning of the only run names it: %s", got)
+	}
+	tom.want(done, "submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/y:1", "--command", "/run")
+	queued := tom.ids("runs")[0]
+	tom.says(waiting, []string{runs[1] + " is still queued", queued + " is still queued", "Try: assay runs " + runs[1] + " " + queued + " --wait\n"},
+		"runs", runs[1], newest, queued)
 	tom.want(done, "cancel", runs[1])
 	if got := tom.want(runFailed, "runs", runs[1]); strings.Contains(got, "assay logs") {
 		t.Errorf("a cancelled run has logs: %s", got)

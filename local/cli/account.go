@@ -231,7 +231,7 @@ func (c *call) pools() []string {
 
 func deleteToken(c *call) {
 	ask[object](c, http.MethodDelete, client.Path("user", "tokens", c.arg(0)), nil)
-	c.say(map[string]string{"id": c.arg(0)}, "Deleted the access token %s.", c.arg(0))
+	c.say(map[string]string{"id": c.arg(0)}, "Deleted the access token %s. The server refuses it within 10 seconds.", c.arg(0))
 }
 
 func showVersion(c *call) {

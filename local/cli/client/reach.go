@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -54,13 +55,11 @@ func refusedBy(proxy, to *url.URL, res *http.Response) *fault {
 	if proxy != nil {
 		name = "the proxy " + proxy.Redacted()
 	}
-	variable := strings.ToUpper(to.Scheme) + "_PROXY"
 	if res.StatusCode == http.StatusProxyAuthRequired {
-		return &fault{text: fmt.Sprintf("%s asks for a password (%s). Name it with both in %s=http://USER:PASSWORD@HOST:PORT, or name %s in "+
-			"NO_PROXY to go without it", name, res.Status, variable, to.Hostname()), final: true}
+		return &fault{text: fmt.Sprintf("%s asks for a password (%s). Name it with both in %s_PROXY=http://USER:PASSWORD@HOST:PORT, or name %s "+
+			"in NO_PROXY to go without it", name, res.Status, strings.ToUpper(to.Scheme), to.Hostname()), final: true}
 	}
-	return &fault{text: fmt.Sprintf("%s does not let it through (%s). %s names the proxy, and NO_PROXY the servers that need none", name,
-		res.Status, variable), final: res.StatusCode < 500}
+	return &fault{text: fmt.Sprintf("%s does not let it through (%s). %s", name, res.Status, proxyHint(to)), final: res.StatusCode < 500}
 }
 
 // proxyOf returns the proxy of a request, or nil.
@@ -84,33 +83,80 @@ func faultOf(err error, r *http.Request, proxy *url.URL) *fault {
 	f := &fault{text: textOf(err), cause: err}
 	lookup, isLookup := errors.AsType[*net.DNSError](err)
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	_, alert := errors.AsType[tls.AlertError](err)
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
-	dial, isDial := errors.AsType[*net.OpError](err)
+	failure, isOperation := errors.AsType[*net.OpError](err)
+	isHTTPS := proxy == nil && r.URL.Scheme == "http" && (isEnd(err) || isMalformed(err)) && speaksTLS(r.Context(), r.URL)
 	switch {
 	case isLookup && lookup.IsNotFound:
 		f.text = "no computer has the name " + lookup.Name + ". Check the address"
 		f.final = true
+	case isHTTPS:
+		return onlyHTTPS(r.URL.Host)
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.text = "it answers to http and not to https. Use http://" + r.URL.Host
 		f.final = true
 	case untrusted:
 		f.text += ". SSL_CERT_FILE names a file with another authority's certificate"
 		f.final = true
-	case alert, noTLS:
+	case isOperation && failure.Op == remoteAlert:
+		f.text = "it refuses to speak https (" + f.text + ")"
+		f.final = true
+	case noTLS:
 		f.text = "it does not speak https there (" + f.text + ")"
 		f.final = true
-	case strings.Contains(f.text, "malformed HTTP"):
-		f.text = "it does not answer in HTTP. Check the address and its port; perhaps it begins with https://"
+	case isMalformed(err):
+		f.text = "the answer is not in HTTP. Check the address and its port"
 		f.final = true
 	case strings.Contains(f.text, "invalid proxy"), strings.Contains(f.text, "unsupported protocol scheme"):
 		f.final = true
 	}
-	if isDial && dial.Op == "proxyconnect" && proxy != nil {
-		f.text = fmt.Sprintf("the proxy %s is not reached: %s. %s_PROXY names the proxy, and NO_PROXY the servers that need none",
-			proxy.Redacted(), f.text, strings.ToUpper(r.URL.Scheme))
+	switch {
+	case proxy == nil:
+	case isOperation && failure.Op == "proxyconnect":
+		f.text = fmt.Sprintf("the proxy %s is not reached: %s. %s", proxy.Redacted(), f.text, proxyHint(r.URL))
+	case isEnd(err), isMalformed(err):
+		f.text = fmt.Sprintf("the proxy %s gave no answer: %s. %s", proxy.Redacted(), textOf(err), proxyHint(r.URL))
 	}
 	return f
+}
+
+// proxyHint says which variables decide about the proxy of a request to a URL.
+func proxyHint(to *url.URL) string {
+	return strings.ToUpper(to.Scheme) + "_PROXY names the proxy, and NO_PROXY the servers that need none"
+}
+
+// onlyHTTPS returns the fault of a request over http to a host that answers only to https.
+func onlyHTTPS(host string) *fault {
+	return &fault{text: "it answers only to https. Use https://" + host, final: true}
+}
+
+// isEnd reports whether a connection ended before an answer.
+func isEnd(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// isMalformed reports whether an answer is not in HTTP. Package net/http has no type for these errors.
+func isMalformed(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "malformed HTTP") || strings.Contains(text, "malformed MIME header")
+}
+
+// remoteAlert is the operation in the error of package tls for an alert of the other side.
+const remoteAlert = "remote error"
+
+// speaksTLS reports whether a port answers a handshake of TLS. Such a port may end a connection without TLS at once, without an answer.
+func speaksTLS(ctx context.Context, to *url.URL) bool {
+	dialer := tls.Dialer{NetDialer: &net.Dialer{Timeout: connecting}}
+	ctx, stop := context.WithTimeout(ctx, connecting)
+	defer stop()
+	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(to.Hostname(), cmp.Or(to.Port(), "80")))
+	if err == nil {
+		_ = connection.Close()
+		return true
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	failure, isOperation := errors.AsType[*net.OpError](err)
+	return untrusted || isOperation && failure.Op == remoteAlert
 }
 
 // textOf describes the cause of an error of the network.
@@ -119,7 +165,7 @@ func textOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case isEnd(err):
 		return "the connection ended before an answer"
 	case ok && timeout.Timeout():
 		return "it did not answer in time"
@@ -198,7 +244,7 @@ func withoutToken(to *http.Request, via []*http.Request) error {
 	to.Header.Del("Authorization")
 	from := via[0].URL
 	if from.Scheme == "http" && to.URL.Scheme == "https" && from.Hostname() == to.URL.Hostname() && from.Path == to.URL.Path {
-		return &fault{text: "it answers only to https. Use https://" + to.URL.Host, final: true}
+		return onlyHTTPS(to.URL.Host)
 	}
 	if len(via) > attempts {
 		return &fault{text: "it answered with " + plural.Count(len(via), "redirect"), final: true}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -69,6 +71,61 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// port returns the address of a port that answers each connection by the function. The connection ends with it.
+func port(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			answer(c)
+			_ = c.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// saying returns the address of a port that reads something, and answers each connection with a text.
+func saying(t *testing.T, text string) string {
+	t.Helper()
+	return port(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1<<10))
+		_, _ = c.Write([]byte(text))
+	})
+}
+
+// secureOnly returns the address of a port that speaks TLS. It answers everything else with a text, and ends the connection.
+func secureOnly(t *testing.T, text string) string {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(server.Close)
+	return port(t, func(c net.Conn) {
+		first := make([]byte, 1<<10)
+		n, _ := c.Read(first)
+		const handshake = 0x16 // the type of the first record of TLS
+		if first[0] != handshake {
+			_, _ = c.Write([]byte(text))
+			return
+		}
+		to, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			return
+		}
+		defer func() { _ = to.Close() }()
+		_, _ = to.Write(first[:n])
+		go func() { _, _ = io.Copy(to, c) }()
+		_, _ = io.Copy(c, to)
+	})
+}
+
 // TestDo_EndsWhereWaitingDoesNotHelp reaches servers by wrong addresses and through proxies that refuse.
 func TestDo_EndsWhereWaitingDoesNotHelp(t *testing.T) {
 	answers := func(status int, text string) http.HandlerFunc {
@@ -89,11 +146,19 @@ func TestDo_EndsWhereWaitingDoesNotHelp(t *testing.T) {
 	defer forbidding.Close()
 	https := func(of string) string { return strings.Replace(of, "http:", "https:", 1) }
 	proxy := strings.Replace(asking.URL, "//", "//ada:secret@", 1)
+	silent, alerting := secureOnly(t, ""), secureOnly(t, "\x15\x03\x01\x00\x02\x02\x50")
+	saying407 := "http://" + saying(t, "HTTP/1.1 407\r\n\r\n")
+	mumbling := "http://" + saying(t, "HTTP/1.1 407Who\r\n\r\n")
+	refusing := saying(t, "\x15\x03\x01\x00\x02\x02\x28")
 	const lake, noHost = "https://lake.example", "no computer has the name "
 	for name, c := range map[string]struct{ server, proxy, want string }{
 		"no such host":         {"https://lake.invalid", "", noHost + "lake.invalid. Check the address"},
 		"https of http":        {https(plain.URL), "", "it answers to http and not to https. Use " + plain.URL},
 		"http of https":        {strings.Replace(secure.URL, "https:", "http:", 1), "", "Use " + secure.URL},
+		"http of silent https": {"http://" + silent, "", "it answers only to https. Use https://" + silent},
+		"http of an alert":     {"http://" + alerting, "", "it answers only to https. Use https://" + alerting},
+		"an alert":             {"https://" + refusing, "", "it refuses to speak https (remote error: tls: handshake failure)"},
+		"no HTTP":              {"http://" + saying(t, "220 mail\r\n"), "", "the answer is not in HTTP. Check the address and its port"},
 		"http that redirects":  {toHTTPS.URL, "", "it answers only to https. Use " + https(toHTTPS.URL)},
 		"an unknown authority": {secure.URL, "", "SSL_CERT_FILE names a file"},
 		"a proxy that asks": {lake, proxy,
@@ -101,7 +166,10 @@ func TestDo_EndsWhereWaitingDoesNotHelp(t *testing.T) {
 		"a proxy that asks, http": {"http://lake.example", asking.URL,
 			"the proxy " + asking.URL + " asks for a password (407 Proxy Authentication Required). Name it with both in " +
 				"HTTP_PROXY=http://USER:PASSWORD@HOST:PORT, or name lake.example in NO_PROXY"},
-		"a proxy that forbids": {lake, forbidding.URL, "the proxy " + forbidding.URL + " does not let it through (403 Forbidden)"},
+		"a proxy without words":      {lake, saying407, "the proxy " + saying407 + " asks for a password (407"},
+		"a proxy that mumbles":       {lake, mumbling, "the proxy " + mumbling + " gave no answer: malformed HTTP "},
+		"a proxy that mumbles, http": {"http://lake.example", mumbling, "the proxy " + mumbling + " gave no answer: "},
+		"a proxy that forbids":       {lake, forbidding.URL, "the proxy " + forbidding.URL + " does not let it through (403 Forbidden)"},
 		"a proxy without host": {lake, "http://proxy.invalid:3128",
 			"the proxy http://proxy.invalid:3128 is not reached: " + noHost + "proxy.invalid"},
 	} {
@@ -119,10 +187,12 @@ func TestDo_EndsWhereWaitingDoesNotHelp(t *testing.T) {
 func TestDo_SaysWhyItWaits(t *testing.T) {
 	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	defer busy.Close()
-	nobody := "http://" + free(t)
+	nobody, mute := "http://"+free(t), "http://"+saying(t, "")
 	for name, c := range map[string]struct{ server, proxy, want string }{
 		"nobody listens":      {nobody, "", "cannot be reached: the connection was refused"},
 		"a proxy that is off": {"https://lake.example", nobody, "the proxy " + nobody + " is not reached: the connection was refused"},
+		"a server that ends":  {"http://" + saying(t, ""), "", "cannot be reached: the connection ended before an answer"},
+		"a proxy that ends":   {"https://lake.example", mute, "the proxy " + mute + " gave no answer: the connection ended before an answer"},
 		"a busy server":       {busy.URL, "", "the server answers 502 Bad Gateway"},
 		"a busy proxy":        {"https://lake.example", busy.URL, "the proxy " + busy.URL + " does not let it through (502 Bad Gateway)"},
 	} {

@@ -122,10 +122,11 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	s := serve(t)
 	e := s.add(result{user: "ada", value: 0.3, ap: 0.125})
 	s.add(result{user: "dan", value: 0.2, ap: -1, anonymous: true})
+	s.add(result{user: "eve", value: -1})
 	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, s.board("sort=rank&fields=rank"), nil, "Accept", "text/csv")
 	got := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank"), nil, "Accept", "text/csv")
 	rows, err := csv.NewReader(strings.NewReader(string(got.Body))).ReadAll()
-	if err != nil || len(rows) != 3 {
+	if err != nil || len(rows) != 4 {
 		t.Fatal(err, string(got.Body))
 	}
 	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,final,audience,"+
@@ -138,6 +139,9 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	}
 	if rows[2][1] != "alias of dan" || rows[2][2] != "" || rows[2][19] != "" {
 		t.Error(rows[2])
+	}
+	if rows[3][0] != "" {
+		t.Errorf("a run without a value has the rank %s", rows[3][0])
 	}
 }
 

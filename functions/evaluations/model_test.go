@@ -67,8 +67,12 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 		if !named {
 			team = e.Access.Alias
 		}
+		rank := better + 1
+		if e.Measures[measure] == nil {
+			rank = 0
+		}
 		if onlyUser == "" || named && e.UserID == recordtest.UserID(onlyUser) {
-			board = append(board, modelEntry{better + 1, e.ID, team})
+			board = append(board, modelEntry{rank, e.ID, team})
 		}
 	}
 	return board

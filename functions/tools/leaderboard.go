@@ -61,21 +61,21 @@ type LeaderboardName struct {
 // LeaderboardEntry is an evaluation on a leaderboard.
 type LeaderboardEntry struct {
 	record.Entry
-	Rank         int                    `json:"rank" doc:"one more than the number of better entries; entries of equal value share a rank"`
+	Rank         int                    `json:"rank,omitempty" minimum:"1" doc:"one more than the number of better entries; entries of equal value share a rank. Absent if the measure is null: such entries come last, without a rank"`
 	Runs         int                    `json:"runs,omitempty" doc:"number of the team's runs on the leaderboard, if the entries are only the best run of each team"`
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples. It comes from the bootstrap. For values by example that reveal the truth it comes from the normal distribution and is rounded"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share a letter cannot be distinguished"`
-	Change       *LeaderboardChange     `json:"change,omitempty" doc:"change of the rank among the entries that both versions have, if against is given"`
+	Change       *LeaderboardChange     `json:"change,omitempty" doc:"change of the rank among the entries that both versions rank, if against is given; absent for entries without a rank"`
 }
 
 // LeaderboardChange describes how the rank of an entry changed.
 type LeaderboardChange struct {
-	Rank       int  `json:"rank,omitempty" doc:"rank against the other version, among the entries that both versions have"`
+	Rank       int  `json:"rank,omitempty" doc:"rank against the other version, among the entries that both versions rank"`
 	Difference int  `json:"difference" doc:"that rank less the one here among the same entries: above 0 the entry stands better here"`
-	Absent     bool `json:"absent" doc:"whether there is no such entry against the other version"`
+	Absent     bool `json:"absent" doc:"whether the entry has no rank against the other version"`
 }
 
 // LeaderboardLinks are addresses of answers, as far as the caller may have them.
@@ -99,7 +99,7 @@ var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that show which entries can be " +
 		"distinguished. With `against`, it shows how ranks changed from another version of the truth, among the entries that both versions " +
-		"have. Replace the id in the example by the id of a dataset.\n\n" +
+		"rank. An entry without a value of the measure comes last and has no rank. Replace the id in the example by the id of a dataset.\n\n" +
 		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
 		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it. With `public`, " +
 		"`view` leaves out unpublished results.\n\n" +
@@ -133,10 +133,12 @@ var leaderboardTool = define(metadata{
 				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
 				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty,
 			}
+			if in.Against != nil {
+				out.Against = *in.Against
+			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}
-				if in.Against != nil {
-					out.Against = *in.Against
+				if in.Against != nil && e.Rank > 0 {
 					entry.Change = &LeaderboardChange{Rank: e.OtherRank, Absent: e.OtherRank == 0}
 					if e.OtherRank > 0 {
 						entry.Change.Difference = e.OtherRank - e.CommonRank

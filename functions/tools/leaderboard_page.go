@@ -34,8 +34,11 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // the rank comes first, even if the name reads from right to left
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: orNaN(e.Measures[out.Measure]),
+		b := chart.Bar{Label: names[i], Note: e.Hidden(), Value: orNaN(e.Measures[out.Measure]),
 			Interval: (*chart.Interval)(e.Interval), Group: e.Group}
+		if e.Rank > 0 {
+			b.Label = fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, b.Label)
+		}
 		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
 			b.Note = "baseline"
 		}
@@ -126,7 +129,7 @@ func (out *LeaderboardOutput) columns() []string {
 	return names
 }
 
-// kind returns a word for the change of the rank.
+// kind returns a word for the change of the rank. Entries without a rank have no change.
 func (c *LeaderboardChange) kind() string {
 	switch {
 	case c.Absent:
@@ -155,7 +158,9 @@ func (c *LeaderboardChange) words() string {
 func (out *LeaderboardOutput) changes() string {
 	counts := map[string]int{}
 	for _, e := range out.Entries {
-		counts[e.Change.kind()]++
+		if e.Change != nil {
+			counts[e.Change.kind()]++
+		}
 	}
 	var parts []string
 	for _, kind := range []string{"up", "down", "the same", "new"} {

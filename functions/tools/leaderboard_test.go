@@ -21,7 +21,7 @@ func (s *toolServer) leaderboard(user string, pairs ...any) tools.LeaderboardOut
 	return answer[tools.LeaderboardOutput](s, user, "leaderboard", withMembers(object{"datasetId": s.dataset.ID}, pairs...))
 }
 
-// entryRanks lists rank and team of the entries.
+// entryRanks lists rank and team of the entries. The rank of entries without one is 0.
 func entryRanks(out tools.LeaderboardOutput) string {
 	var b strings.Builder
 	for _, e := range out.Entries {
@@ -44,14 +44,14 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 		user, want string
 		input      object
 	}{
-		{"", "1:bob 1:ada 3:Nocturnal Otter 4:cid", object{}},
-		{"", "1:bob 1:ada 3:Nocturnal Otter 4:ada 5:cid", object{"best": false}},
+		{"", "1:bob 1:ada 3:Nocturnal Otter 0:cid", object{}},
+		{"", "1:bob 1:ada 3:Nocturnal Otter 4:ada 0:cid", object{"best": false}},
 		{"", "1:bob 1:ada", object{"limit": 2}},
-		{"", "1:ada 2:bob 3:cid 3:Nocturnal Otter", object{"measure": "RR"}},
-		{"dan", "1:bob 1:ada 3:dan 4:cid", object{}},
-		{"eve", "1:eve 2:bob 2:ada 4:Nocturnal Otter 5:cid", object{}},
-		{"olga", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid", object{"best": false}},
-		{"root", "1:eve 2:bob 2:ada 4:dan 5:cid", object{}},
+		{"", "1:ada 2:bob 0:cid 0:Nocturnal Otter", object{"measure": "RR"}},
+		{"dan", "1:bob 1:ada 3:dan 0:cid", object{}},
+		{"eve", "1:eve 2:bob 2:ada 4:Nocturnal Otter 0:cid", object{}},
+		{"olga", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 0:cid", object{"best": false}},
+		{"root", "1:eve 2:bob 2:ada 4:dan 0:cid", object{}},
 	} {
 		tt.input["datasetId"] = s.dataset.ID
 		var out tools.LeaderboardOutput
@@ -168,7 +168,7 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	s.addEvaluatedRun(runSpec{user: "dan", ap: around})
 	s.addEvaluatedRun(runSpec{user: "eve", ap: nil})
 	out = s.leaderboard("")
-	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
+	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid 2:dan 0:eve / a b b b " || out.Compared != 4 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 }
@@ -194,16 +194,25 @@ func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
 
 // TestLeaderboard_RankChangesBetweenTruths adds entries to only one version. In the earlier version fay was the best and was
 // then removed. In the newer version gil is the best and is new. Neither is a change of the truth, so neither changes the ranks
-// of the others.
+// of the others. hal loses the value and with it the rank, and ian gains both.
 func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
-	users := []string{"ada", "bob", "cid", "dan", "eve", "fay", "gil"}
-	before := []float64{.9, .8, .8, .5, .1, .95}
-	after := []float64{.9, .8, .8, .85, .95, 0, .99}
+	users := []string{"ada", "bob", "cid", "dan", "eve", "fay", "gil", "hal", "ian"}
+	before := []float64{.9, .8, .8, .5, .1, .95, 0, .85, 0}
+	after := []float64{.9, .8, .8, .85, .95, 0, .99, 0, .82}
+	ap := func(value float64) map[string]float64 {
+		if value == 0 {
+			return nil
+		}
+		return topicValues(value)
+	}
 	was := map[string]*record.RunItem{}
-	for i, user := range users[:6] {
-		run, e := s.addEvaluatedRun(runSpec{user: user, ap: topicValues(before[i]), hidden: user == "eve"})
+	for i, user := range users {
+		if user == "gil" {
+			continue
+		}
+		run, e := s.addEvaluatedRun(runSpec{user: user, ap: ap(before[i]), hidden: user == "eve"})
 		e.Unlisted = true
 		s.records.Replace(e)
 		was[user] = run
@@ -211,24 +220,28 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	s.nextTruthVersion()
 	for i, user := range users {
 		if user != "fay" {
-			s.addEvaluatedRun(runSpec{user: user, ap: topicValues(after[i]), hidden: user == "eve", earlier: was[user]})
+			s.addEvaluatedRun(runSpec{user: user, ap: ap(after[i]), hidden: user == "eve", earlier: was[user]})
 		}
 	}
 	for user, want := range map[string][]string{
-		"":     {"gil new", "ada 1+0", "dan 4+2", "bob 2-1", "cid 2-1"},
-		"eve":  {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
-		"olga": {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
+		"":     {"gil new", "ada 1+0", "dan 4+2", "ian new", "bob 2-1", "cid 2-1", "hal"},
+		"eve":  {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "ian new", "bob 2-2", "cid 2-2", "hal"},
+		"olga": {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "ian new", "bob 2-2", "cid 2-2", "hal"},
 	} {
 		for _, limit := range []int{len(want), 2} { // entries beyond the limit count, too
 			for _, best := range []bool{true, false} {
 				out := s.leaderboard(user, "against", 1, "limit", limit, "best", best)
 				var got []string
 				for _, e := range out.Entries {
-					change := fmt.Sprintf("%d%+d", e.Change.Rank, e.Change.Difference)
-					if e.Change.Absent {
-						change = "new"
+					name := strings.TrimPrefix(e.Team, "team of ")
+					switch {
+					case e.Change == nil:
+					case e.Change.Absent:
+						name += " new"
+					default:
+						name += fmt.Sprintf(" %d%+d", e.Change.Rank, e.Change.Difference)
 					}
-					got = append(got, strings.TrimPrefix(e.Team, "team of ")+" "+change)
+					got = append(got, name)
 				}
 				if !slices.Equal(got, want[:limit]) || out.More != (limit < len(want)) {
 					t.Errorf("of the first %d as %q: %q, want %q", limit, user, got, want[:limit])
@@ -237,7 +250,7 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 		}
 	}
 	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}), "up 2 from 4", "down 1 from 2", "the same", "new",
-		"among the entries of both: 1 up, 2 down, 1 the same, 1 new.")
+		"among the entries of both: 1 up, 2 down, 1 the same, 2 new.")
 	for _, against := range []int{2, 3, -1} {
 		s.wantRefusal("", "leaderboard", refusal{object{"datasetId": s.dataset.ID, "against": against}, "/against", ""})
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -22,7 +23,7 @@ func leaderboard(c *call, task object) {
 	hidden := false
 	for _, e := range entries {
 		hidden = hidden || !isPublished(e)
-		line := []string{rankAmong(entries, e), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
+		line := []string{cmp.Or(rankAmong(entries, e), "-"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
 		if memberAs[bool](e, "baseline") {
 			line[2] += " (baseline)"
 		}
@@ -42,11 +43,16 @@ func leaderboard(c *call, task object) {
 	c.print(b, lines...)
 }
 
-// rankAmong returns the rank of an entry among the published entries of a board. It is in parentheses if the entry is not published.
+// rankAmong returns the rank of an entry among the published entries of a board. It is in parentheses if the entry is not published. It is
+// empty if the entry has no rank.
 func rankAmong(board []object, entry object) string {
+	own := memberAs[int](entry, "rank")
+	if own == 0 {
+		return ""
+	}
 	rank := 1
 	for _, e := range board {
-		if isPublished(e) && memberAs[float64](e, "rank") < memberAs[float64](entry, "rank") {
+		if other := memberAs[int](e, "rank"); isPublished(e) && other > 0 && other < own {
 			rank++
 		}
 	}

@@ -41,15 +41,17 @@ func (c *call) outcome(r object) outcome {
 	return o
 }
 
-// place gives an entry its rank among the published entries of the board. An entry that is not published has none.
+// place gives an entry its rank among the ranked published entries of the board. An entry that is not published has none.
 func place(entry object, board []object) {
 	if !isPublished(entry) {
 		delete(entry, "rank")
+	}
+	if entry["rank"] == nil {
 		return
 	}
-	published := slices.DeleteFunc(slices.Clone(board), func(e object) bool { return !isPublished(e) })
-	first := slices.IndexFunc(published, func(e object) bool { return e["rank"] == entry["rank"] })
-	entry["rank"], entry["of"] = float64(first+1), float64(len(published))
+	ranked := slices.DeleteFunc(slices.Clone(board), func(e object) bool { return !isPublished(e) || e["rank"] == nil })
+	first := slices.IndexFunc(ranked, func(e object) bool { return e["rank"] == entry["rank"] })
+	entry["rank"], entry["of"] = float64(first+1), float64(len(ranked))
 }
 
 // isPublished reports whether others than the team and the organizers see an entry of a leaderboard.
@@ -108,6 +110,8 @@ func (o outcome) scores() (lines [][]string) {
 	}
 	switch {
 	case o.Entry == nil:
+	case isPublished(o.Entry) && o.Entry["rank"] == nil:
+		lines = append(lines, []string{"Rank", "none: the run has no value of " + primary})
 	case isPublished(o.Entry):
 		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
 	default:

@@ -40,8 +40,8 @@ type Ranking struct {
 // RankedEntry is an entry of a ranking as the caller sees it.
 type RankedEntry struct {
 	record.Evaluation // with its rank
-	// CommonRank and OtherRank are ranks among the entries that both versions of the truth have: CommonRank against the version
-	// in use, OtherRank against the other version. Both are 0 for an entry that only one version has.
+	// CommonRank and OtherRank are ranks among the entries that both versions of the truth rank: CommonRank against the version
+	// in use, OtherRank against the other version. Both are 0 for an entry that only one version ranks.
 	CommonRank, OtherRank int
 }
 
@@ -115,20 +115,20 @@ func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.L
 // place is the rank of an entry on one board, and the identity that finds the same entry on other boards.
 type place struct {
 	identity string
-	rank     int
+	rank     int // 0 for entries without a value
 }
 
-// ranksInBoth ranks only the places that have a counterpart among the others. The places are in order of rank. Entries without a
-// counterpart are left out, because a new or removed entry moves all entries below it without any change of the truth.
+// ranksInBoth ranks only the entries that have a rank in both lists. The places are in order of rank. Other entries are left out, because
+// a new or removed entry moves all entries below it without any change of the truth.
 func ranksInBoth(places, others []place) map[string]int {
 	both := map[string]bool{}
 	for _, p := range others {
-		both[p.identity] = true
+		both[p.identity] = p.rank > 0
 	}
 	ranks := map[string]int{}
 	last, rank := 0, 0
 	for _, p := range places {
-		if !both[p.identity] {
+		if p.rank == 0 || !both[p.identity] {
 			continue
 		}
 		if p.rank != last {

@@ -89,7 +89,7 @@ type Evaluation struct {
 	UserID       string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User         *Person `json:"user,omitempty" doc:"who that is; for organizers"`
 	Entry
-	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: the number of better entries plus one; equal values share a place"`
+	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: the number of better entries plus one; equal values share a place. Absent if the measure that sorts is null: such entries come last, without a rank"`
 	Evaluator      EvaluatorUsed                 `json:"evaluator"`
 	TruthVersion   int64                         `json:"truthVersion"`
 	PrimaryMeasure string                        `json:"primaryMeasure"`
@@ -156,12 +156,15 @@ func (e *EvaluationItem) RankKey() string {
 	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID + "#" + e.Entrant()
 }
 
+// NoScore begins the rank keys of evaluations without a value of the primary measure. They come last and have no rank.
+const NoScore = "~"
+
 // rankKey maps a value to a string; the order of such strings is from best to worst. It takes the bits of the IEEE 754 number. Flipping
 // the sign bit of positive numbers and all bits of negative numbers makes them ascend with the value. If higher values are better, all
 // bits are flipped again.
 func rankKey(value *float64, lowerIsBetter bool) string {
 	if value == nil || math.IsNaN(*value) {
-		return "~"
+		return NoScore
 	}
 	bits := math.Float64bits(*value + 0) // -0 becomes 0
 	if bits>>63 == 0 {

@@ -54,11 +54,11 @@ type Leaderboard struct {
 
 // Entry is an evaluation on a board.
 type Entry struct {
-	// Rank is one more than the number of better entries.
+	// Rank is one more than the number of better entries. It is 0 without a value of the measure that sorts the board.
 	Rank     int
 	Runs     int         // number of the team's runs on the board; 0 unless counted
 	stored   *store.Item // nil once the entry is decoded and cached
-	scoreKey string      // equal for entries with equal ranks
+	scoreKey string      // equal for entries with equal ranks; record.NoScore without a value
 	entrant  string      // EvaluationItem.Entrant
 	item     *record.EvaluationItem
 }
@@ -75,7 +75,7 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 func (e *Entry) Kept() bool { return e.stored == nil }
 
 // Entries yields the entries that the caller sees, in the order of the measure; "" means the primary measure. Equal values are in the
-// order of submission, and undefined values come last. With best, Entries yields and ranks only the best run of each team.
+// order of submission, and undefined values come last, without a rank. With best, Entries yields and ranks only the best run of each team.
 func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
 	if withheld, err := b.withheld(ctx); err != nil || withheld {
 		return entrySeq(nil), err

@@ -109,11 +109,16 @@ type query struct {
 	atOnce        int
 }
 
+// place returns the rank and the name of an entry. An entry without a rank has a dash.
 func place(rank int, name string, runs int) string {
-	if runs == 0 {
-		return fmt.Sprint(rank, name)
+	at := "-" + name
+	if rank > 0 {
+		at = fmt.Sprint(rank, name)
 	}
-	return fmt.Sprint(rank, name, "/", runs)
+	if runs == 0 {
+		return at
+	}
+	return fmt.Sprint(at, "/", runs)
 }
 
 // read returns the ranks and names of the board's entries.
@@ -185,7 +190,11 @@ func (f *fixture) expected(a query) string {
 		if a.best && a.count {
 			runs = teams[team(e)]
 		}
-		list = append(list, place(better+1, f.names[e.ID], runs))
+		rank := better + 1
+		if e.Measures[measure] == nil {
+			rank = 0
+		}
+		list = append(list, place(rank, f.names[e.ID], runs))
 	}
 	return strings.Join(list, " ")
 }
@@ -300,18 +309,18 @@ func TestLeaderboard_Examples(t *testing.T) {
 		query
 		want string
 	}{
-		{query{version: 2}, "1y 2x 2z 4c 5b 6v"},
-		{query{version: 2, best: true}, "1y 2z 3c 4b 5v"},
-		{query{version: 2, best: true, count: true}, "1y/2 2z/1 3c/1 4b/1 5v/1"},
+		{query{version: 2}, "1y 2x 2z 4c 5b -v"},
+		{query{version: 2, best: true}, "1y 2z 3c 4b -v"},
+		{query{version: 2, best: true, count: true}, "1y/2 2z/1 3c/1 4b/1 -v/1"},
 		{query{version: 2, measure: "cost"}, "1z 1v 3y 4x 5b 6c"},
 		{query{version: 2, measure: "cost", best: true}, "1z 1v 3y 4b 5c"},
 		{query{version: 1}, "1y 1z 3x"},
-		{query{version: 2, user: "cid"}, "1y 2u 3x 3z 5c 6b 7v"},
+		{query{version: 2, user: "cid"}, "1y 2u 3x 3z 5c 6b -v"},
 		{query{version: 1, user: "cid"}, "1y 1z 3u 4x"},
-		{query{version: 2, user: "fay"}, "1y 2s 3x 3z 5c 6b 7v"},
+		{query{version: 2, user: "fay"}, "1y 2s 3x 3z 5c 6b -v"},
 		{query{version: 1, user: "fay"}, "1y 1z 3x"},
-		{query{version: 2, user: "eve"}, "1y 2x 2z 4c 5b 6v"},
-		{query{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7c 8b 9v"},
+		{query{version: 2, user: "eve"}, "1y 2x 2z 4c 5b -v"},
+		{query{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7c 8b -v"},
 		{query{version: 1, user: "organizer", best: true}, "1y 1z 3u 4s"},
 	} {
 		for tt.atOnce = range 4 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/shared/domain/record"
 )
 
 // withRuns sets Runs of each entry to the number of its team's entries.
@@ -45,7 +47,7 @@ func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 	}
 }
 
-// withRanks sets the ranks of the entries. With best, it yields only the first entry of each team.
+// withRanks sets the ranks of the entries that have a value. With best, it yields only the first entry of each team.
 func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		teams := map[string]bool{}
@@ -66,6 +68,9 @@ func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, er
 				rank, scoreKey = count, e.scoreKey
 			}
 			e.Rank = rank
+			if e.scoreKey == record.NoScore {
+				e.Rank = 0
+			}
 			if !yield(e, nil) {
 				return
 			}
@@ -79,7 +84,7 @@ func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (i
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
 	all, err := collect(ranked, func(e *Entry) error {
 		item, err := e.Item()
-		e.scoreKey = "null"
+		e.scoreKey = record.NoScore
 		if err == nil && item.Measures[name] != nil {
 			e.scoreKey = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
 		}

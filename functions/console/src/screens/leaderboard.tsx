@@ -100,7 +100,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
       <Loaded of={board}>
         {b => {
           const later = on ? (rest.items ?? []) : [];
-          const entries = [...b.entries, ...later.map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))];
+          const entries = [...b.entries, ...later.map(e => ({ ...e, evaluationId: e.id }))];
           const more = (): (() => void) | undefined => {
             if (on && limit >= most) return rest.more;
             if (!b.more) return undefined;
@@ -197,6 +197,12 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   );
 }
 
+/** rankOf returns the rank of an entry, in parentheses if others do not see the entry. Entries without a value have no rank. */
+function rankOf(e: Entry): string {
+  if (!e.rank) return "–";
+  return audiences[e.audience] && e.audience !== "registrants" ? `(${e.rank})` : `${e.rank}`;
+}
+
 const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) =>
   all.length < 2 ? null : (
     <details>
@@ -269,7 +275,7 @@ function Entries({ scores, of: b, columns, ticked, tick, sort }: Rows) {
                 />
               </td>
               <td class="number">
-                {audiences[e.audience] && e.audience !== "registrants" ? `(${e.rank})` : e.rank}
+                {rankOf(e)}
                 {e.change?.absent && <span class="small quiet"> (new)</span>}
                 {e.change && !e.change.absent && e.change.difference !== 0 && (
                   <span class="small quiet">

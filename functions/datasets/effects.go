@@ -2,12 +2,12 @@ package datasets
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
 )
@@ -19,21 +19,21 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	path := "/v1/datasets/" + old.ID
 	all := record.AudienceName(old.Scope().Audience)
-	note := func(was, is bool, without, with, what string) {
+	note := func(was, is bool, without, with string, who problem.Text) {
 		if was != is {
-			e := api.Effect{Kind: api.EffectAudience, Subject: path, Before: without, After: with, Detail: what}
+			e := api.Effect{Kind: api.EffectAudience, Subject: path, Before: without, After: with}
 			if was {
 				e.Before, e.After = with, without
 			}
-			c.Effect(e)
+			c.Effect(e.Saying(who))
 		}
 	}
 	note(!old.ReadsInputs(access.Anyone), !changed.ReadsInputs(access.Anyone), all, record.AudienceName(access.Registrants),
-		"Users who get the input files. Links that they have received already work for some more minutes.")
+		problem.Sentence("Users who get the input files. Links that they have received already work for some more minutes."))
 	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
-		"Users who get the truth files, if they also get the inputs.")
+		problem.Sentence("Users who get the truth files, if they also get the inputs."))
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
-		"Users who see scores of published runs before the window of the last team closes")
+		problem.Sentence("Users who see scores of published runs before the window of the last team closes."))
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,
@@ -46,13 +46,14 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		c.EffectOfAdvice(old.ID, old.Advise(t), changed.Advise(t))
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
-		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path,
-			Detail: "From now on, the review of each run is published when the run completes for the first time. Other reviews stay unchanged."})
+		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path}.Saying(problem.Sentence("From now on, the review of each run is " +
+			"published when the run completes for the first time. Other reviews stay unchanged.")))
 	}
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
-	again := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "All runs are evaluated again once the truth files are read."}
+	again := api.Effect{Kind: api.EffectEvaluation, Subject: path}.
+		Saying(problem.Sentence("All runs are evaluated again once the truth files are read."))
 	err = api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
 	if err != nil {
@@ -69,9 +70,11 @@ func noteRelease(c *api.Call, t *record.TaskItem, e *record.Embargo, old, change
 	}
 	seen := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(old.Scope().Audience)}
 	effect := api.Effect{Kind: api.EffectAudience, Subject: "/v1/datasets/" + old.ID, Before: seen[was.Withholds(c.Now())],
-		After: seen[is.Withholds(c.Now())], Detail: "Users who see scores of published runs. No window closes."}
-	if !is.Unknown {
-		effect.Detail = fmt.Sprintf("Users who see scores of published runs from %s on, when the last window closes.", is.At)
+		After: seen[is.Withholds(c.Now())]}
+	if is.Unknown {
+		c.Effect(effect.Saying(problem.Sentence("Users who see scores of published runs. No window closes, so scores stay withheld.")))
+		return
 	}
-	c.Effect(effect)
+	c.Effect(effect.Saying(problem.Sentence("Users who see scores of published runs. Scores are shown from %s on, when the last window "+
+		"closes.", is.At)))
 }

@@ -63,13 +63,11 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	effect := api.Effect{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
 	switch {
 	case changed.Evaluator.Kind == record.EvaluatorWorker:
-		effect.Detail = "The preview does not tell how many runs would fail, since workers evaluate them."
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since workers evaluate them.")))
+		return nil
 	case !record.AllStored(changed.Truths) || record.SizeOf(changed.Truths) > maxAtOnce:
-		effect.Detail = "The preview does not tell how many runs would fail, since it cannot read the truth files: they are too large, " +
-			"or arrive after the change."
-	}
-	if effect.Detail != "" {
-		c.Effect(effect)
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it cannot read the truth files: they " +
+			"are too large, or arrive after the change.")))
 		return nil
 	}
 	t := trial{lower: changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure)}
@@ -78,8 +76,7 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	}
 	err := t.evaluate(ctx, c, changed, inline)
 	if e, ok := errors.AsType[*problem.Error](err); ok { // such as compute slots that are all taken
-		effect.Detail = "The preview does not tell how many runs would fail: " + e.Detail
-		c.Effect(effect)
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail: %s", e.Text)))
 		return nil
 	}
 	if err == nil {
@@ -215,8 +212,7 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 	faulty := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault == "" })
 	failing := slices.DeleteFunc(slices.Clone(faulty), func(r *tried) bool { return r.completesAnyway(c.Now()) })
 	if len(ended) == 0 {
-		effect.Detail = "The preview does not tell how many runs would fail, since it could not evaluate one in time."
-		c.Effect(effect)
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it could not evaluate one in time.")))
 		return
 	}
 	looked := fmt.Sprintf("The preview evaluated %s, the best of the newest %d", plural.Count(len(ended), "run"), t.newest)
@@ -224,18 +220,17 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 		looked += ", and left out " + plural.Count(others, "run") + " to end in time"
 	}
 	of := effect
-	of.Detail = looked + ": none of them would fail."
-	if len(failing) > 0 {
-		of.Count = int64(len(failing))
-		of.Detail = fmt.Sprintf("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
-			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault)
+	of.Count = int64(len(failing))
+	if len(failing) == 0 {
+		c.Effect(of.Saying(problem.Sentence("%s: none of them would fail.", looked)))
+	} else {
+		c.Effect(of.Saying(problem.Sentence("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
+			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault)))
 	}
-	c.Effect(of)
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		of.Detail = fmt.Sprintf("%s of teams without failures left today would stay completed without values, and count in the quotas.",
-			plural.Count(others, "blinded run"))
-		c.Effect(of)
+		c.Effect(of.Saying(problem.Sentence("%s of teams without failures left today would stay completed without values, and count in the "+
+			"quotas.", plural.Count(others, "blinded run"))))
 	}
 	before := slices.Clone(left)
 	order(left, t.lower, func(r *tried) *float64 { return r.after })
@@ -249,11 +244,11 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 		return
 	}
 	effect.Count = int64(moved)
-	effect.Detail = fmt.Sprintf("The order of the leaderboard changes: %d of %s would change places.", moved, plural.Count(len(left), "run"))
+	said := problem.Sentence("The order of the leaderboard changes: %d of %s would change places.", moved, plural.Count(len(left), "run"))
 	if first, last := left[0].run, before[0].run; first.Team == last.Team && first.ID != last.ID {
-		effect.Detail += fmt.Sprintf(" The best would be another run of %s.", first.Team)
+		said.Append(problem.Sentence(" The best would be another run of %s.", first.Team))
 	} else if first.ID != last.ID {
-		effect.Detail += fmt.Sprintf(" The best would be a run of %s instead of %s.", first.Team, last.Team)
+		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.Team, last.Team))
 	}
-	c.Effect(effect)
+	c.Effect(effect.Saying(said))
 }

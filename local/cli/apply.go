@@ -20,6 +20,7 @@ import (
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 	"assay/shared/service/truth"
 )
 
@@ -184,7 +185,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	default:
 		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects {
 			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // Every change has an audit entry.
-				s.Effects = append(s.Effects, effect(e))
+				s.Effects = append(s.Effects, a.effect(e))
 			}
 		}
 	}
@@ -197,7 +198,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		}
 	}
 	if !a.dry {
-		s.Advice, _ = has.member("advice.detail").(string)
+		s.Advice = a.words.text(memberAs[problem.Text](has, "advice"))
 		s.Truth = truthLines(memberAs[record.TruthReport](has, "truthReport"))
 	}
 	if a.err == nil {
@@ -256,16 +257,16 @@ func merged(patch, has object) object {
 }
 
 // effect describes one effect of a preview in words.
-func effect(e object) string {
+func (a *applying) effect(e object) string {
 	subject := e.text("subject")
 	for path, name := range map[string]string{"/v1/tasks/": "the task", "/v1/datasets/": "the dataset", "/v1/organizers/": "the organizer"} {
 		if strings.HasPrefix(subject, path) {
 			subject = name
 		}
 	}
-	text := e.first("detail")
+	text := a.words.text(problem.Text{Detail: memberAs[string](e, "detail"), Parts: memberAs[[]problem.Part](e, "parts")})
 	switch {
-	case text != "-":
+	case text != "":
 	case e["count"] != nil:
 		text = fmt.Sprintf("%s of %s: %s", e.text("kind"), subject, e.text("count"))
 	default:
@@ -371,7 +372,7 @@ func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	a.truths[i] = truthLines(record.TruthReport{Contents: portrait.Contents, Warnings: portrait.Warnings})
 	d := memberAs[record.DatasetDraft](object{"dataset": merged(wanted, has)}, "dataset")
 	if advice := record.Advise(&d, &a.rules, read.Shape(), time.Now()); advice != nil {
-		a.advice[i] = advice.Detail
+		a.advice[i] = a.words.text(advice.Text)
 	}
 }
 

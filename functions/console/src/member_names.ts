@@ -20,6 +20,13 @@ function labelOf(name: string): string | undefined {
   return all.size === 1 ? `“${[...all][0]}”` : undefined;
 }
 
+/** optionOf returns the label of a value in quotes, if the screen has exactly one such option. */
+function optionOf(value: string): string | undefined {
+  if (typeof document === "undefined") return undefined; // in unit tests
+  const all = new Set([...document.querySelectorAll(`option[value="${CSS.escape(value)}"]`)].map(o => o.textContent));
+  return all.size === 1 ? `“${[...all][0]}”` : undefined;
+}
+
 /** separate returns the words of a member's name: "closes at" for closesAt, and "task" for taskId. */
 export const separate = (name: string): string =>
   name
@@ -45,6 +52,8 @@ function words(part: Part, label: typeof labelOf): string {
   switch (part.type) {
     case "member":
       return nameOf(part.value, label);
+    case "choice":
+      return optionOf(part.value) ?? separate(part.value);
     case "parameter":
       return nameOf(part.value.replace(/^\w+\[(\w+)\]$/, "$1"), label);
     case "instant":

@@ -6,15 +6,16 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/language/plural"
+	"assay/shared/language/problem"
 )
 
 // Advice tells the organizers of a dataset that a team may submit enough runs to find out the ground truth (qrels, labels) from their
 // scores.
 type Advice struct {
-	Examples int    `json:"examples" doc:"examples of the ground truth"`
-	Runs     int    `json:"runs" doc:"estimated number of planned runs whose exact live scores reveal the ground truth; real attacks need between half of it and all of it"`
-	Allowed  int    `json:"allowed,omitempty" doc:"runs on the dataset that windows and quotas allow a team; absent where they allow any number"`
-	Detail   string `json:"detail" doc:"the advice in words, with remedies"`
+	Examples int `json:"examples" doc:"examples of the ground truth"`
+	Runs     int `json:"runs" doc:"estimated number of planned runs whose exact live scores reveal the ground truth; real attacks need between half of it and all of it"`
+	Allowed  int `json:"allowed,omitempty" doc:"runs on the dataset that windows and quotas allow a team; absent where they allow any number"`
+	problem.Text
 }
 
 // MayNeedAdvice reports whether Advise returns advice if the rules of the task allow enough runs.
@@ -38,8 +39,9 @@ func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.
 	if bounded {
 		may = fmt.Sprint(allowed)
 	}
-	a.Detail = fmt.Sprintf("%s with exact live scores: about %s the truth, and a team may submit %s. It helps to allow fewer runs in all "+
-		"(submissions.total), or to show scores after the close (scores: afterClose).", plural.Count(s.Examples, "example"), reveal(runs), may)
+	a.Text = problem.Sentence("%s with exact live scores: about %s the truth, and a team may submit %s. It helps to allow fewer runs in all "+
+		"({/submissions/total}), or to show scores after the close ({scores}: %s).", plural.Count(s.Examples, "example"), reveal(runs), may,
+		problem.Choice(ScoresAfterClose))
 	return a
 }
 

@@ -12,6 +12,7 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
@@ -55,7 +56,15 @@ type Effect struct {
 	Count   int64      `json:"count,omitempty" doc:"number of runs, entries, registrations, or units of the quota; negative if the quota is refunded"`
 	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`
 	After   string     `json:"after,omitempty" doc:"for an audience: who would see it: everyone, registrants, owners (and the organizers) or organizers"`
-	Detail  string     `json:"detail,omitempty" doc:"description in words"`
+	// Detail and Parts are a problem.Text, which Saying sets.
+	Detail string         `json:"detail,omitempty" doc:"description in the words of the API"`
+	Parts  []problem.Part `json:"parts,omitempty" doc:"the parts of detail, in order; their values together equal detail. Missing if all of it is plain text"`
+}
+
+// Saying returns the effect with a description.
+func (e Effect) Saying(text problem.Text) Effect {
+	e.Detail, e.Parts = text.Detail, text.Parts
+	return e
 }
 
 // preview is a store that records what a change would write, and writes nothing.
@@ -103,7 +112,7 @@ func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
 // EffectOfAdvice adds an effect if the change gives organizers new advice. was and is are the advice before and after; nil: no advice.
 func (c *Call) EffectOfAdvice(datasetID string, was, is *record.Advice) {
 	if is != nil && !reflect.DeepEqual(was, is) {
-		c.Effect(Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + datasetID, Detail: is.Detail})
+		c.Effect(Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + datasetID}.Saying(is.Text))
 	}
 }
 
@@ -119,7 +128,9 @@ func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Ef
 	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
 	e.Count = int64(n)
 	if n == maxCounted {
-		e.Detail += " There are more of them than were counted."
+		text := problem.Text{Detail: e.Detail, Parts: e.Parts}
+		text.Append(problem.Sentence(" There are more of them than were counted."))
+		e = e.Saying(text)
 	}
 	c.Effect(e)
 	return err
@@ -188,7 +199,7 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
 	case *record.Event:
-		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject, Detail: r.Kind.Notice()})
+		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject}.Saying(problem.Sentence("%s", r.Kind.Notice())))
 	case scopedRecord:
 		was, err := decoded(r, stored)
 		if err != nil {

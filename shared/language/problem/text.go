@@ -28,6 +28,7 @@ const (
 	InstantPart   PartType = "instant"
 	SizePart      PartType = "size"
 	MemberPart    PartType = "member"
+	ChoicePart    PartType = "choice"
 	ParameterPart PartType = "parameter"
 	OperationPart PartType = "operation"
 	ResourcePart  PartType = "resource"
@@ -35,8 +36,8 @@ const (
 
 // Part is a part of a Text. Which members it has follows from its type.
 type Part struct {
-	Type       PartType          `json:"type" enum:"text,instant,size,member,parameter,operation,resource" doc:"what the part stands for"`
-	Value      string            `json:"value" doc:"the words of the API: an instant in RFC 3339, a number of bytes, the name of a member or a JSON Pointer to it, the name of a query parameter, a request, or the name and the id of a resource"`
+	Type       PartType          `json:"type" enum:"text,instant,size,member,choice,parameter,operation,resource" doc:"what the part stands for"`
+	Value      string            `json:"value" doc:"the words of the API: an instant in RFC 3339, a number of bytes, the name of a member or a JSON Pointer to it, a value of its enumeration, the name of a query parameter, a request, or the name and the id of a resource"`
 	Bytes      *int64            `json:"bytes,omitempty" doc:"of a size: the number of bytes"`
 	Operation  string            `json:"operation,omitempty" doc:"of an operation: its operationId in the OpenAPI document" example:"createRegistration"`
 	Parameters map[string]string `json:"parameters,omitempty" doc:"of an operation: values of its path and query parameters"`
@@ -57,6 +58,9 @@ func (s Size) String() string { return plural.Count(int64(s), "byte") }
 
 // Member returns the part for a member of a body. name is its name or a JSON Pointer to it. A format has constant names in braces instead.
 func Member(name string) Part { return Part{Type: MemberPart, Value: name} }
+
+// Choice returns the part for a value of a member that has an enumeration.
+func Choice[T ~string](value T) Part { return Part{Type: ChoicePart, Value: string(value)} }
 
 // Parameter returns the part for a query parameter. A format has constant names in braces instead.
 func Parameter(name string) Part { return Part{Type: ParameterPart, Value: name} }

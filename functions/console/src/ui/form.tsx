@@ -3,9 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { change, said } from "../effect_words";
 import { Problem, toProblem } from "../problem";
 import { useSession } from "../session";
-import { bytes } from "./files";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
@@ -195,23 +195,6 @@ function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault
 /** concernsAnyone reports whether an effect is worth a question: terms that no team has accepted yet concern nobody. */
 export const concernsAnyone = (e: Schemas["Effect"]): boolean => e.kind !== "terms" || (e.count ?? 0) > 0;
 
-const effectWords: Record<Schemas["Effect"]["kind"], string> = {
-  audience: "Who sees it",
-  evaluation: "Runs are evaluated again",
-  quota: "Counts towards a quota",
-  audit: "Kept in the audit trail",
-  news: "People are notified",
-  advice: "There is advice for the dataset",
-  terms: "Teams must accept the terms",
-};
-const audiences: Record<string, string> = {
-  "": "nobody",
-  everyone: "everyone",
-  registrants: "the organizers and the teams they accepted",
-  owners: "the team and the organizers",
-  organizers: "the organizers",
-};
-
 /** Effects shows the effects of a change from the API's preview. */
 export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
   <div class="effects" role="status">
@@ -219,15 +202,28 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : (e.detail ?? effectWords[e.kind])}
-          {e.count !== undefined && ` (${e.subject === "storedBytes" ? bytes(e.count) : e.count})`}
-          {(e.before !== undefined || e.after !== undefined) && (
-            <>
-              : {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong>
-            </>
-          )}
+          {said(e)}
+          <Audiences of={e} />
         </li>
       ))}
     </ul>
   </div>
 );
+
+/** Audiences shows who sees the subject of an effect before and after. A colon follows a phrase, and a sentence a sentence. */
+function Audiences({ of }: { of: Schemas["Effect"] }) {
+  const by = change(of);
+  if (!by) return null;
+  if (!of.detail)
+    return (
+      <>
+        : {by.before} → <strong>{by.after}</strong>
+      </>
+    );
+  return (
+    <>
+      {" "}
+      Before: {by.before}. After: <strong>{by.after}</strong>.
+    </>
+  );
+}

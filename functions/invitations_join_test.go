@@ -131,6 +131,8 @@ func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	if !strings.Contains(string(a.Body), "Ask them for an invitation to the team") {
 		t.Errorf("%s", a.Body)
 	}
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, team+"/invitations", map[string]any{})
+	f.Invite("eddy", team, nil)
 	f.Join("vic", ofOrganizer, nil)
 	f.leave("eddy")
 	f.Want(http.StatusUnprocessableEntity, nil, "wil", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})

@@ -43,8 +43,10 @@ type audited struct {
 
 func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.InvitationDraft) (location string, made NewInvitation,
 	err error) {
-	if r, ok := api.Target(t).(*record.RegistrationItem); ok && r.State == record.Rejected {
-		return "", made, team.ErrNobodyJoins
+	if r, ok := api.Target(t).(*record.RegistrationItem); ok {
+		if err := checkTeam(ctx, c, r); err != nil {
+			return "", made, err
+		}
 	}
 	i := to(t)
 	if err := d.Complete(c.Now(), i.TaskID == ""); err != nil {
@@ -77,6 +79,21 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	}
 	c.Tx.Create(i)
 	return i.Path(), made, c.Audit(ctx, i.Scope(), record.InvitationCreated, i.Path(), nil, audited{i.Role, i.Uses})
+}
+
+// checkTeam refuses invitations to a team that nobody could join by them.
+func checkTeam(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
+	if r.State == record.Rejected {
+		return team.ErrNobodyJoins
+	}
+	if c.Organizes() {
+		return nil
+	}
+	t, err := records.Get[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(r.TaskID))
+	if err == nil && t != nil && t.Registration.Mode == record.Closed {
+		return errTeamClosed
+	}
+	return err
 }
 
 // countAddress counts an invitation to an e-mail address. It does not look up the address, so nobody learns whether it belongs to a user.

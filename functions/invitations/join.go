@@ -229,10 +229,13 @@ func (j *joining) register(ctx context.Context) (string, error) {
 	return team.Path(j.team), j.Charge(ctx, record.Charge{Kind: record.MadeRegistrations, Count: 1})
 }
 
+// errTeamClosed is the problem of an invitation from an owner of a team, in a task whose registration is closed.
+var errTeamClosed = problem.Forbidden.New("Registration for this task is closed, so only its organizers can invite to teams. Ask them for an " +
+	"invitation to the team.")
+
 func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	if j.task.Registration.Mode == record.Closed && !j.byOrganizer() {
-		return "", problem.Forbidden.New("Registration for this task is closed, so only its organizers can invite to teams. Ask them for an " +
-			"invitation to the team.")
+		return "", errTeamClosed
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {
 		return "", err

@@ -10,6 +10,7 @@ const shownFile = `organizer: Lake Lab
 task:
   name: Lakes
   registration: {mode: closed}
+  terms: {text: Cite us.}
 datasets:
   - name: Ponds
     split: test
@@ -33,7 +34,10 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.want(done, "apply", olga.write("task.yaml", shownFile))
 	tom.says(done, []string{"Lakes  by invitation"}, "tasks")
 	olga.says(done, []string{"empty: no run has been evaluated yet"}, "leaderboard", "Lakes", "--dataset", "Ponds")
-	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters")
+	testInvitationsInWords(olga, tom)
+	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters",
+		"--accept-terms")
+	tom.says(notFound, []string{"only its organizers can invite to teams"}, "invite", "Lakes")
 	run := tom.write("run.txt", goodRun)
 	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
 		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
@@ -56,6 +60,27 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
 	olga.says(done, []string{"everyone"}, append(publish, "Ponds", "--unblind")...)
 	tom.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+}
+
+// testInvitationsInWords joins and invites without a team. The hints depend on who can register.
+func testInvitationsInWords(olga, tom *person) {
+	olga.t.Helper()
+	for _, command := range []string{"join", "submit"} {
+		args := []string{command, "Lakes"}
+		if command == "submit" {
+			args = append(args, "Ponds="+tom.write("run.txt", goodRun))
+		}
+		got := tom.says(notFound, []string{"Teams take part in Lakes by invitation. Ask its organizers for one.\nTry: assay join INVITATION"},
+			args...)
+		if strings.Contains(got, "Cite us.") {
+			tom.t.Errorf("terms are asked for in vain: %s", got)
+		}
+	}
+	got := tom.says(notFound, []string{"You have no team in Lakes yet. Teams take part by invitation"}, "invite", "Lakes")
+	if strings.Contains(got, "Try:") {
+		tom.t.Errorf("the hint does not help: %s", got)
+	}
+	olga.says(notFound, []string{"Try: assay invite Lakes --to-task"}, "invite", "Lakes")
 }
 
 // TestJoin_OfATeamThatWasNotAccepted says what the organizers decided.

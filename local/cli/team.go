@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -80,12 +81,31 @@ func (c *call) registration(task object) object {
 
 // register registers the caller for a task.
 func (c *call) register(task object) object {
-	made := c.post(registrationsOf(task), c.draft(c.me().Name, task["terms"]))
+	if c.needsInvitation(task) {
+		c.fail(&refusal{notFound, fmt.Sprintf("Teams take part in %s by invitation. Ask its organizers for one.", task.text("name")),
+			"assay join INVITATION with the link that they send you"})
+	}
+	terms := task["terms"]
+	if !c.canRegister(task) {
+		terms = nil // The server refuses the registration, and nobody agrees to terms in vain.
+	}
+	made := c.post(registrationsOf(task), c.draft(c.me().Name, terms))
 	c.user = nil // The user has one registration more.
 	if client.IsKind(c.err, problem.Conflict) {
 		c.err = &refusal{failed, c.err.Error(), "the same command with --team NAME"}
 	}
 	return made
+}
+
+// canRegister reports whether a task takes registrations of the caller now.
+func (c *call) canRegister(task object) bool {
+	rules := memberAs[record.RegistrationRules](task, "registration")
+	return c.organizes(task) || record.CheckWindow("Registration", rules.OpensAt, rules.ClosesAt, time.Now()) == nil
+}
+
+// needsInvitation reports whether the caller can register for a task only by an invitation.
+func (c *call) needsInvitation(task object) bool {
+	return memberAs[record.RegistrationRules](task, "registration").Mode == record.Closed && !c.organizes(task)
 }
 
 // teamChanges returns the members of a registration that the flags change.
@@ -142,12 +162,26 @@ func (c *call) acceptInvitation(secret string) {
 	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))
 }
 
+// teamless returns the refusal to invite into a team that the caller does not have. Organizers probably mean the task.
+func (c *call) teamless(task object) *refusal {
+	r := &refusal{notFound, "You have no team in " + task.text("name") + " yet.", ""}
+	switch {
+	case c.organizes(task):
+		r.heal = "assay invite " + offline.Quoted(c.arg(0)) + " --to-task, to invite into the task"
+	case c.needsInvitation(task):
+		r.text += " Teams take part by invitation: ask its organizers for one."
+	default:
+		r.heal = "assay join " + offline.Quoted(c.arg(0))
+	}
+	return r
+}
+
 func invite(c *call, task object) {
 	path := client.Path("tasks", task.id(), "invitations")
 	if !c.yes("to-task") {
 		id := c.me().registration(task)
 		if id == "" {
-			c.fail(&refusal{notFound, "You have no team in " + task.text("name") + " yet.", "assay join " + offline.Quoted(c.arg(0))})
+			c.fail(c.teamless(task))
 		}
 		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
 	}

@@ -29,4 +29,9 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	if got := tom.want(done, "datasets", "Lake search"); strings.Contains(got, "accept") {
 		t.Errorf("terms that the team has accepted are asked for:\n%s", got)
 	}
+	over := strings.Replace(taskFile, "{mode: open}", `{mode: open, closesAt: "2020-01-01T00:00:00Z"}`, 1)
+	olga.want(done, "apply", olga.write("task.yaml", over))
+	if got := s.person("zoe").says(outside, []string{"Registration closed at "}, "join", "Lake search"); strings.Contains(got, "Cite us") {
+		t.Errorf("terms of a task that takes no registrations are asked for:\n%s", got)
+	}
 }

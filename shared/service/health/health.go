@@ -63,37 +63,51 @@ type Monitor struct {
 
 	mu       sync.Mutex
 	checks   []Check
-	disks    []Check       // of the checks under way; nil until the disks have answered
-	spaces   []space       // of the last checks
 	at       time.Time     // of the checks
+	disks    []Check       // of the checks under way; nil until the disks have answered
+	spaces   []space       // that the disks answered last
 	underWay chan struct{} // closed when the checks under way end; nil without them
+	began    time.Time     // when the checks under way began
 }
 
-// Checks returns results that are at most ten seconds old. It takes at most two seconds.
+// Checks returns results that are at most ten seconds old. It takes at most two seconds, and no time while a part is known to hang.
 func (m *Monitor) Checks(ctx context.Context) []Check {
-	m.mu.Lock()
-	if m.checks != nil && time.Since(m.at) < maxAge {
-		defer m.mu.Unlock()
-		return m.checks
+	underWay, began := m.refresh(ctx)
+	if underWay == nil {
+		return m.found()
 	}
-	if m.underWay == nil {
-		m.disks = nil
-		m.underWay = make(chan struct{})
-		go m.look(context.WithoutCancel(ctx), m.underWay)
-	}
-	underWay := m.underWay
-	m.mu.Unlock()
-	late := time.NewTimer(askTime)
+	late := time.NewTimer(time.Until(began.Add(askTime)))
 	defer late.Stop()
 	select {
 	case <-underWay:
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return m.checks
+		return m.found()
 	case <-late.C:
 	case <-ctx.Done():
 	}
 	return m.unanswered()
+}
+
+// refresh begins new checks if the last results are too old. It returns the checks under way, or nil if the results still serve.
+func (m *Monitor) refresh(ctx context.Context) (underWay chan struct{}, began time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.checks != nil && time.Since(m.at) < maxAge {
+		return nil, time.Time{}
+	}
+	if m.underWay == nil {
+		m.disks = nil
+		m.underWay = make(chan struct{})
+		m.began = time.Now()
+		go m.look(context.WithoutCancel(ctx), m.underWay)
+	}
+	return m.underWay, m.began
+}
+
+// found returns the results of the last checks that ended, or nil before the first.
+func (m *Monitor) found() []Check {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.checks
 }
 
 // look makes all checks: first those of the disks, which take no time unless a disk hangs. Parts that do not end in time delay the next
@@ -178,9 +192,14 @@ func (m *Monitor) logChanges(ctx context.Context, now []Check) {
 	}
 }
 
-// Record records the results of the checks and the space that they found. A disk that hangs delays it no longer than it delays Checks.
+// Record records what the last checks found, and begins new ones if that is old. It never waits for a part of the server. Before the first
+// checks end, it records nothing.
 func (m *Monitor) Record(ctx context.Context, r metrics.Recorder) {
-	for _, c := range m.Checks(ctx) {
+	checks := m.found()
+	if underWay, began := m.refresh(ctx); underWay != nil && time.Since(began) >= askTime {
+		checks = m.unanswered()
+	}
+	for _, c := range checks {
 		passes := 1.0
 		if c.Warning != "" {
 			passes = 0

@@ -115,15 +115,65 @@ func TestMonitor_NamesTheSilentPart(t *testing.T) {
 				if got := warnings(m); got != c.want {
 					t.Errorf("%q warn, want %q", got, c.want)
 				}
-				began := time.Now()
-				m.Record(t.Context(), func(*metrics.Metric, float64, ...string) {})
-				if took := time.Since(began); took > 3*time.Second {
-					t.Errorf("metrics wait %v", took)
-				}
 				time.Sleep(2 * time.Minute) // the check ends
 			})
 		})
 	}
+}
+
+// recorded returns the metrics by name and label.
+func recorded(m *health.Monitor) map[string]float64 {
+	got := map[string]float64{}
+	m.Record(context.Background(), func(m *metrics.Metric, value float64, labels ...string) { got[m.Name+" "+labels[0]] = value })
+	return got
+}
+
+// Metrics wait for no part of a server. They have the last results, and a failed check for each part that hangs.
+func TestRecord_WaitsForNoPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		takes := time.Second
+		store := &objects{deaf: true, takes: takes}
+		space := func(string) (int64, int64, error) {
+			time.Sleep(takes)
+			return 1 << 30, 1 << 30, nil
+		}
+		m := &health.Monitor{Log: slog.New(slog.DiscardHandler), Objects: store,
+			Folders: []health.Folder{{Name: "the data", Path: "/data", Space: space}}}
+		passes := map[string]float64{"check_passes files": 1, "check_passes disk": 1, "disk_free_bytes the data": 1 << 30,
+			"disk_size_bytes the data": 1 << 30}
+		hang := maps.Clone(passes)
+		hang["check_passes files"] = 0
+		hang["check_passes disk"] = 0
+		began := time.Now()
+		for _, c := range []struct {
+			after time.Duration
+			want  map[string]float64
+		}{
+			{0, map[string]float64{}},
+			{3 * time.Second, passes},
+			{13 * time.Second, passes}, // begins checks that hang
+			{14 * time.Second, passes},
+			{16 * time.Second, hang},
+			{70 * time.Second, hang},
+		} {
+			time.Sleep(c.after - time.Since(began))
+			if got := recorded(m); !maps.Equal(got, c.want) {
+				t.Errorf("after %v, the metrics are %v, want %v", c.after, got, c.want)
+			}
+			if waited := time.Since(began) - c.after; waited != 0 {
+				t.Errorf("after %v, the metrics wait for %v", c.after, waited)
+			}
+			if c.after == 3*time.Second { // between checks
+				takes = time.Minute
+				store.takes = takes
+			}
+		}
+		asked := time.Now()
+		if got := warnings(m); got != "files,disk" || time.Since(asked) != 0 {
+			t.Errorf("while parts are known to hang, %q warn after %v", got, time.Since(asked))
+		}
+		time.Sleep(2 * time.Minute) // the checks end
+	})
 }
 
 // A disk warns when it is almost full, and passes again.
@@ -154,8 +204,7 @@ func TestMonitor_WarnsOfAnAlmostFullDisk(t *testing.T) {
 				t.Errorf("%d of %d bytes are free: %q warns, want %q", free, size, got, c.want)
 			}
 		}
-		got := map[string]float64{}
-		m.Record(t.Context(), func(m *metrics.Metric, value float64, labels ...string) { got[m.Name+" "+labels[0]] = value })
+		got := recorded(m)
 		want := map[string]float64{"check_passes disk": 1, "disk_free_bytes the data": 1 << 30, "disk_size_bytes the data": 1 << 30}
 		if !maps.Equal(got, want) {
 			t.Errorf("the metrics are %v, want %v", got, want)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/functions/submissions"
+	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -254,9 +255,16 @@ func TestCreate_RefusesFilesThatNoEvaluatorReads(t *testing.T) {
 		return upload(object{"datasetId": d.ID, "name": "run", "size": size, "sha256": servertest.Digest("large")})
 	}
 	builtin := s.dataset()
-	if p := s.refused(http.StatusUnprocessableEntity, "ada", large(builtin, record.MaxEvaluatedBytes+1)); len(p.Errors) != 1 ||
-		p.Errors[0].Pointer != "/files/0" || !strings.Contains(p.Errors[0].Detail, "read at most 1073741824 bytes") {
-		t.Errorf("%+v", p.Errors)
+	labels := s.dataset(func(d *record.DatasetItem) {
+		d.RunFormat = record.RunFormat{Kind: measure.CSV, IDField: "id", ValueField: "label"}
+		d.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+	})
+	for spare, d := range map[string]*record.DatasetItem{"low ranks": builtin, "fields that are not read": labels} {
+		p := s.refused(http.StatusUnprocessableEntity, "ada", large(d, record.MaxEvaluatedBytes+1))
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/files/0" || p.Errors[0].Detail != "has 1073741825 bytes, and built-in evaluators "+
+			"read at most 1073741824 bytes, after unpacking: leave out what is not needed, such as "+spare {
+			t.Errorf("%+v", p.Errors)
+		}
 	}
 	s.submit(large(builtin, record.MaxEvaluatedBytes))
 	s.submit(large(s.dataset(byWorker), record.MaxFileBytes))

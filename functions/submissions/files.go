@@ -72,7 +72,7 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 				continue
 			}
 			if inline[i] == nil {
-				fields = append(fields, record.CheckEvaluated(pointer, []record.File{d.Files[i].File}, "low ranks")...)
+				fields = append(fields, record.CheckEvaluated(pointer, []record.File{d.Files[i].File}, spare(inUse))...)
 				continue
 			}
 			found, err := validateFile(ctx, c, inUse, d.Files[i].Name, inline[i])
@@ -83,6 +83,14 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 		}
 	}
 	return problem.Check(fields)
+}
+
+// spare names what people can leave out of a run without changing its scores.
+func spare(inUse *record.TruthVersion) string {
+	if measure.Kind(inUse.Evaluator.Kind).Ranks() {
+		return "low ranks"
+	}
+	return "fields that are not read"
 }
 
 // validateFile validates one file in a compute slot of the caller. Previews create nothing, so they use the same slots as tools.

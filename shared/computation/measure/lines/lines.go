@@ -205,7 +205,7 @@ func (r *Reader) fits(n int) bool {
 		return false
 	}
 	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out "+
-		"what is not measured, such as low ranks", r.limits.text>>20)
+		"what is not measured, such as low ranks of a ranking or fields that are not read", r.limits.text>>20)
 	r.ended = true
 	return false
 }

@@ -196,7 +196,7 @@ func (c *content) Read(p []byte) (int, error) {
 	switch {
 	case c.expanded > c.limits.Bytes:
 		return n, refuse("the file has more than %d bytes of text, which is the most that is read; leave out what is not measured, such as "+
-			"low ranks", c.limits.Bytes)
+			"low ranks of a ranking or fields that are not read", c.limits.Bytes)
 	case c.gzip && c.expanded > c.limits.RatioFrom && c.expanded > c.limits.Ratio*c.packed.count:
 		return n, refuse("the file unpacks to more than %d times its size, more than text does; send the text itself", c.limits.Ratio)
 	case err != nil && err != io.EOF:

@@ -3,10 +3,13 @@ package predictions
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/steps"
 )
 
 // benchmarkFile returns a file of n examples with usual ids, in a shuffled order.
@@ -62,6 +65,38 @@ func BenchmarkReadTruth(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				readTruth(b, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(content)})
+			}
+		})
+	}
+}
+
+// BenchmarkRepeat writes the largest runs that repeat a truth with a score for each label.
+func BenchmarkRepeat(b *testing.B) {
+	for format, items := range map[measure.Format]int{jsonLabels: 90, csvLabels: 2000} {
+		b.Run(format.Kind, func(b *testing.B) {
+			var text bytes.Buffer
+			if format.Kind == measure.CSV {
+				text.WriteString("id,label\n")
+			}
+			label := strings.Repeat("a", 900)
+			for i := range items {
+				if format.Kind == measure.CSV {
+					fmt.Fprintf(&text, "%d,%s%d\n", i, label, i)
+				} else {
+					fmt.Fprintf(&text, `{"id": "%d", "label": "%s%d"}`+"\n", i, label, i)
+				}
+			}
+			truth := soundTruth(b, format, Classes, measure.File{Name: "truth", Content: &text})
+			c := truth.contents(steps.Of(b.Context()))
+			if c.Perfect == nil {
+				b.Fatal(c.Unscored)
+			}
+			for b.Loop() {
+				n, err := io.Copy(io.Discard, c.Perfect()[0].Content)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(n)
 			}
 		})
 	}

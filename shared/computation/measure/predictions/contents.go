@@ -121,16 +121,19 @@ func (t *Gold) countReferences(c *measure.Contents) string {
 	return text
 }
 
-// maxPerfect is the greatest size of a run that repeats the truth, in bytes.
+// maxPerfect is the greatest size of the scores in a run that repeats the truth, in bytes.
 const maxPerfect = 8 << 20
 
 // repeat sets how to write a run that repeats the truth, if it differs from the files of the truth.
 func (t *Gold) repeat(c *measure.Contents) {
 	switch {
-	case t.values == Classes && t.Len()*t.classesSize() > maxPerfect:
-		c.Unscored = "a run with a score for each label would be too large"
 	case t.values == Classes:
-		c.Perfect = t.repeated(t.writeClasses)
+		row := t.scoreRow()
+		if t.Len()*len(row.text) > maxPerfect {
+			c.Unscored = "a run with a score for each label would be too large"
+			return
+		}
+		c.Perfect = t.repeated(func(text *bytes.Buffer, i int) { t.writeScores(text, i, row) })
 	case t.values == References && t.format.Kind == measure.JSONL:
 		var list [][]byte
 		c.Perfect = t.repeated(func(text *bytes.Buffer, i int) {
@@ -139,19 +142,9 @@ func (t *Gold) repeat(c *measure.Contents) {
 			if len(list) > 0 {
 				reference = string(list[0])
 			}
-			t.writeObject(text, i, reference)
+			t.writeObject(text, i, inJSON(reference))
 		})
 	}
-}
-
-// classesSize returns about the size of an item with a score for each label, in bytes.
-func (t *Gold) classesSize() int {
-	const perScore = 5 // quotes, colon, digit and comma
-	size := 0
-	for _, label := range t.labels.names {
-		size += len(label) + perScore
-	}
-	return size
 }
 
 // repeated returns a function that returns a file with a line for each item.
@@ -161,50 +154,74 @@ func (t *Gold) repeated(write func(text *bytes.Buffer, item int)) func() []measu
 	}
 }
 
-func (t *Gold) writeObject(text *bytes.Buffer, item int, value any) {
-	line, err := json.Marshal(map[string]any{t.format.IDField: string(t.ids.at(item)), t.format.ValueField: value})
-	if err == nil { // strings and numbers can always be written
-		text.Write(append(line, '\n'))
-	}
+// writeObject writes the line of an item with a value in JSON.
+func (t *Gold) writeObject(text *bytes.Buffer, item int, value []byte) {
+	text.WriteByte('{')
+	text.Write(inJSON(t.format.IDField))
+	text.WriteByte(':')
+	text.Write(inJSON(string(t.ids.at(item))))
+	text.WriteByte(',')
+	text.Write(inJSON(t.format.ValueField))
+	text.WriteByte(':')
+	text.Write(value)
+	text.WriteString("}\n")
 }
 
-// writeClasses writes the score 1 for the label of an item, and 0 for all others.
-func (t *Gold) writeClasses(text *bytes.Buffer, item int) {
-	if t.format.Kind == measure.JSONL {
-		scores := make(map[string]int, len(t.labels.names))
-		for code, name := range t.labels.names {
-			scores[name] = scoreOf(t.codes[item] == int32(code))
+func inJSON(s string) []byte {
+	b, _ := json.Marshal(s) // strings never fail
+	return b
+}
+
+// scoreRow has the score 0 for each label, in the format of the truth. Lines are copies of it, so writing a run takes as long as its bytes.
+type scoreRow struct {
+	text   []byte
+	places []int // of the scores in text, by the code of the label
+}
+
+func (t *Gold) scoreRow() *scoreRow {
+	r := &scoreRow{}
+	put := func(before ...byte) {
+		r.text = append(r.text, before...)
+		r.places = append(r.places, len(r.text))
+		r.text = append(r.text, '0')
+	}
+	if t.format.Kind == measure.CSV {
+		for range t.labels.names {
+			put(',')
 		}
-		t.writeObject(text, item, scores)
+		return r
+	}
+	separator := byte('{')
+	for _, name := range t.labels.names {
+		put(slices.Concat([]byte{separator}, inJSON(name), []byte{':'})...)
+		separator = ','
+	}
+	r.text = append(r.text, '}')
+	return r
+}
+
+// writeScores writes the line of an item with the score 1 for its label, and 0 for all others.
+func (t *Gold) writeScores(text *bytes.Buffer, item int, row *scoreRow) {
+	place := row.places[t.codes[item]]
+	row.text[place] = '1'
+	defer func() { row.text[place] = '0' }()
+	if t.format.Kind == measure.JSONL {
+		t.writeObject(text, item, row.text)
 		return
 	}
 	if item == 0 {
-		row := []string{t.format.IDField}
-		writeRow(text, append(row, t.labels.names...))
-	}
-	row := []string{string(t.ids.at(item))}
-	for code := range t.labels.names {
-		row = append(row, fmt.Sprint(scoreOf(t.codes[item] == int32(code))))
-	}
-	writeRow(text, row)
-}
-
-func scoreOf(right bool) int {
-	if right {
-		return 1
-	}
-	return 0
-}
-
-func writeRow(text *bytes.Buffer, row []string) {
-	for i, field := range row {
-		if i > 0 {
-			text.WriteByte(',')
+		text.WriteString(inCSV(t.format.IDField))
+		for _, name := range t.labels.names {
+			text.WriteString("," + inCSV(name))
 		}
-		text.WriteString(`"` + strings.ReplaceAll(field, `"`, `""`) + `"`)
+		text.WriteByte('\n')
 	}
+	text.WriteString(inCSV(string(t.ids.at(item))))
+	text.Write(row.text)
 	text.WriteByte('\n')
 }
+
+func inCSV(field string) string { return `"` + strings.ReplaceAll(field, `"`, `""`) + `"` }
 
 // repeatedItems writes a line for each item while it is read.
 type repeatedItems struct {

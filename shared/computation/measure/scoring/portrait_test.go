@@ -21,6 +21,14 @@ const topicsFile = `{"qid":"t1","query":"deep lakes"}` + "\n" + `{"qid":"t2","qu
 
 const unscoredSubtopics = "; not scored against itself, because the best ranking of documents with subtopics is not computed"
 
+const unscoredScores = "; not scored against itself, because a run with a score for each label would be too large"
+
+const thousandLabels = `1000 items, 1000 labels ("label0" 1, "label1" 1, "label2" 1, "label3" 1, "label4" 1 and 995 more)`
+
+// longLabels are the contents of a truth with 100 labels that begin with 1,000 times a.
+var longLabels = "100 items, 100 labels (" + strings.Repeat(`"`+strings.Repeat("a", 60)+`"... 1, `, 4) + `"` + strings.Repeat("a", 60) +
+	`"... 1 and 95 more)`
+
 // TestPortray_TellsWhatATruthHas has truths of all kinds. A want that ends with … is the beginning of a warning.
 func TestPortray_TellsWhatATruthHas(t *testing.T) {
 	retrieval := settingsOf(measure.Retrieval, measure.TRECRun, "AP", "nDCG@10", "Compat", "SetP", "GMAP", "NumRel")
@@ -61,14 +69,15 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "",
 			"1 topic, 2 judgments, 2 relevant" + unscoredSubtopics,
 			nil},
-		"more scores than a run may have": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
-			repeated(1001, "%d,label%d\n", func(i int) int { return i }), "",
-			`1001 items, 1001 labels ("label0" 1, "label1" 1, "label2" 1, "label3" 1, "label4" 1 and 996 more); not scored against itself, ` +
-				"because a run with a score for each label would be too large", nil},
-		"labels that are longer than a run may be": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
-			repeated(100, "%d,"+strings.Repeat("a", 1000)+"%d\n", func(i int) int { return i }), "",
-			"100 items, 100 labels (" + strings.Repeat(`"`+strings.Repeat("a", 60)+`"... 1, `, 4) + `"` + strings.Repeat("a", 60) +
-				`"... 1 and 95 more); not scored against itself, because a run with a score for each label would be too large`, nil},
+		"many scores": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
+			repeated(1000, "%d,label%d\n", func(i int) int { return i }), "", thousandLabels, nil},
+		"more scores than a run may have": {settingsOf(measure.Probabilities, measure.JSONL, "Brier"),
+			repeated(1000, `{"id":"%d","label":"label%d"}`+"\n", func(i int) int { return i }), "", thousandLabels + unscoredScores, nil},
+		"long labels in the header": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
+			repeated(100, "%d,"+strings.Repeat("a", 1000)+"%d\n", func(i int) int { return i }), "", longLabels, nil},
+		"long labels in each line": {settingsOf(measure.Probabilities, measure.JSONL, "Brier"),
+			repeated(100, `{"id":"%d","label":"`+strings.Repeat("a", 1000)+`%d"}`+"\n", func(i int) int { return i }), "",
+			longLabels + unscoredScores, nil},
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
 			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},
@@ -89,7 +98,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"probabilities of csv": {settingsOf(measure.Probabilities, measure.CSV, "AUC(average=macro)", "Brier", "LogLoss"),
 			"id,label\n1,\"a \"\"b\"\"\"\n2,dog\n3,x\n", "", `3 items, 3 labels ("a \"b\"" 1, "dog" 1, "x" 1)`, nil},
 		"probabilities of jsonl": {settingsOf(measure.Probabilities, measure.JSONL, "AUC", "PAN"),
-			`{"id":"1","label":"yes"}` + "\n" + `{"id":"2","label":"no"}` + "\n", "", `2 items, 2 labels ("yes" 1, "no" 1)`, nil},
+			`{"id":"1","label":"\"yes\" <é>"}` + "\n" + `{"id":"\"2\"","label":"no"}` + "\n", "",
+			`2 items, 2 labels ("\"yes\" <é>" 1, "no" 1)`, nil},
 		"single words": {settingsOf(measure.Text, measure.JSONL, "BLEU", "EM"), `{"id":"1","label":["lake","pond"]}` + "\n" +
 			`{"id":"2","label":"river"}` + "\n", "", "2 items, 3 references", []string{
 			"BLEU cannot reach its best value 100: the truth scored against itself gets 0"}},

@@ -139,7 +139,7 @@ func (w *words) faults(of []problem.Field) []string {
 
 // text returns a text of the API in words.
 func (w *words) text(t problem.Text) string {
-	if strings.HasPrefix(t.Detail, "There is nothing here, or nothing that you may see.") {
+	if t.Detail == problem.Nothing {
 		return "There is nothing with this id, or nothing that you may see."
 	}
 	if t.Parts == nil {
@@ -157,7 +157,10 @@ const tooShort = "is too short: the least number of characters is 1"
 
 // plain returns a text without the marks around code, and without advice for merge patches.
 func plain(text string) string {
-	return strings.NewReplacer("`", "", problem.Unset, "leave it out", tooShort, "must not be empty").Replace(text)
+	if text == tooShort {
+		return "must not be empty"
+	}
+	return strings.NewReplacer("`", "", problem.Unset, "leave it out").Replace(text)
 }
 
 func (w *words) part(p problem.Part) string {

@@ -170,6 +170,21 @@ func TestWords_SayEveryText(t *testing.T) {
 	}
 }
 
+// TestWords_KnowWholeTexts has texts that commands say in other words, and texts that begin like them.
+func TestWords_KnowWholeTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		problem.Nothing: "There is nothing with this id, or nothing that you may see.",
+		"There is nothing here, or nothing that you may see. Restore the task from the trash.": "There is nothing here, or nothing that you " +
+			"may see. Restore the task from the trash.",
+		"is too short: the least number of characters is 1":  "must not be empty",
+		"is too short: the least number of characters is 12": "is too short: the least number of characters is 12",
+	} {
+		if got := wordsOf("submit").text(problem.Text{Detail: text}); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
 // makers are the functions that make texts of problems from formats.
 var makers = regexp.MustCompile(`^(New|Wrap|Sentence|NewField|InvalidMember|Add|AddIf)$`)
 

@@ -34,8 +34,7 @@ type Viewer struct {
 }
 
 // Missing is the answer for resources that do not exist, and for resources whose existence the caller may not know.
-var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log " +
-	"in as somebody who may see it.")
+var Missing error = problem.NotFound.New(problem.Nothing)
 
 // NotAccepted is the answer about a private task and its datasets to a user with a pending or rejected registration. These are not
 // missing for that user, whose registration and submissions belong to them.

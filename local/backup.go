@@ -16,13 +16,18 @@ import (
 
 	"assay/shared/language/plural"
 	"assay/shared/service/config"
+	"assay/shared/service/files"
+	"assay/shared/storage/blob"
 	"assay/shared/storage/blob/directory"
 	"assay/shared/storage/durable"
 	"assay/shared/storage/store/embedded"
 )
 
-// incompleteMarker is the name of a file in the folder of a backup that is not complete yet. Its content is the path of the data folder.
-const incompleteMarker = "incomplete-backup"
+// A file in the folder of a backup has one of these names. Its content is the origin of the backup.
+const (
+	incompleteMarker = "incomplete-backup" // until the backup is complete
+	completeMarker   = "backup-of"
+)
 
 // incompleteSuffix ends the name of the folder of a backup until the backup is complete.
 const incompleteSuffix = ".incomplete"
@@ -41,10 +46,37 @@ func checkComplete(data string) error {
 
 // backupSource has the data of a backup. Only one backup of it is made at a time.
 type backupSource struct {
-	data  string // folder of the data
-	table *embedded.Store
-	files *directory.Store
-	now   func() time.Time
+	data   string // folder of the data
+	origin string // of backups
+	table  *embedded.Store
+	files  *directory.Store
+	now    func() time.Time
+}
+
+// newBackupSource returns the source for backups of a data folder. Their origin is the path of the folder, because copies of a folder are
+// equal, and the id of its table, because servers in containers have equal paths.
+func newBackupSource(ctx context.Context, data string, table *embedded.Store, objects *directory.Store, now func() time.Time) (
+	*backupSource, error) {
+	path, err := filepath.Abs(data)
+	if err != nil {
+		return nil, err
+	}
+	id, err := files.Claimant(ctx, objects)
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
+		return nil, err
+	}
+	return &backupSource{data: path, origin: path + "\n" + id + "\n", table: table, files: objects, now: now}, nil
+}
+
+// originOf returns the origin of the backup in a folder, complete or not. It is empty without a marker.
+func originOf(folder string) (origin string, err error) {
+	for _, marker := range []string{incompleteMarker, completeMarker} {
+		content, err := os.ReadFile(filepath.Join(folder, marker))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return string(content), err
+		}
+	}
+	return "", nil
 }
 
 // backup copies the data to the destination, and returns a sentence about the result. Until the backup is complete and synced to disk, its
@@ -79,7 +111,7 @@ func (s *backupSource) backup(ctx context.Context, d destination) (made string, 
 	if d.series == "" || d.keepDays == 0 {
 		return made, nil
 	}
-	removed, err := removeOlder(d.series, s.now().AddDate(0, 0, -d.keepDays))
+	removed, err := s.removeOlder(d.series, s.now().AddDate(0, 0, -d.keepDays))
 	if err != nil {
 		return "", fmt.Errorf("%s But older backups could not be removed: %w", made, err)
 	}
@@ -113,12 +145,12 @@ func (s *backupSource) begin(to string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteBytes(to, filepath.Join(to, incompleteMarker), []byte(s.data))
+	return durable.WriteBytes(to, filepath.Join(to, incompleteMarker), []byte(s.origin))
 }
 
 // complete gives a copied backup its name.
 func complete(to, folder string) error {
-	if err := os.Remove(filepath.Join(to, incompleteMarker)); err != nil {
+	if err := os.Rename(filepath.Join(to, incompleteMarker), filepath.Join(to, completeMarker)); err != nil {
 		return err
 	}
 	if err := durable.Sync(to); err != nil {
@@ -185,12 +217,11 @@ func (p *program) serveBackups(ctx context.Context) {
 		p.log.WarnContext(ctx, "cannot listen for backups: stop the server to make one", "error", err)
 		return
 	}
-	data, err := filepath.Abs(p.data)
+	source, err := newBackupSource(ctx, p.data, p.table.embedded, p.directory, p.now)
 	if err != nil {
 		p.log.WarnContext(ctx, "cannot listen for backups: stop the server to make one", "error", err)
 		return
 	}
-	source := &backupSource{data: data, table: p.table.embedded, files: p.directory, now: p.now}
 	turn := make(chan struct{}, 1) // A second command waits for the first one's backup.
 	s := &http.Server{ReadHeaderTimeout: headerTime, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -221,7 +252,7 @@ func parseAndBackup(ctx context.Context, args []string, getenv func(string) stri
 	f.StringVar(&d.folder, "to", "", "folder for the backup, which does not exist or is empty, as the server sees it")
 	f.StringVar(&d.series, "in", "", "instead of -to: folder of all backups, in which the new one gets the name of its instant")
 	f.IntVar(&d.keepDays, "keep-days", 0,
-		"after a backup with -in, remove backups there that an earlier -in made more than so many days ago; 0: keep all")
+		"after a backup with -in, remove backups there that an earlier -in made of the same data more than so many days ago; 0: keep all")
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return err
 	}
@@ -271,17 +302,18 @@ func backupAtRest(ctx context.Context, data string, d destination) (made string,
 	if err := checkComplete(data); err != nil {
 		return "", err
 	}
-	if data, err = filepath.Abs(data); err != nil {
-		return "", err
-	}
 	table, err := embedded.Open(path, embedded.Options{})
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, table.Close()) }()
-	files, err := directory.Open(folder, "http://localhost/files")
+	objects, err := directory.Open(folder, "http://localhost/files")
 	if err != nil {
 		return "", err
 	}
-	return (&backupSource{data: data, table: table, files: files, now: time.Now}).backup(ctx, d)
+	source, err := newBackupSource(ctx, data, table, objects, time.Now)
+	if err != nil {
+		return "", err
+	}
+	return source.backup(ctx, d)
 }

@@ -62,7 +62,7 @@ func destinationOf(r *http.Request) destination {
 	return destination{folder: r.FormValue("to"), series: r.FormValue("in"), keepDays: days}
 }
 
-// settledAge is the age from which a folder without a marker is no backup that another server begins or completes.
+// settledAge is the age from which a folder without a marker is no backup that another server begins.
 const settledAge = time.Hour
 
 // removeInterrupted removes the interrupted backups of the data in a series. Several servers may share a series. A folder without a marker
@@ -86,43 +86,44 @@ func (s *backupSource) removeInterrupted(series string) error {
 
 // isSettled reports whether a folder has a marker, or has not changed for settledAge.
 func isSettled(folder string) bool {
-	if _, err := os.Stat(filepath.Join(folder, incompleteMarker)); err == nil {
+	if origin, err := originOf(folder); err == nil && origin != "" {
 		return true
 	}
 	changed, err := os.Stat(folder)
 	return err == nil && time.Since(changed.ModTime()) > settledAge
 }
 
-// removeIfInterrupted removes a folder with an interrupted backup of the data. A marker of other data belongs to another server, which may
-// be at work on the folder. An interruption just before the marker exists leaves an empty folder, and just after it is removed, a table.
+// removeIfInterrupted removes a folder with an interrupted backup of the data, or an empty folder, which an interruption just before the
+// marker leaves. A marker of other data belongs to another server, which may be at work on the folder.
 func (s *backupSource) removeIfInterrupted(folder string) error {
-	of, err := os.ReadFile(filepath.Join(folder, incompleteMarker))
+	origin, err := originOf(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		_, err := os.Stat(filepath.Join(folder, tableFile))
-		if errors.Is(err, fs.ErrNotExist) {
-			_ = os.Remove(folder) // fails unless it is empty
-			return nil
-		}
-		if err != nil {
-			return err
-		}
 	case err != nil:
 		return err
-	case string(of) != s.data:
-		return nil
+	case origin == s.origin:
+		return os.RemoveAll(folder)
+	case origin == "":
+		_ = os.Remove(folder) // fails unless it is empty
 	}
-	return os.RemoveAll(folder)
+	return nil
 }
 
-// removeOlder removes the backups of a series that were made before an instant, by their names.
-func removeOlder(series string, before time.Time) (removed int, err error) {
+// removeOlder removes the data's backups in a series that were made before an instant, by their names. The backups of other servers stay.
+func (s *backupSource) removeOlder(series string, before time.Time) (removed int, err error) {
 	there, err := os.ReadDir(series)
 	for _, entry := range there {
 		if made, invalid := time.Parse(seriesLayout, entry.Name()); invalid != nil || !made.Before(before) {
 			continue
 		}
-		if failed := os.RemoveAll(filepath.Join(series, entry.Name())); failed != nil {
+		folder := filepath.Join(series, entry.Name())
+		origin, failed := originOf(folder)
+		if failed == nil && origin != s.origin {
+			continue
+		}
+		if failed == nil {
+			failed = os.RemoveAll(folder)
+		}
+		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
 		}

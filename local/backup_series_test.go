@@ -32,33 +32,52 @@ func writeBelow(t *testing.T, folder, path, content string) {
 	}
 }
 
-// A series gets a backup from each call, also from several at once. It keeps the backups of the last days, and everything that is no
-// backup. Interrupted backups of the same data are removed.
+// sourceOf returns the source for backups of a server.
+func sourceOf(t *testing.T, s *testServer) *backupSource {
+	t.Helper()
+	source, err := newBackupSource(t.Context(), s.program.data, s.program.table.embedded, s.program.directory, s.program.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// A series gets a backup from each call, also from several at once. It keeps the backups of the last days, those of other servers, and
+// everything that is no backup. Interrupted backups of the same data are removed.
 func TestBackup_Series(t *testing.T) {
 	data, series := t.TempDir(), filepath.Join(t.TempDir(), "backups")
 	s := startIn(t, data, "-demo=false")
 	task := s.task(t, s.token(t, "owner"), "Lakes")
-	daysAgo := func(days int) string { return time.Now().UTC().AddDate(0, 0, -days).Format(seriesLayout) }
+	now := time.Now().UTC()
+	daysAgo := func(days int) string { return now.AddDate(0, 0, -days).Format(seriesLayout) }
 	recent := daysAgo(34)
+	origin := sourceOf(t, s).origin
+	copied := "/elsewhere" + strings.TrimPrefix(origin, data) // a server with a copy of the data
+	inContainer := data + "\n01J00000000000000000000000\n"    // another server with the same path
 	for path, content := range map[string]string{
-		recent + "/table.db":                                     "",
-		daysAgo(36) + "/table.db":                                "",
-		daysAgo(36)[:10] + "/table.db":                           "by hand",
-		"killed" + incompleteSuffix + "/" + incompleteMarker:     data,
-		"renamed by nobody" + incompleteSuffix + "/" + tableFile: "",
-		"other" + incompleteSuffix + "/" + incompleteMarker:      "/elsewhere",
-		"notes" + incompleteSuffix + "/text":                     "mine",
-		"at work" + incompleteSuffix + "/" + tableFile:           "of another server",
-		"file" + incompleteSuffix:                                "mine",
+		recent + "/" + completeMarker:                                 origin,
+		daysAgo(36) + "/" + completeMarker:                            origin,
+		daysAgo(37) + "/" + completeMarker:                            copied,
+		daysAgo(38) + "/" + completeMarker:                            inContainer,
+		daysAgo(39) + "/" + tableFile:                                 "without a marker",
+		daysAgo(36)[:10] + "/" + completeMarker:                       "by hand",
+		"killed" + incompleteSuffix + "/" + incompleteMarker:          origin,
+		"renamed by nobody" + incompleteSuffix + "/" + completeMarker: origin,
+		"other" + incompleteSuffix + "/" + incompleteMarker:           copied,
+		"complete" + incompleteSuffix + "/" + completeMarker:          inContainer,
+		"notes" + incompleteSuffix + "/text":                          "mine",
+		"file" + incompleteSuffix:                                     "mine",
 	} {
 		writeBelow(t, series, path, content)
 	}
-	settled := time.Now().Add(-2 * settledAge)
-	if err := os.Chtimes(filepath.Join(series, "renamed by nobody"+incompleteSuffix), settled, settled); err != nil {
-		t.Fatal(err)
+	for name, age := range map[string]time.Duration{"begun": 0, "abandoned": 2 * settledAge} {
+		folder, at := filepath.Join(series, name+incompleteSuffix), time.Now().Add(-age)
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.Chtimes(folder, at, at)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	kept := []string{recent, daysAgo(36)[:10], "other" + incompleteSuffix, "notes" + incompleteSuffix, "at work" + incompleteSuffix,
-		"file" + incompleteSuffix}
+	kept := []string{recent, daysAgo(37), daysAgo(38), daysAgo(39), daysAgo(36)[:10], "other" + incompleteSuffix,
+		"complete" + incompleteSuffix, "notes" + incompleteSuffix, "begun" + incompleteSuffix, "file" + incompleteSuffix}
 	var calls sync.WaitGroup
 	for range 3 {
 		calls.Go(func() {

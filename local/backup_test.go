@@ -238,7 +238,7 @@ func TestBackup_EndsWithItsCommand(t *testing.T) {
 	s := startIn(t, data)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	source := &backupSource{data: data, table: s.program.table.embedded, files: s.program.directory, now: s.program.now}
+	source := sourceOf(t, s)
 	if _, err := source.backup(ctx, destination{folder: to}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -64,14 +64,20 @@ func CheckClaim(ctx context.Context, table store.Store, objects blob.Store) erro
 
 // checkClaim compares the claim with the id of a table. It returns blob.ErrNotFound if there is no claim.
 func checkClaim(ctx context.Context, id string, objects blob.Store) error {
-	content, err := objects.Open(ctx, ClaimKey)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = content.Close() }()
-	claimed, err := io.ReadAll(io.LimitReader(content, maxClaim))
-	if err == nil && string(claimed) != id {
+	claimed, err := Claimant(ctx, objects)
+	if err == nil && claimed != id {
 		err = fmt.Errorf("%w (of %q, and this one is %q)", ErrOtherTable, claimed, id)
 	}
 	return err
+}
+
+// Claimant returns the id of the table that has claimed the objects. It returns blob.ErrNotFound if there is no claim.
+func Claimant(ctx context.Context, objects blob.Store) (id string, err error) {
+	content, err := objects.Open(ctx, ClaimKey)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = content.Close() }()
+	claimed, err := io.ReadAll(io.LimitReader(content, maxClaim))
+	return string(claimed), err
 }

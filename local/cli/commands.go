@@ -214,7 +214,8 @@ var groups = []struct {
 					f.StringSlice("pools", nil, "with the scope work: pools of workers, as ORGANIZER/NAME; administrators may leave it out")
 					f.Int("days", 90, "for how many days it is accepted, at most 365")
 				}},
-			{use: "delete ID", short: "Delete an access token, which the server refuses within 10 seconds", args: cobra.ExactArgs(1), run: online(deleteToken)},
+			{use: "delete ID", short: "Delete an access token, which the server refuses within 10 seconds", args: cobra.ExactArgs(1),
+				run: online(deleteToken)},
 		}},
 		{use: "version", short: "Print the version", args: cobra.NoArgs, run: showVersion},
 	}},

@@ -73,7 +73,7 @@ func testInvitationsInWords(olga, tom *person) {
 		got := tom.says(notFound, []string{"Teams take part in Lakes by invitation. Ask its organizers for one.\nTry: assay join INVITATION"},
 			args...)
 		if strings.Contains(got, "Cite us.") {
-			tom.t.Errorf("terms are asked for in vain: %s", got)
+			tom.t.Errorf("terms are asked for although nobody can join: %s", got)
 		}
 	}
 	got := tom.says(notFound, []string{"You have no team in Lakes yet. Teams take part by invitation"}, "invite", "Lakes")

@@ -87,7 +87,7 @@ func (c *call) register(task object) object {
 	}
 	terms := task["terms"]
 	if !c.canRegister(task) {
-		terms = nil // The server refuses the registration, and nobody agrees to terms in vain.
+		terms = nil // The server refuses the registration, so nobody has to agree to terms first.
 	}
 	made := c.post(registrationsOf(task), c.draft(c.me().Name, terms))
 	c.user = nil // The user has one registration more.

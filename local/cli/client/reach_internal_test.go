@@ -146,7 +146,8 @@ func TestDo_EndsWhereWaitingDoesNotHelp(t *testing.T) {
 	defer forbidding.Close()
 	https := func(of string) string { return strings.Replace(of, "http:", "https:", 1) }
 	proxy := strings.Replace(asking.URL, "//", "//ada:secret@", 1)
-	silent, alerting := secureOnly(t, ""), secureOnly(t, "\x15\x03\x01\x00\x02\x02\x50")
+	silent := secureOnly(t, "")
+	alerting := secureOnly(t, "\x15\x03\x01\x00\x02\x02\x50")
 	saying407 := "http://" + saying(t, "HTTP/1.1 407\r\n\r\n")
 	mumbling := "http://" + saying(t, "HTTP/1.1 407Who\r\n\r\n")
 	refusing := saying(t, "\x15\x03\x01\x00\x02\x02\x28")

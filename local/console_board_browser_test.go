@@ -5,6 +5,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/edge/webpage/browsertest"
 )
@@ -74,4 +75,19 @@ func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
 	if shown := browsertest.Evaluate[string](p.Page, `document.querySelector("main [aria-pressed=true]").textContent`); shown != "Final" {
 		t.Errorf("the leaderboard of %q is shown", shown)
 	}
+}
+
+// TestConsole_ShowsABoardOnceItsDatasetCloses opens the leaderboard of a dataset that shows scores after its close, and waits for the close.
+func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	screen := strings.TrimPrefix(task, "/v1")
+	p := s.signedIn(t, "owner", screen)
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"scores": "afterClose",
+		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
+	p.Visit(screen + "/leaderboard?view=public")
+	p.Sees("Scores are withheld until")
+	p.Sees("Runs appear here once the organizers have published them")
 }

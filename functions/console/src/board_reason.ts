@@ -1,4 +1,4 @@
-// Why a leaderboard is empty.
+// Why a leaderboard is empty, and when that can change.
 import type { Schemas } from "./api";
 
 const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
@@ -36,3 +36,22 @@ export function emptyBoard(
  */
 export const hidden = (audience: string, scores: Schemas["Dataset"]["scores"]): string | undefined =>
   scores === "afterClose" && audience === "organizers" ? "only organizers see it" : undefined;
+
+type Board = {
+  entries: Pick<Schemas["LeaderboardEntry"], "audience">[];
+  empty?: Pick<Schemas["EmptyBoard"], "until">;
+};
+
+const minute = 60_000;
+const lag = 2000; // until the server shows the scores of a dataset that has closed
+
+/**
+ * nextLook returns in how many milliseconds an open leaderboard is read again; 0: not by itself. A dataset that shows
+ * scores after its close does so without any action of the reader. Exceptions move its close, so each minute counts.
+ */
+export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["scores"], now = Date.now()): number {
+  const waits = b && (b.entries.length === 0 || b.entries.some(e => e.audience === "organizers"));
+  if (!waits || scores !== "afterClose") return 0;
+  const left = b.empty?.until ? Math.max(Date.parse(b.empty.until) - now, 0) + lag : minute;
+  return Math.min(left, minute);
+}

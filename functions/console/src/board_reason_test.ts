@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyBoard, hidden } from "./board_reason";
+import { emptyBoard, hidden, nextLook } from "./board_reason";
 
 test("an empty board says why it is empty", () => {
   assert.match(emptyBoard({ reason: "results" }, false), /No run on this dataset is evaluated/);
@@ -18,4 +18,16 @@ test("a dataset that withholds scores says so beside an empty board and hidden r
   );
   assert.equal(hidden("organizers", "afterClose"), "only organizers see it");
   assert.equal(hidden("organizers", "live"), undefined);
+});
+
+test("a board that waits for the close of its dataset is read again then, and each minute", () => {
+  const now = Date.parse("2026-12-01T00:00:00.000Z");
+  const until = (seconds: number) => ({ entries: [], empty: { until: new Date(now + seconds * 1000).toISOString() } });
+  assert.equal(nextLook(until(30), "afterClose", now), 32_000);
+  assert.equal(nextLook(until(3600), "afterClose", now), 60_000);
+  assert.equal(nextLook(until(-1), "afterClose", now), 2000);
+  assert.equal(nextLook({ entries: [] }, "afterClose", now), 60_000);
+  assert.equal(nextLook({ entries: [{ audience: "organizers" }] }, "afterClose", now), 60_000);
+  assert.equal(nextLook({ entries: [{ audience: "everyone" }] }, "afterClose", now), 0);
+  assert.equal(nextLook({ entries: [] }, "live", now), 0);
 });

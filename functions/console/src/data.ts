@@ -72,13 +72,17 @@ type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
  * useTool computes the result of a tool. The result of the input before stays meanwhile, unless the tool fails. It
  * computes nothing while the input is null.
  */
-export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
+export function useTool<T extends Tool>(
+  tool: T,
+  input: object | null,
+  config?: SWRConfiguration<Computed<T>, Problem>,
+): Loading<Computed<T>> {
   useSession();
   const computed = loading(
     useSWR<Computed<T>, Problem>(
       input && [session()?.token !== undefined, tool, input],
       () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>,
-      { keepPreviousData: true, revalidateOnFocus: false },
+      { keepPreviousData: true, revalidateOnFocus: false, ...config },
     ),
   );
   return computed.error ? { ...computed, data: undefined } : computed; // The data belongs to another input.

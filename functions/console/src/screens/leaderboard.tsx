@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { emptyBoard, hidden } from "../board_reason";
+import { emptyBoard, hidden, nextLook } from "../board_reason";
 import { useList, useTool } from "../data";
 import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
@@ -60,7 +60,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
     ...(query.get("view") === "public" && { view: "public" }),
     ...(query.get("against") && { against: Number(query.get("against")) }),
   };
-  const board = useTool("leaderboard", input);
+  const board = useTool("leaderboard", input, { refreshInterval: b => nextLook(b, d.scores) });
   const list = {
     "filter[datasetId]": [d.id],
     sort: input.measure ?? "rank",

@@ -30,15 +30,23 @@ const (
 	jsonLine = "the line is JSON, as of texts or labels; expected "
 	jsonHeal = ": convert a run in JSON with assay convert or the tool converter"
 
-	// PrintedTable is the fault of the last line of a table that pandas printed.
-	PrintedTable = "the line counts the rows of a table that pandas printed, which leaves rows out: write the table with to_csv or to_json"
+	// PrintedTable is the fault of lines of a table that pandas printed.
+	PrintedTable = "the line belongs to a table that pandas printed, which leaves rows out and rounds numbers: write the table with to_csv " +
+		"or to_json"
 )
 
-// printedTable matches the last line of a table that pandas printed.
-var printedTable = regexp.MustCompile(`^\s*\[\d+ rows x \d+ columns\]\s*$`)
+// Lines of a table that pandas printed: its last line, dots in the place of rows that it leaves out, and the first line, where names stand
+// above an index.
+var (
+	printedTable  = regexp.MustCompile(`^\s*\[\d+ rows x \d+ columns\]\s*$|^\s*\.{2,}(\s+\.{3})+\s*$`)
+	printedHeader = regexp.MustCompile(`^ +[\pL_][^\s,;{\["']*( +[\pL_][^\s,;{\["']*)+\s*$`)
+)
 
-// IsPrintedTable reports whether a line is the last one of a table that pandas printed.
+// IsPrintedTable reports whether a line is the last one of a table that pandas printed, or dots in the place of its rows.
 func IsPrintedTable(line []byte) bool { return len(line) < 100 && printedTable.Match(line) }
+
+// IsPrintedHeader reports whether the first line of a file is the first one of a table that pandas printed.
+func IsPrintedHeader(line []byte) bool { return printedHeader.Match(line) }
 
 // IsQuoted reports whether a field stands in double quotes.
 func IsQuoted(field []byte) bool {

@@ -26,6 +26,8 @@ func TestCountFault_NamesTheMissingField(t *testing.T) {
 		"{'1': {'d-1': 2.5}}":     "a dictionary or list of Python",
 		"1;Q0;d-1;1;2.5;x":        "it looks like CSV or JSON",
 		"[30 rows x 2 columns]":   "a table that pandas printed",
+		"..   ...  ...":           "a table that pandas printed",
+		"  id label":              "a table that pandas printed",
 	} {
 		checkFault(t, line, want, func(parts [][]byte, n int) string {
 			return fields.CountFault([]byte(line), parts[:6], n, fields.RunLayout)
@@ -102,5 +104,23 @@ func checkFault(t *testing.T, line, want string, fault func(parts [][]byte, n in
 	}
 	if want == "" && got != "" {
 		t.Errorf("%s: %s", line, got)
+	}
+}
+
+func TestIsPrintedHeader_KnowsNamesAboveAnIndex(t *testing.T) {
+	for line, want := range map[string]bool{
+		"   id label":       true,
+		"  qid Q0 docno":    true,
+		"id label":          false,
+		" id,label":         false,
+		"  label":           false,
+		"  0 a x":           false,
+		` {"id": "a b"}`:    false,
+		"  id label 1.5":    false,
+		" first; second id": false,
+	} {
+		if got := fields.IsPrintedHeader([]byte(line)); got != want {
+			t.Errorf("%q: %t", line, got)
+		}
 	}
 }

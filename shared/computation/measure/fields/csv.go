@@ -57,6 +57,11 @@ func (r *Records) Header() (line int, header []string) {
 		r.errorf(r.text.line, "the line names the separator of fields for a spreadsheet; delete it, so that the names of the fields come first")
 		return 0, nil
 	}
+	if IsPrintedHeader(first) {
+		r.ended = true
+		r.errorf(r.text.line, PrintedTable)
+		return 0, nil
+	}
 	r.r.Comma = separatorOf(string(first), r.wanted)
 	line, header, fault := r.read()
 	if fault != "" && bytes.HasPrefix(bytes.TrimSpace(r.text.text), []byte{'{'}) {

@@ -43,7 +43,7 @@ func Split(line []byte, out [][]byte) int {
 
 // CountFault says that Split found n fields in a line instead of len(parts), and names the likely cause. layout lists the expected fields.
 func CountFault(line []byte, parts [][]byte, n int, layout string) string {
-	if IsPrintedTable(line) {
+	if IsPrintedTable(line) || IsPrintedHeader(line) {
 		return PrintedTable
 	}
 	if fault := otherNotation(parts[0], layout); fault != "" {

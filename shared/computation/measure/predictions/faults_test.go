@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/measuretest"
 )
 
@@ -116,6 +117,11 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:1 error: the first line names no field "id"; it has "ID", "labels", and fields are separated by commas, tabs or semicolons; ` +
 				`"ID" is not "id", because names are compared byte by byte: rename it`,
 			`run:1 error: the first line names no field "label"; it has "ID", "labels", and fields are separated by commas, tabs or semicolons`,
+		}},
+		{"a printed table", measure.CSV, Labels, "   id label\n0   a     x\n1   b     y\n", []string{"run:1 error: " + fields.PrintedTable}},
+		{"a printed table as jsonl", measure.JSONL, Labels, "   id label\n0   a     x\n", []string{
+			"run:1 error: " + fields.PrintedTable,
+			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
 		}},
 		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,

@@ -247,7 +247,10 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		text = nil
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
-		if fault != "" {
+		switch {
+		case e.line == 1 && fields.IsPrintedHeader(in.Text()):
+			f.errorf(e.line, fields.PrintedTable)
+		case fault != "":
 			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text(), f.values))
 		}
 		if !found {

@@ -6,6 +6,7 @@ import (
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/webpage"
 	"assay/shared/storage/store"
 )
 
@@ -73,7 +74,7 @@ func TestWindow_SaysWhoseItIs(t *testing.T) {
 	for _, m := range f.deliver() {
 		texts[m.To] = strings.Split(m.Text, "\r\n")[0]
 	}
-	day := func(i record.Instant) string { return i.Format("2 January 2006, 15:04 UTC") }
+	day := func(i record.Instant) string { return webpage.Instant(i.Time) }
 	ann := "Submissions to the task “Lakes”, except to “Rivers”, close on " + day(*task.Submissions.ClosesAt)
 	if texts["ann@example.org"] != ann || texts["bob@example.org"] != ann+", and those of your team on "+day(later) {
 		t.Errorf("%q\nwant\n%q", texts, ann)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay/shared/edge/jsoncheck"
+	"assay/shared/language/clock"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 
@@ -74,14 +75,10 @@ func (p *Problem) Error() string {
 		lists.Map(p.Errors, func(f problem.Field) string { return f.Pointer + ": " + OneLine(f.Detail) })...), "\n")
 }
 
-// LocalTime returns an instant of the API as minutes in the local time zone, with the zone. An instant in the future is rounded up, so that
-// it has passed in the minute that people read. ok is false for any other text.
+// LocalTime returns an instant of the API in the local time zone, with the zone. ok is false for any other text.
 func LocalTime(text string) (local string, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
-	if at.After(time.Now()) {
-		at = at.Add(time.Minute - 1).Truncate(time.Minute)
-	}
-	return at.Local().Format("2006-01-02 15:04 MST"), err == nil
+	return at.Local().Format(time.DateOnly + " " + clock.Layout(at) + " MST"), err == nil
 }
 
 // IsKind reports whether err is a problem of one of the kinds.

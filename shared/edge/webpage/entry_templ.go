@@ -407,11 +407,11 @@ func Entry(e record.Entry, rank, runs int) templ.Component {
 	})
 }
 
-// submitted formats the time of an entry. It shows seconds if the entry has neither title nor label, because many entries can share the
+// submitted formats the time of an entry. It shows the time of day if the entry has neither title nor label, because many entries can share the
 // tag of their run.
 func submitted(e record.Entry) string {
 	if e.Title == "" && e.Label == "" {
-		return e.SubmittedAt.UTC().Format("2 January 2006, 15:04:05 UTC")
+		return Instant(e.SubmittedAt.Time)
 	}
 	return e.SubmittedAt.Format("2 January 2006")
 }

@@ -16,6 +16,7 @@ import (
 
 	"assay/shared/edge/api"
 	"assay/shared/edge/markdown"
+	"assay/shared/language/clock"
 
 	"github.com/a-h/templ"
 )
@@ -128,8 +129,8 @@ func element(name, content string) templ.Component {
 	return templ.Raw("<" + name + ">" + content + "</" + name + ">")
 }
 
-// Instant formats a time for people, to the minute.
-func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
+// Instant formats a time for people.
+func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, " + clock.Layout(at) + " UTC") }
 
 // Truncate shortens a text to about maxBytes, at the end of a word if possible.
 func Truncate(text string, maxBytes int) string {

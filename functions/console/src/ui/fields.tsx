@@ -141,14 +141,18 @@ export const Instant = ({ hint, ...field }: Common) => (
       </>
     }
   >
-    {aria => (
-      <input
-        {...aria}
-        type="datetime-local"
-        value={toLocal(member(field.f.values, field.name) as string | undefined)}
-        onInput={e => field.f.set(field.name, fromLocal(e.currentTarget.value))}
-      />
-    )}
+    {aria => {
+      const value = toLocal(member(field.f.values, field.name) as string | undefined);
+      return (
+        <input
+          {...aria}
+          type="datetime-local"
+          step={value.length > 16 ? 1 : undefined} // Without it, browsers refuse seconds.
+          value={value}
+          onInput={e => field.f.set(field.name, fromLocal(e.currentTarget.value))}
+        />
+      );
+    }}
   </Field>
 );
 

@@ -1,20 +1,26 @@
 // Instants for people: in the zone of the reader, with UTC in the tooltip. Deadlines are also shown in AoE (UTC−12),
 // like in calls for papers.
-const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const withZone = new Intl.DateTimeFormat(undefined, {
-  year: "numeric",
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-  timeZoneName: "short",
-});
-const anywhere = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "short",
-  timeZone: "Etc/GMT+12",
-});
-const utc = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+type Format = (at: Date) => string;
+
+/** exact returns a format that shows seconds unless they are 0. It never rounds up: a window does not close earlier than it says. */
+function exact(options: Intl.DateTimeFormatOptions): Format {
+  const style = {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "numeric",
+    minute: "2-digit",
+    ...options,
+  } as const;
+  const minutes = new Intl.DateTimeFormat(undefined, style);
+  const seconds = new Intl.DateTimeFormat(undefined, { ...style, second: "2-digit" });
+  return at => (at.getUTCSeconds() === 0 ? minutes : seconds).format(at);
+}
+
+const zoned = exact({});
+const withZone = exact({ timeZoneName: "short" });
+const anywhere = exact({ timeZone: "Etc/GMT+12" });
+const utc = exact({ timeZone: "UTC" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -32,10 +38,10 @@ export function ago(at: string, now = Date.now()): string {
 }
 
 /** moment returns an instant in the zone of the reader. */
-export const moment = (at: string): string => zoned.format(new Date(at));
+export const moment = (at: string): string => zoned(new Date(at));
 
 /** universal returns an instant in UTC. */
-export const universal = (at: string): string => `${utc.format(new Date(at))} UTC`;
+export const universal = (at: string): string => `${utc(new Date(at))} UTC`;
 
 /** When shows an instant. */
 export const When = ({ at }: { at: string }) => (
@@ -47,18 +53,23 @@ export const When = ({ at }: { at: string }) => (
 /** Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. */
 export const Deadline = ({ at }: { at: string }) => (
   <time dateTime={at} title={universal(at)}>
-    {withZone.format(new Date(at))}{" "}
+    {withZone(new Date(at))}{" "}
     <span class="quiet">
-      ({anywhere.format(new Date(at))} AoE, {ago(at)})
+      ({anywhere(new Date(at))} AoE, {ago(at)})
     </span>
   </time>
 );
 
-/** toLocal and fromLocal convert an instant to the value of a date and time input in the reader's zone, and back. */
+/**
+ * toLocal and fromLocal convert an instant to the value of a date and time input in the reader's zone, and back. The
+ * value has seconds unless they are 0.
+ */
 export function toLocal(at: string | null | undefined): string {
   if (!at) return "";
   const d = new Date(at);
-  return new Date(d.getTime() - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return new Date(d.getTime() - d.getTimezoneOffset() * 60_000)
+    .toISOString()
+    .slice(0, d.getUTCSeconds() === 0 ? 16 : 19);
 }
 export const fromLocal = (value: string): string | undefined => (value ? new Date(value).toISOString() : undefined);
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

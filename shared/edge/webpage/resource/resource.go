@@ -172,7 +172,7 @@ func moment(instant string) string {
 	if err != nil {
 		return instant
 	}
-	return at.UTC().Format("2 January 2006, 15:04 UTC")
+	return webpage.Instant(at)
 }
 
 // excerpt summarizes a resource in a list by its description or its first members.

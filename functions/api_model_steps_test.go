@@ -59,7 +59,11 @@ func (m *apiMachine) rename(t *rapid.T) {
 	user, team := participant(t), m.aTeam(t)
 	name, anonymous := m.name("Renamed"), rapid.Bool().Draw(t, "anonymous")
 	status := m.teamStatus(user, team, true)
-	if status == http.StatusForbidden { // a member may change other members of the registration
+	switch {
+	case status == http.StatusNotFound:
+	case team.state == record.Rejected: // the organizers have decided about its details
+		status = http.StatusConflict
+	case status == http.StatusForbidden: // a member may change other members of the registration
 		status = http.StatusUnprocessableEntity
 	}
 	if m.ask("rename", status, nil, user, http.MethodPatch, team.path,
@@ -71,10 +75,15 @@ func (m *apiMachine) rename(t *rapid.T) {
 // invite makes an invitation of a team and lets a user join by it.
 func (m *apiMachine) invite(t *rapid.T) {
 	team, user := m.aTeam(t), rapid.SampledFrom(apiCallers[1:5]).Draw(t, "joins")
-	var made struct{ Secret string }
-	m.ask("invite", http.StatusCreated, &made, team.members[0], http.MethodPost, team.path+"/invitations", map[string]any{})
 	status := http.StatusCreated
-	if m.of(user) != nil || team.state == record.Rejected {
+	if team.state == record.Rejected {
+		status = http.StatusConflict
+	}
+	var made struct{ Secret string }
+	if !m.ask("invite", status, &made, team.members[0], http.MethodPost, team.path+"/invitations", map[string]any{}) {
+		return
+	}
+	if m.of(user) != nil {
 		status = http.StatusConflict
 	}
 	if m.ask("join", status, nil, user, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": made.Secret}) {

@@ -23,7 +23,7 @@ func TestAPI_FollowsTheModel(t *testing.T) {
 	answered := map[string]int{}
 	nightlytest.Check(t, func(rt *rapid.T) {
 		m := newAPIMachine(rt, s, answered)
-		steps := []func(*rapid.T){m.register, m.decide, m.rename, m.invite, m.leave, m.submit, m.submit, m.evaluate, m.review, m.review,
+		steps := []func(*rapid.T){m.register, m.decide, m.rename, m.invite, m.leave, m.submit, m.submit, m.repeat, m.repeat, m.cancel, m.evaluate, m.review, m.review,
 			m.changeEntry, m.delete, m.restore, m.restore, m.changeTask}
 		for range rapid.IntRange(5, 25).Draw(rt, "requests") {
 			steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "request")](rt)
@@ -31,9 +31,9 @@ func TestAPI_FollowsTheModel(t *testing.T) {
 		}
 	})
 	t.Log(answered)
-	musts := []string{"submit 201", "review 200", "review 404"}
+	musts := []string{"submit 201", "repeat 200", "review 200", "review 404"}
 	if nightlytest.Enabled { // 20 sequences of requests may miss some statuses
-		musts = append(musts, "register 201", "register 404", "submit 403", "delete 204", "restore 204", "join 201", "join 409",
+		musts = append(musts, "register 201", "register 404", "submit 403", "repeat 201", "repeat 403", "cancel 200", "cancel 409", "delete 204", "restore 204", "join 201", "join 409",
 			"see an evaluation 404")
 	}
 	for _, must := range musts {
@@ -75,7 +75,7 @@ func newAPIMachine(t *rapid.T, s *servertest.Server, answered map[string]int) *a
 		path := m.Join(user, secret, map[string]any{"team": user})
 		r := servertest.Get[record.Registration](m.Server, user, path)
 		m.teams = append(m.teams, &apiTeam{path: path, name: user, alias: r.Alias, members: []string{user}, state: r.State})
-		m.submitAs(user, rapid.Bool().Draw(t, "public"))
+		m.submitAs(user, apiDraft{public: rapid.Bool().Draw(t, "public")}, true)
 	}
 	return m
 }
@@ -188,7 +188,7 @@ func (m *apiMachine) checkEntries(t *rapid.T, user string) {
 	m.ask("see a run", status(m.seesEntry(user, e)), nil, user, http.MethodGet, "/v1/runs/"+e.run, nil)
 	reviewed := e.deletion == "" && (organizes(user) || e.owned(user))
 	m.ask("see a review", status(reviewed), nil, user, http.MethodGet, "/v1/runs/"+e.run+"/review", nil)
-	if e.evaluated {
+	if e.state == record.Completed {
 		m.ask("see an evaluation", status(m.seesEvaluation(user, e)), nil, user, http.MethodGet, "/v1/evaluations/"+e.evaluation, nil)
 	}
 }

@@ -113,21 +113,60 @@ func (m *apiMachine) leave(t *rapid.T) {
 	}
 }
 
-func (m *apiMachine) submit(t *rapid.T) {
-	m.submitAs(caller(t), rapid.Bool().Draw(t, "public"))
+func draft(t *rapid.T) apiDraft {
+	return apiDraft{public: rapid.Bool().Draw(t, "public"), wrong: rapid.IntRange(0, 3).Draw(t, "wrong") == 0}
 }
 
-func (m *apiMachine) submitAs(user string, public bool) {
-	if m.total > 0 && m.of(user) != nil && slices.ContainsFunc(m.of(user).members, func(u string) bool { return slices.Contains(m.left, u) }) {
+func (m *apiMachine) submit(t *rapid.T) {
+	m.submitAs(caller(t), draft(t), true)
+}
+
+// repeat submits a draft, mostly of an earlier entry and for its team, unless that entry still stands.
+func (m *apiMachine) repeat(t *rapid.T) {
+	user, d := caller(t), draft(t)
+	if rapid.IntRange(0, 3).Draw(t, "repeats") > 0 {
+		e := m.anEntry(t)
+		user, d = rapid.SampledFrom(e.team.members).Draw(t, "member"), e.draft
+	}
+	m.submitAs(user, d, false)
+}
+
+// submitAs submits a draft. It is answered with an earlier entry if again is false and the draft repeats that entry.
+func (m *apiMachine) submitAs(user string, d apiDraft, again bool) {
+	team := m.of(user)
+	if m.total > 0 && team != nil && slices.ContainsFunc(team.members, func(u string) bool { return slices.Contains(m.left, u) }) {
 		return // a user carries the usage of an earlier team to the next; the tests of shared/service/team check how much
 	}
-	e := &apiEntry{team: m.of(user), public: public, blinded: m.blinds}
-	body := servertest.Upload(servertest.ID(m.dataset), servertest.Inline("run.csv", "id,label\n1,a\n"))
-	body["visibility"] = map[bool]record.Visibility{true: record.Public, false: record.Private}[e.public]
+	content := map[bool]string{true: "id,label\n2,b\n", false: "id,label\n1,a\n"}[d.wrong]
+	body := servertest.Upload(servertest.ID(m.dataset), servertest.Inline("run.csv", content))
+	body["visibility"] = map[bool]record.Visibility{true: record.Public, false: record.Private}[d.public]
+	body["again"] = again
+	status := m.submitStatus(user, d, again)
 	var made record.Submission
-	if m.ask("submit", m.submitStatus(user), &made, user, http.MethodPost, m.task+"/submissions", body) {
-		e.path, e.run = m.task+"/submissions/"+made.ID, made.RunIDs[0]
-		m.entries = append(m.entries, e)
+	if !m.ask(map[bool]string{true: "submit", false: "repeat"}[again], status, &made, user, http.MethodPost, m.task+"/submissions", body) {
+		return
+	}
+	path := m.task + "/submissions/" + made.ID
+	if status == http.StatusOK {
+		if earlier := m.repeated(team, d); path != earlier.path {
+			m.t.Fatalf("a repeated draft is answered with %s, want %s", path, earlier.path)
+		}
+		return
+	}
+	m.entries = append(m.entries, &apiEntry{path: path, run: made.RunIDs[0], team: team, draft: d, public: d.public, blinded: m.blinds,
+		state: record.Queued})
+}
+
+// cancel cancels a run.
+func (m *apiMachine) cancel(t *rapid.T) {
+	user, e := caller(t), m.anEntry(t)
+	done := http.StatusOK
+	if e.state == record.Completed || e.state == record.Failed {
+		done = http.StatusConflict
+	}
+	if m.ask("cancel", m.changeStatus(user, e, true, done), nil, user, http.MethodPatch, "/v1/runs/"+e.run,
+		map[string]any{"state": record.Cancelled}) {
+		e.state = record.Cancelled
 	}
 }
 
@@ -135,7 +174,7 @@ func (m *apiMachine) submitAs(user string, public bool) {
 func (m *apiMachine) evaluate(t *rapid.T) {
 	w := &evaluator.Worker{Store: m.Store, Files: m.Files, Now: m.Now, Log: m.Log, Holder: "test"}
 	for _, e := range m.entries {
-		if e.evaluated || e.deletion != "" {
+		if e.state != record.Queued || e.deletion != "" {
 			continue
 		}
 		r := new(record.RunItem)
@@ -145,9 +184,9 @@ func (m *apiMachine) evaluate(t *rapid.T) {
 		}
 		var shown record.Run
 		m.ask("evaluated", http.StatusOK, &shown, "olga", http.MethodGet, "/v1/runs/"+e.run, nil)
-		e.evaluated, e.evaluation = true, shown.EvaluationID
-		if e.evaluation == "" {
-			t.Fatalf("the run is %s: %v", shown.State, shown.Diagnostics)
+		e.state, e.evaluation = shown.State, shown.EvaluationID
+		if want := map[bool]record.RunState{true: record.Failed, false: record.Completed}[e.draft.wrong]; e.state != want {
+			t.Fatalf("the run is %s, want %s: %v", e.state, want, shown.Diagnostics)
 		}
 	}
 }

@@ -34,11 +34,18 @@ type apiTeam struct {
 	state             record.RegistrationState
 }
 
+// apiDraft is what a submission says. Two requests with equal drafts from one team submit the same.
+type apiDraft struct {
+	public bool
+	wrong  bool // The evaluation of the file fails.
+}
+
 type apiEntry struct {
 	path, run          string
 	team               *apiTeam
+	draft              apiDraft
 	public             bool
-	evaluated          bool
+	state              record.RunState // queued, completed, failed or cancelled
 	evaluation         string
 	published, blinded bool
 	deletion           string // path of its entry in the trash, if it is there
@@ -96,7 +103,7 @@ func (m *apiModel) seesEntry(caller string, e *apiEntry) bool {
 
 func (m *apiModel) seesEvaluation(caller string, e *apiEntry) bool {
 	switch {
-	case e.deletion != "" || !e.evaluated:
+	case e.deletion != "" || e.state != record.Completed:
 		return false
 	case organizes(caller):
 		return true
@@ -127,10 +134,10 @@ func (t *apiTeam) shownTo(caller string) string {
 	return t.name
 }
 
-// used counts the runs of the team against its quota. Deleted runs count, too.
+// used counts the runs of the team against its quota. Deleted runs count, too. Failed and cancelled ones do not.
 func (m *apiModel) used(t *apiTeam) (n int) {
 	for _, e := range m.entries {
-		if e.team == t {
+		if e.team == t && e.state != record.Failed && e.state != record.Cancelled {
 			n++
 		}
 	}
@@ -150,13 +157,30 @@ func (m *apiModel) registerStatus(caller string) int {
 	}
 }
 
-func (m *apiModel) submitStatus(caller string) int {
+// repeated returns the entry that a request with the draft repeats, or nil. It is the team's latest one with this draft, while its run waits
+// or is completed.
+func (m *apiModel) repeated(t *apiTeam, d apiDraft) *apiEntry {
+	for _, e := range slices.Backward(m.entries) {
+		if e.team == t && e.draft == d {
+			if e.deletion != "" || e.state == record.Failed || e.state == record.Cancelled {
+				return nil
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// submitStatus returns the status of a request that submits a draft. It may repeat an earlier one unless again is true.
+func (m *apiModel) submitStatus(caller string, d apiDraft, again bool) int {
 	t := m.of(caller)
 	switch {
 	case !m.seesTask(caller):
 		return m.taskStatus(caller)
 	case !m.accepted(caller):
 		return refusal(caller)
+	case !again && m.repeated(t, d) != nil:
+		return 200
 	case m.total > 0 && m.used(t) >= m.total:
 		return 403
 	default:

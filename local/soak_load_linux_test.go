@@ -97,13 +97,15 @@ func (c *soakClient) act() {
 	switch n := c.random.IntN(100); {
 	case n < 12:
 		c.submit(task)
-	case n < 18:
+	case n < 14:
+		c.repeat(task)
+	case n < 20:
 		c.describe(task)
-	case n < 25:
+	case n < 27:
 		c.review(task)
-	case n < 28:
+	case n < 30:
 		c.deleteOrRestore(task)
-	case n == 28 && len(c.tasks) < maxSoakTasks:
+	case n == 30 && len(c.tasks) < maxSoakTasks:
 		c.addTask()
 	default:
 		c.read(task)
@@ -221,17 +223,45 @@ func (c *soakClient) submit(task *soakTask) {
 		}
 		made.content += fmt.Sprintf("1 Q0 %s %d %d %s-%d\n", document, n+1, 9-n, c.name, c.keys)
 	}
-	file := inline("run.txt", made.content)
-	file["datasetId"] = task.dataset
-	visibility := map[bool]record.Visibility{true: record.Public, false: record.Private}[made.public]
 	var shown record.Submission
-	path, ok := c.createFor(c.team, task.path+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "visibility": visibility},
-		&shown)
+	path, ok := c.createFor(c.team, task.path+"/submissions", made.draft(task.dataset), &shown)
 	if ok {
 		made.path, made.run = path, shown.RunIDs[0]
 		task.submissions = append(task.submissions, made)
 		c.kinds["submission"]++
 	}
+}
+
+// repeat submits a draft again. The answer must be its submission, unless that was deleted or its run has failed.
+func (c *soakClient) repeat(task *soakTask) {
+	of := task.pick(c.random)
+	if of == nil {
+		return
+	}
+	of = task.latest(of.content)
+	path := task.path + "/submissions"
+	c.keys++
+	a, _ := c.do(c.team, http.MethodPost, path, of.draft(task.dataset), map[string]string{"Idempotency-Key": fmt.Sprint(c.name, "-", c.keys)})
+	var shown record.Submission
+	switch {
+	case of.deletion == "" && !(a.status == http.StatusCreated && c.hasFailed(of)):
+		if c.want(http.StatusOK, http.MethodPost, path, a) && a.header.Get("Location") != of.path {
+			c.t.Errorf("the repetition of %s is answered with %s", of.path, a.header.Get("Location"))
+		}
+		c.kinds["repetition"]++
+	case c.want(http.StatusCreated, http.MethodPost, path, a) && c.decode(a, &shown):
+		task.submissions = append(task.submissions, &soakSubmission{path: a.header.Get("Location"), run: shown.RunIDs[0],
+			content: of.content, ap: of.ap, public: of.public})
+		c.kinds["submission"]++
+	}
+}
+
+// hasFailed reports whether the run of a submission has failed.
+func (c *soakClient) hasFailed(of *soakSubmission) bool {
+	path := "/v1/runs/" + of.run
+	a, _ := c.do(c.team, http.MethodGet, path, nil, nil)
+	var r record.Run
+	return c.want(http.StatusOK, http.MethodGet, path, a) && c.decode(a, &r) && r.State == record.Failed
 }
 
 // describe changes the description of the task on the condition of its entity tag. Sometimes it uses an outdated tag, which must be

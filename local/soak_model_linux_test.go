@@ -47,6 +47,24 @@ func (k *soakTask) pick(random *rand.Rand) *soakSubmission {
 	return k.submissions[from+random.IntN(len(k.submissions)-from)]
 }
 
+// latest returns the last submission with the content. Only repetitions of a submission have its content.
+func (k *soakTask) latest(content string) *soakSubmission {
+	for _, of := range slices.Backward(k.submissions) {
+		if of.content == content {
+			return of
+		}
+	}
+	return nil
+}
+
+// draft returns the body of the request that makes the submission.
+func (of *soakSubmission) draft(dataset string) map[string]any {
+	file := inline("run.txt", of.content)
+	file["datasetId"] = dataset
+	return map[string]any{"type": "upload", "files": []any{file},
+		"visibility": map[bool]record.Visibility{true: record.Public, false: record.Private}[of.public]}
+}
+
 // deleted counts the submissions in the trash.
 func (k *soakTask) deleted() (n int) {
 	for _, of := range k.submissions {

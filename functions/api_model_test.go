@@ -157,8 +157,8 @@ func (m *apiModel) registerStatus(caller string) int {
 	}
 }
 
-// repeated returns the entry that a request with the draft repeats, or nil. It is the team's latest one with this draft, while its run waits
-// or is completed.
+// repeated returns the entry that a request with the draft repeats, or nil. It is the team's latest one with this draft, while its run
+// waits or is completed.
 func (m *apiModel) repeated(t *apiTeam, d apiDraft) *apiEntry {
 	for _, e := range slices.Backward(m.entries) {
 		if e.team == t && e.draft == d {

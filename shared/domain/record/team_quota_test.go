@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,53 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 			m.checkQuota(t, a.Quota(m.task, m.sets, record.Accepted, now), now)
 		}
 	})
+}
+
+// TestCharge_NamesTheLimitThatBinds uses up several limits. Limits in all come before limits of a day, because waiting does not help against
+// them, and the task before its datasets.
+func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
+	type limits struct{ PerDay, Total int }
+	const used = 2 // runs on the dataset
+	for name, c := range map[string]struct {
+		task, set limits
+		kind      *problem.Kind
+		want      string
+	}{
+		"no limit": {limits{}, limits{}, nil, ""},
+		"the day of the task": {limits{PerDay: 2}, limits{}, problem.QuotaToday,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left. Enough come back at 2"},
+		"all of the task, before its day": {limits{PerDay: 2, Total: 2}, limits{}, problem.QuotaExhausted,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left. If you need more, ask"},
+		"all of the dataset, before the day of the task": {limits{PerDay: 2}, limits{Total: 2}, problem.QuotaExhausted,
+			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in all are left.`},
+		"all of the task, before all of the dataset": {limits{Total: 2}, limits{Total: 2}, problem.QuotaExhausted,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left."},
+		"the day of the task, before the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, problem.QuotaToday,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left."},
+		"the day of the dataset": {limits{PerDay: 3, Total: 3}, limits{PerDay: 2, Total: 3}, problem.QuotaToday,
+			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in 24 hours are left.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := new(record.TaskItem)
+			set := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: "rivers"}}}
+			set.Name = "Rivers"
+			var a record.Allowance
+			charge := func() error {
+				return a.Charge(task, []*record.DatasetItem{set}, []string{record.NewID(noon)}, noon.Add(time.Hour))
+			}
+			for range used {
+				if err := charge(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			task.Submissions.PerDay, task.Submissions.Total = c.task.PerDay, c.task.Total
+			set.Submissions.PerDay, set.Submissions.Total = c.set.PerDay, c.set.Total
+			p, refused := errors.AsType[*problem.Error](charge())
+			if refused != (c.kind != nil) || refused && (p.Kind != c.kind || !strings.HasPrefix(p.Detail, c.want)) {
+				t.Errorf("got %+v, want %q", p, c.want)
+			}
+		})
+	}
 }
 
 // left returns how many more runs on a dataset, or without one on any, the quotas allow at an instant; nil: no limit.

@@ -15,6 +15,7 @@ import (
 	"assay/shared/edge/api/servertest"
 	"assay/shared/edge/auth"
 	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
 )
 
 func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {
@@ -115,6 +116,31 @@ func TestJoin_EndsWithARemoval(t *testing.T) {
 	last := f.Invite("olga", f.organizer, many)
 	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.organizer, map[string]any{"members": []string{recordtest.UserID("olga")}})
 	join(http.StatusUnprocessableEntity, "tom", last)
+}
+
+// Nobody joins a rejected team. Invitations from before the rejection are refused, and no new ones can be made.
+func TestJoin_OfARejectedTeam(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	secret := f.Invite("uma", team, nil)
+	state := func(state string) {
+		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, team, map[string]any{"state": state})
+	}
+	state("rejected")
+	refused := func(user, path string, body map[string]any) {
+		t.Helper()
+		var p problem.Document
+		f.Want(http.StatusConflict, &p, user, http.MethodPost, path, body)
+		if p.Detail != "The organizers rejected this team's registration, so nobody can join it. Ask them about it." {
+			t.Errorf("%s", p.Detail)
+		}
+	}
+	refused("vic", "/v1/user/memberships", map[string]any{"secret": secret})
+	for _, user := range []string{"uma", "olga"} {
+		refused(user, team+"/invitations", map[string]any{})
+	}
+	state("accepted")
+	f.Join("vic", secret, nil)
 }
 
 // If registration is closed, only organizers add members to teams, also by invitations.

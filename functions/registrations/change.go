@@ -60,7 +60,7 @@ func checkPatch(c *api.Call, r *record.RegistrationItem, p RegistrationPatch) er
 		kept := p.TeamDraft
 		kept.Anonymous = r.Anonymous
 		if kept != r.TeamDraft {
-			return problem.Conflict.New("The organizers rejected the registration of this team, so its details no longer change. Ask them about it.")
+			return problem.Conflict.New("The organizers rejected this team's registration, so its details no longer change. Ask them about it.")
 		}
 	}
 	if ownsTeam(c, r) {

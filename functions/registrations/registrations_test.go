@@ -320,6 +320,25 @@ func TestRemove_IsRefusedWithSubmissions(t *testing.T) {
 	f.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
 }
 
+// The details of a rejected team stay those that the organizers decided about. Its owner still changes whether it is anonymous.
+func TestChange_OfRejectedTeams(t *testing.T) {
+	f := serve(t)
+	r := f.task.Register("tom", recordtest.With("uma"), func(r *record.RegistrationItem) { r.State = record.Rejected })
+	path := f.path + "/" + r.ID
+	for _, user := range []string{"tom", "uma"} {
+		for _, member := range []string{"team", "affiliation", "country", "contact"} {
+			var p problem.Document
+			f.Want(http.StatusConflict, &p, user, http.MethodPatch, path, map[string]any{member: "Other"})
+			if p.Detail != "The organizers rejected this team's registration, so its details no longer change. Ask them about it." {
+				t.Errorf("%s changes %s: %s", user, member, p.Detail)
+			}
+		}
+	}
+	f.Want(http.StatusOK, nil, "tom", http.MethodPatch, path, map[string]any{"anonymous": true})
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": "accepted"})
+	f.Want(http.StatusOK, nil, "tom", http.MethodPatch, path, map[string]any{"team": "Other"})
+}
+
 func TestRemove_OfRejectedIsForOrganizers(t *testing.T) {
 	f := serve(t)
 	path := f.register("tom", "T")

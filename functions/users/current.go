@@ -10,6 +10,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/lists"
+	"assay/shared/service/deletion"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
 	"assay/shared/storage/store"
@@ -45,6 +46,7 @@ type Current struct {
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
+	DeletedTasks  []UserDeletedTask  `json:"deletedTasks,omitempty" doc:"tasks that you were registered for and that their organizers have deleted, as long as they can be restored; absent in the answer to a change"`
 }
 
 // UserMembership is a membership of the user in an organizer.
@@ -63,17 +65,25 @@ type UserRegistration struct {
 	State          record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
+// UserDeletedTask is a deleted task that the user was registered for.
+type UserDeletedTask struct {
+	TaskID   string `json:"taskId"`
+	TaskName string `json:"taskName,omitempty" doc:"name of the task, if you saw it before"`
+	Team     string `json:"team"`
+}
+
 // Scope implements api.Target.
 func (u *Current) Scope() access.Scope {
 	return access.Scope{OwnerID: u.ID, Audience: access.Everyone}
 }
 
 // Revision returns a digest of the answer, because adding and removing grants changes no version. It leaves out the names of organizers and
-// tasks. A change does not read these names, and must find the same revision as the answer to a GET.
+// tasks, and deleted tasks. A change does not read these, and must find the same revision as the answer to a GET.
 func (u *Current) Revision() int64 {
 	own := *u
 	own.Memberships = slices.Clone(u.Memberships)
 	own.Registrations = slices.Clone(u.Registrations)
+	own.DeletedTasks = nil
 	for i := range own.Memberships {
 		own.Memberships[i].OrganizerName = ""
 	}
@@ -113,10 +123,11 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	return u, nil
 }
 
-// showCurrent adds the names of organizers, and the names of the tasks that the user sees. A registration that is not accepted does not
+// showCurrent adds deleted tasks, the names of organizers, and the names of the tasks that the user sees. A registration that is not accepted does not
 // show the name of a private task.
 func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error) {
-	if f := c.Page.Fields; len(f) > 0 && !slices.Contains(f, "memberships") && !slices.Contains(f, "registrations") {
+	asked := func(member string) bool { return slices.Contains(c.Page.Fields, member) }
+	if len(c.Page.Fields) > 0 && !slices.ContainsFunc([]string{"memberships", "registrations", "deletedTasks"}, asked) {
 		return u, nil
 	}
 	organizers := make([]*record.Organizer, len(u.Memberships))
@@ -145,7 +156,24 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 			u.Registrations[i].TaskName = t.Name
 		}
 	}
-	return u, nil
+	u.DeletedTasks, err = deletedTasks(ctx, c, u.ID)
+	return u, err
+}
+
+// deletedTasks returns the deleted tasks that the user was registered for. Like the tasks of registrations, each has its name if the user
+// saw it.
+func deletedTasks(ctx context.Context, c *api.Call, userID string) ([]UserDeletedTask, error) {
+	found, err := deletion.DeletedTasks(ctx, c.Store, userID)
+	if err != nil {
+		return nil, err
+	}
+	return lists.Map(found, func(d deletion.DeletedTask) UserDeletedTask {
+		shown := UserDeletedTask{TaskID: d.ID, Team: d.Grant.Team}
+		if d.Visibility == record.Public || d.Grant.State == record.Accepted {
+			shown.TaskName = d.Name
+		}
+		return shown
+	}), nil
 }
 
 // UserPatch has no members. Name and email come from the sign-in issuer, and other operations change the rest.

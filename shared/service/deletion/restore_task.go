@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
@@ -67,7 +68,7 @@ func (d Deleter) sweepRestored(ctx context.Context, entry *record.DeletionItem) 
 func (d Deleter) restoreContents(ctx context.Context, entry *record.DeletionItem, task *record.TaskItem) error {
 	for _, runs := range []bool{false, true} {
 		err := d.each(ctx, entry, func(key store.Key) error {
-			if key == task.Key() || record.IsRun(key) != runs {
+			if key == task.Key() || record.IsGrantKey(key) || record.IsRun(key) != runs { // grants come with their registration
 				return nil
 			}
 			items, err := d.bin(entry).Get(ctx, store.Strong, key)
@@ -106,6 +107,7 @@ func (d Deleter) backInTask(ctx context.Context, b *batch, it store.Item, task *
 		for _, id := range r.Members {
 			b.Create(r.Grant(id, task.Visibility == record.Private, d.Now()))
 		}
+		b.DeleteKeys(lists.Map(r.GrantKeys(), record.TrashKey)...)
 	}
 	return b.back(it)
 }

@@ -3,8 +3,10 @@ package deletion
 import (
 	"context"
 	"strings"
+	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
@@ -36,20 +38,76 @@ func (d Deleter) DeleteTask(ctx context.Context, tx *records.Tx, t *record.TaskI
 }
 
 // moveTask moves the contents of a deleted task to the trash. Registrations go first, with their grants: submissions require an unchanged
-// grant, so that no more are made.
+// grant, so that no more are made. In the trash, the grants tell members that the task was deleted.
 func (d Deleter) moveTask(ctx context.Context, entry *record.DeletionItem) error {
 	return records.EachInTask(ctx, d.Store, entry.ResourceID, func(items []store.Item) error {
 		return d.moveAll(ctx, entry, items, func(b *batch, it store.Item) error {
 			if strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-				r, err := records.Decode[record.RegistrationItem](it)
-				if err != nil {
+				if err := b.grantsOut(it, d.Now()); err != nil {
 					return err
 				}
-				b.DeleteKeys(r.GrantKeys()...)
 			}
 			return b.out(it)
 		})
 	})
+}
+
+// grantsOut moves the grants of the members of a registration to the trash.
+func (b *batch) grantsOut(registration store.Item, now time.Time) error {
+	r, err := records.Decode[record.RegistrationItem](registration)
+	if err != nil {
+		return err
+	}
+	b.DeleteKeys(r.GrantKeys()...)
+	for _, id := range r.Members {
+		grant, err := record.Item(r.Grant(id, false, now))
+		if err == nil {
+			grant, err = record.Trash(grant, b.entry.ID)
+		}
+		if err != nil {
+			return err
+		}
+		b.Write(store.Create(grant))
+	}
+	return nil
+}
+
+// DeletedTask is a task in the trash that a user was registered for.
+type DeletedTask struct {
+	*record.TaskItem
+	Grant *record.Registered
+}
+
+// maxDeletedTasks is how many deleted tasks one call of DeletedTasks returns at most.
+const maxDeletedTasks = 100
+
+// DeletedTasks returns tasks in the trash that the user was registered for.
+func DeletedTasks(ctx context.Context, s store.Store, userID string) ([]DeletedTask, error) {
+	in := bin{Store: s}
+	items, err := in.Query(ctx, store.Query{Partition: record.UserPartition(userID), Limit: maxDeletedTasks})
+	if err != nil || len(items) == 0 {
+		return nil, records.Failed(err)
+	}
+	var grants []*record.Registered
+	for _, it := range items {
+		g, err := records.Decode[record.Registered](it)
+		if err != nil {
+			return nil, err
+		}
+		grants = append(grants, g)
+	}
+	ids := lists.Map(grants, func(g *record.Registered) string { return g.TaskID })
+	tasks, err := records.GetAll[record.TaskItem](ctx, in, store.Eventual, records.Keys(ids, record.TaskKey)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []DeletedTask
+	for i, t := range tasks {
+		if t != nil {
+			all = append(all, DeletedTask{t, grants[i]})
+		}
+	}
+	return all, nil
 }
 
 // checkUnused returns the error used if an allowance of the task counts a dependent of the deleted resource, or if one of the lists has

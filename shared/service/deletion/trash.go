@@ -3,6 +3,7 @@ package deletion
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
@@ -69,11 +70,25 @@ type batch struct {
 
 // fits reports whether the transaction has room for more items.
 func (b *batch) fits(items ...store.Item) bool {
-	bytes := b.bytes
+	bytes, writes := b.bytes, b.Len()
 	for _, it := range items {
 		bytes += len(it.Data)
+		writes += writesOf(it)
 	}
-	return b.Len()+2*len(items) <= maxWrites && bytes <= maxBytes
+	return writes <= maxWrites && bytes <= maxBytes
+}
+
+// writesOf returns the number of writes that move the item: a registration moves with the grants of its members.
+func writesOf(it store.Item) int {
+	const move = 2
+	if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
+		return move
+	}
+	r, err := records.Decode[record.RegistrationItem](it)
+	if err != nil || r == nil {
+		return move // the move itself reports the error
+	}
+	return move * (1 + len(r.Members))
 }
 
 // require requires, once, that a record is unchanged.

@@ -70,6 +70,8 @@ func (p userPass) purgeOrReplace(ctx context.Context, entry *record.DeletionItem
 		return err
 	}
 	switch {
+	case record.IsGrantKey(key):
+		return p.purgeItem(ctx, key)
 	case strings.HasPrefix(key.Sort, record.RegistrationPrefix):
 		return p.leave(ctx, entry, it)
 	case strings.HasPrefix(key.Sort, record.AllowancePrefix):

@@ -30,7 +30,7 @@ type Deletion struct {
 	Subject    string      `json:"subject" doc:"path of the resource before it was deleted, and after it is restored"`
 	ResourceID string      `json:"resourceId" doc:"id of the resource"`
 	TaskID     string      `json:"taskId"`
-	Name       string      `json:"name" doc:"name of a task or dataset, title of a submission, label of a run"`
+	Name       string      `json:"name" doc:"name of a task or dataset; title of a submission; title, label or tag of a run"`
 	DeletedBy  string      `json:"deletedBy" doc:"id of the user who deleted it"`
 	By         *Person     `json:"by,omitempty" doc:"who that is; for organizers"`
 	ExpiresAt  Instant     `json:"expiresAt" doc:"when the resource can no longer be restored, and is deleted with its files"`

@@ -175,6 +175,9 @@ func (r *RunItem) Turn() Turn {
 	return NewTurn(cmp.Or(r.Payer, r.Access.OrganizerID), r.TaskID, r.UserID, r.TeamID())
 }
 
+// Name returns the name of the run for people: its title, its label or its tag. It returns "" for a run without any.
+func (r *RunItem) Name() string { return cmp.Or(r.Access.Title, r.Label, r.RunTag) }
+
 // TeamID identifies the run's team in a queue: by its registration or, without one, by the user.
 func (r *RunItem) TeamID() string { return cmp.Or(r.Access.RegistrationID, r.UserID) }
 

@@ -72,7 +72,7 @@ func (r *RunItem) TodoUnserved() *Todo {
 
 func (r *RunItem) todo(kind TodoKind, since *Instant) *Todo {
 	return &Todo{ID: r.ID, Kind: kind, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, RegistrationID: r.Access.RegistrationID,
-		DatasetID: r.DatasetID, RunID: r.ID, Run: cmp.Or(r.Access.Title, r.Label, r.RunTag), Team: r.Team, Since: *cmp.Or(since, &r.UpdatedAt)}
+		DatasetID: r.DatasetID, RunID: r.ID, Run: r.Name(), Team: r.Team, Since: *cmp.Or(since, &r.UpdatedAt)}
 }
 
 // todo adds the record to the organizer's to-do list.

@@ -14,7 +14,7 @@ import (
 // member of the team of the run, and the team can restore it. The caller calls Continue with the key of the entry after the commit.
 func (d Deleter) DeleteRun(ctx context.Context, tx *records.Tx, r *record.RunItem, by string, byTeam bool) (*record.DeletionItem, error) {
 	path := "/v1/runs/" + r.ID
-	entry := record.NewDeletion(d.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), by, byTeam)
+	entry := record.NewDeletion(d.Now(), record.RunInTrash, r.ID, path, r.Name(), r.Scope(), by, byTeam)
 	tx.Create(record.NewAudit(d.Now(), r.Scope(), by, record.RunDeleted, path, r.Audited(), nil))
 	if err := d.unlink(ctx, tx, r); err != nil {
 		return nil, err

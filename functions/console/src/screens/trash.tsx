@@ -4,12 +4,18 @@ import { remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { personOf } from "../known_names";
 import { go, type Screen } from "../route";
+import { nameOf } from "../ui/run_state";
 import { Action, Heading, Listed, Tag } from "../ui/show";
 import { When } from "../ui/time";
 
+/** called returns the name of a deleted resource. A run without a title has the name that the other screens gave it. */
+function called(d: Schemas["Deletion"]): string {
+  if (d.kind === "run") return nameOf({ title: d.name, id: d.resourceId });
+  return d.name || `A ${d.kind} without a title`;
+}
+
 export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
-  const called = (d: Schemas["Deletion"]): string => d.name || `The ${d.kind} ${d.resourceId.slice(-6)}`;
   const all = useList("/v1/deletions", { query: { ...(taskId && { "filter[taskId]": [taskId] }) } });
   const restore = (d: Schemas["Deletion"]): Promise<void> =>
     done(

@@ -2,11 +2,12 @@
 
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import { useRef } from "preact/hooks";
-import useSWR, { mutate, type SWRConfiguration, type SWRResponse } from "swr";
+import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import { get, post, type Schemas } from "./api";
 import type { paths } from "./api_types";
 import type { Problem } from "./problem";
+import { refresh } from "./refresh";
 import { session, useSession } from "./session";
 import { say } from "./ui/status";
 
@@ -29,8 +30,18 @@ const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T
 /** read gets a resource once, independent of the life of a screen. */
 export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);
 
-/** refresh reads everything on the screen again, after a change. */
-export const refresh = (): Promise<unknown> => mutate(() => true);
+type Page<P extends GetPath> = { data: Item<P>[]; links: { next?: string } } | undefined;
+
+/** readAll gets all pages of a list. */
+export async function readAll<P extends GetPath>(path: P, params: Params<P>): Promise<Item<P>[]> {
+  let page = await get<Page<P>>(path, params);
+  const all = page?.data ?? [];
+  while (page?.links.next) {
+    page = await get<Page<P>>(page.links.next, {});
+    all.push(...(page?.data ?? []));
+  }
+  return all;
+}
 
 /** done waits for a change, reads everything again, and shows the message said with a button for undo. */
 export async function done(change: Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<void> {
@@ -104,15 +115,14 @@ export function useList<P extends GetPath>(
   config?: SWRConfiguration,
 ): Listing<Item<P>> {
   useSession();
-  type Page = { data: Item<P>[]; links: { next?: string } } | undefined;
-  const at = (index: number, previous: Page | null): unknown[] | null => {
+  const at = (index: number, previous: Page<P> | null): unknown[] | null => {
     if (!path || (index > 0 && !previous?.links.next)) return null;
     return [session()?.token !== undefined, "list", path, params, index === 0 ? "" : previous!.links.next];
   };
-  const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
-    next ? get<Page>(next, {}) : get<Page>(path!, params);
+  const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page<P>> =>
+    next ? get<Page<P>>(next, {}) : get<Page<P>>(path!, params);
   const options = { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false };
-  const pages = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>, options);
+  const pages = useSWRInfinite<Page<P>, Problem>(at, load as (key: unknown[]) => Promise<Page<P>>, options);
   const { data, error, size, setSize, isValidating, mutate: again } = pages;
   // refresh does not reach lists of SWR. This key makes refresh read the list again.
   useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true), {

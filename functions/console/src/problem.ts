@@ -18,6 +18,9 @@ export class Problem extends Error {
   }
 }
 
+/** gone reports whether a resource was deleted or withheld. */
+export const gone = (error: Problem | undefined): boolean => [403, 404, 410].includes(error?.document.status ?? 0);
+
 export const toProblem = (error: unknown): Problem =>
   error instanceof Problem
     ? error

@@ -1,8 +1,8 @@
 // An invitation: its organizer, task or team and the terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
 import { client, ok, post, type Schemas } from "../api";
-import { refresh } from "../data";
 import { type Problem, toProblem } from "../problem";
+import { refresh } from "../refresh";
 import { go } from "../route";
 import { useSession } from "../session";
 import { withNewTerms } from "../terms";

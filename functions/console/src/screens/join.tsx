@@ -1,7 +1,7 @@
 // Taking part in a task: the registration of a new team.
 import { post } from "../api";
-import { refresh } from "../data";
 import { useMail } from "../mail";
+import { refresh } from "../refresh";
 import { registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";

@@ -1,6 +1,6 @@
 // The form of a new organizer, the first step to a task.
 import { post } from "../api";
-import { refresh } from "../data";
+import { refresh } from "../refresh";
 import { go } from "../route";
 import { useSession } from "../session";
 import { Text } from "../ui/fields";

@@ -1,6 +1,6 @@
 // The form of a new task. It asks only for the name; the editor of the task follows.
 import { post } from "../api";
-import { refresh } from "../data";
+import { refresh } from "../refresh";
 import { useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { useSession } from "../session";

@@ -1,6 +1,7 @@
 // The terms of a task that a team has not accepted yet.
 import { patch, type Schemas } from "../api";
-import { done, refresh } from "../data";
+import { done } from "../data";
+import { refresh } from "../refresh";
 import { withNewTerms } from "../terms";
 import { Form } from "./form";
 import { TermsField } from "./registration_fields";

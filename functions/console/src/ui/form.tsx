@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { change, said } from "../effect_words";
 import { Problem, toProblem } from "../problem";
+import { refusalOf } from "../refresh";
 import { useSession } from "../session";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
@@ -99,7 +100,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
         setRestored(false);
       }
     } catch (error) {
-      setProblem(toProblem(error));
+      setProblem(refusalOf(error));
     }
     setBusy(false);
   };

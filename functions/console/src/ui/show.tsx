@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Listing, Loading } from "../data";
 import { inWords, memberOf } from "../member_names";
-import { type Problem, toProblem } from "../problem";
+import { gone, type Problem } from "../problem";
+import { refusalOf } from "../refresh";
 
 /** Heading is the h1 of a screen. It names the tab, and gets the focus after the screen has changed. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
@@ -67,9 +68,6 @@ export function Loaded<T>({
     );
   return <Busy />;
 }
-
-/** gone reports whether a resource was deleted or withheld. */
-export const gone = (error: Problem | undefined): boolean => [403, 404, 410].includes(error?.document.status ?? 0);
 
 /** Busy is the placeholder for data that is being read. */
 export const Busy = () => (
@@ -235,7 +233,7 @@ export function Action({ run, children, plain, label, ask }: Acts) {
     try {
       await what();
     } catch (error) {
-      setFailed(toProblem(error));
+      setFailed(refusalOf(error));
     }
     setBusy(false);
   };

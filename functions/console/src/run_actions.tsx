@@ -1,9 +1,13 @@
 // The actions of a team on its own run.
 import { useState } from "preact/hooks";
 import { patch, remove, restore, type Schemas } from "./api";
-import { done, refresh, useGet } from "./data";
+import { done, useGet } from "./data";
+import { hasClosed } from "./quota_words";
+import { refresh } from "./refresh";
 import { registrationIn, useMe } from "./roles";
+import { keptBecause } from "./run_rules";
 import { resume } from "./submission";
+import { authorsOf } from "./teams";
 import { FileField } from "./ui/file_field";
 import { ended, nameOf } from "./ui/run_state";
 import { Action } from "./ui/show";
@@ -16,14 +20,21 @@ const ofRun = "/v1/runs/{runId}";
 export function RunActions({
   of: r,
   dataset,
+  organizer,
+  published,
   deleted,
 }: {
   of: Run;
   dataset: Schemas["Dataset"] | undefined;
+  organizer: boolean;
+  published: boolean | undefined;
+  /** deleted leaves the page of the run, which also says why the run cannot be deleted. */
   deleted?: () => void;
 }) {
-  const finalRuns = r.state === "completed" ? (dataset?.finalRuns ?? 0) : 0;
-  const left = useFinalsLeft(r, finalRuns);
+  const most = dataset?.finalRuns ?? 0;
+  const { left, closed } = useFinals(r, most);
+  const finalRuns = r.state === "completed" && (organizer || !closed) ? most : 0;
+  const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
   const act = (change: object, said: string, undo?: object): Promise<void> =>
     done(set(change), said, undo && (() => set(undo)));
@@ -57,7 +68,8 @@ export function RunActions({
           {mark}
         </Action>
       )}
-      {ended(r) && (
+      {ended(r) && kept && deleted && <span class="small quiet">{kept}</span>}
+      {ended(r) && kept === "" && (
         <Action plain label={`Delete ${name}`} run={drop}>
           Delete
         </Action>
@@ -67,10 +79,10 @@ export function RunActions({
 }
 
 /**
- * useFinalsLeft returns the number of further runs on the dataset that the reader's team can mark as final, or
- * undefined while the number is unknown.
+ * useFinals returns the number of further runs on the dataset that the reader's team can mark as final, or undefined
+ * while the number is unknown, and whether the dataset has closed for the team.
  */
-function useFinalsLeft(r: Run, most: number): number | undefined {
+function useFinals(r: Run, most: number): { left: number | undefined; closed: boolean } {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
   const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
@@ -79,14 +91,16 @@ function useFinalsLeft(r: Run, most: number): number | undefined {
   const runs = useGet(team ? "/v1/runs" : null, {
     query: {
       "filter[datasetId]": [r.datasetId],
-      "filter[userId]": team?.members ?? [],
+      "filter[userId]": team ? authorsOf(team) : [],
       limit: 200,
       fields: ["final", "team"],
     },
   }).data;
-  return runs && !runs.links.next
-    ? Math.max(0, most - runs.data.filter(o => o.final && o.team === r.team).length)
-    : undefined;
+  const marked = runs?.data.filter(o => o.final && o.team === r.team).length ?? 0;
+  return {
+    left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,
+    closed: team?.quota?.datasets?.some(q => q.datasetId === r.datasetId && hasClosed(q)) ?? false,
+  };
 }
 
 /** Resume asks for the file of a run again whose upload was interrupted. */

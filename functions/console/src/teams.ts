@@ -1,21 +1,20 @@
 // The teams of tasks, read once for a question to organizers.
-import { get, type Schemas } from "./api";
-import { type Answer, read } from "./data";
+import type { Schemas } from "./api";
+import { readAll } from "./data";
 
 type Registration = Schemas["Registration"];
-type Page = Answer<"/v1/tasks/{taskId}/registrations"> | undefined;
-
 /** teamsIn returns all registrations for a task in a state. */
-export async function teamsIn(taskId: string, state: Registration["state"]): Promise<Registration[]> {
-  const query = { "filter[state]": [state], limit: 200 };
-  let page: Page = await read("/v1/tasks/{taskId}/registrations", { path: { taskId }, query });
-  const all = page?.data ?? [];
-  while (page?.links.next) {
-    page = await get<Page>(page.links.next, {});
-    all.push(...(page?.data ?? []));
-  }
-  return all;
-}
+export const teamsIn = (taskId: string, state: Registration["state"]): Promise<Registration[]> =>
+  readAll("/v1/tasks/{taskId}/registrations", { path: { taskId }, query: { "filter[state]": [state], limit: 200 } });
+
+const most = 50; // users that a filter takes
+
+/**
+ * authorsOf returns the ids of the users who may have submitted the runs of a team: its members, and then those who left
+ * it. Their runs still belong to the team.
+ */
+export const authorsOf = (r: Pick<Registration, "members" | "formerIds">): string[] =>
+  [...new Set([...r.members, ...(r.formerIds ?? [])])].slice(0, most);
 
 /** rejectedTeams returns the names of the teams that the organizers rejected, by the id of the task. */
 export async function rejectedTeams(taskIds: string[]): Promise<Map<string, Set<string>>> {

@@ -51,8 +51,10 @@ type Registration struct {
 	Meta
 	TaskID string `json:"taskId"`
 	RegistrationDraft
-	Members []string  `json:"members" doc:"ids of the users who are the team, in the order of joining; userId is its owner"`
-	Named   []*Person `json:"people,omitempty" doc:"who the members are, of several; to organizers with addresses"`
+	Members []string `json:"members" doc:"ids of the users who are the team, in the order of joining; userId is its owner"`
+	// FormerIDs lists users who left the team. Their lists can have records that they submitted for the team.
+	FormerIDs []string  `json:"formerIds,omitempty" doc:"ids of users who left the team; the runs that they submitted for it still belong to the team"`
+	Named     []*Person `json:"people,omitempty" doc:"who the members are, of several; to organizers with addresses"`
 
 	TermsAcceptedAt *Instant `json:"termsAcceptedAt,omitempty" doc:"when the team accepted acceptedTerms"`
 
@@ -67,8 +69,6 @@ type Registration struct {
 type RegistrationItem struct {
 	Registration
 	OrganizerID string `json:"organizerId"`
-	// FormerIDs lists users who left the team. Their lists can have records that they submitted for the team.
-	FormerIDs []string `json:"formerIds,omitempty"`
 	// InvitationEpoch grows when a member is removed or the team's owner changes. Invitations of earlier epochs do not work.
 	InvitationEpoch int64        `json:"invitationEpoch,omitempty"`
 	PendingWork     *PendingWork `json:"pendingWork,omitempty"`

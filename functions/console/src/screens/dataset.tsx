@@ -2,13 +2,14 @@
 // and the others are folded.
 import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
-import { done, refresh, useGet, useNewest } from "../data";
+import { done, useGet, useNewest } from "../data";
 import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
 import { toProblem } from "../problem";
+import { refresh } from "../refresh";
 import { go, type Screen } from "../route";
 import { begin } from "../run_formats";
 import { truthState } from "../stage";
-import { Delete } from "../ui/delete";
+import { DeleteDataset } from "../ui/delete";
 import { Choice, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
@@ -87,15 +88,7 @@ const OfTask = (props: Props) => (
         </p>
         {props.of && <State of={props.of} />}
         <Editor {...props} />
-        {props.of && (
-          <Delete
-            kind="dataset"
-            id={props.of.id}
-            taskId={task.id}
-            name={props.of.name}
-            then={`/tasks/${task.id}/edit`}
-          />
-        )}
+        {props.of && <DeleteDataset of={props.of} />}
       </ForOrganizers>
     )}
   </TaskFrame>

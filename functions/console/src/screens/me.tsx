@@ -1,8 +1,10 @@
 // The account of the reader: memberships, access tokens, notifications, and the deletion of the account.
 
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
+import useSWR from "swr";
 import { patch, post, remove, type Schemas } from "../api";
-import { done, type Listing, useGet, useList } from "../data";
+import { done, type Listing, read, useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import { useMail } from "../mail";
 import type { Me } from "../roles";
@@ -11,7 +13,7 @@ import { signOut, useSession } from "../session";
 import { DeleteAccount } from "../ui/delete";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
 import { Form } from "../ui/form";
-import { Action, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
+import { Action, Busy, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { When } from "../ui/time";
 import type { Values } from "../ui/values";
@@ -40,14 +42,47 @@ export default function MeScreen(_: Screen) {
           <h2>E-mails</h2>
           <Choices address={u.email} />
           <h2>Leave</h2>
-          <DeleteAccount
-            title="Delete my account"
-            run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
-            about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name."
-          />
+          <Leave of={u} />
         </>
       )}
     </Loaded>
+  );
+}
+
+/** useOwnedAlone returns the organizers whose only owner the user is. */
+function useOwnedAlone(u: Me): Schemas["Organizer"][] | undefined {
+  const owned = u.memberships.filter(m => m.role === "owner").map(m => m.organizerId);
+  const { data } = useSWR(["owned", owned], () =>
+    Promise.all(owned.map(organizerId => read("/v1/organizers/{organizerId}", { path: { organizerId } }))),
+  );
+  return data?.filter(o => o.owners?.length === 1);
+}
+
+/** Leave deletes the account, unless an organizer would have no owner then. */
+function Leave({ of: u }: { of: Me }) {
+  const alone = useOwnedAlone(u);
+  if (!alone) return <Busy />;
+  if (alone.length > 0)
+    return (
+      <p>
+        Your account cannot be deleted while you are the only owner of{" "}
+        {alone.map((o, i) => (
+          <Fragment key={o.id}>
+            {i > 0 && ", "}
+            <a href={`#/organizers/${o.id}`}>
+              <bdi>{o.name}</bdi>
+            </a>
+          </Fragment>
+        ))}
+        . Make another member an owner first, or delete the organizer.
+      </p>
+    );
+  return (
+    <DeleteAccount
+      title="Delete my account"
+      run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
+      about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name."
+    />
   );
 }
 

@@ -53,7 +53,7 @@ export default function OrganizerScreen({ params }: Screen) {
           {member && (
             <>
               <h2>Members</h2>
-              <Members ids={ids} owner={owner} me={me!.id} />
+              <Members ids={ids} owners={o.owners ?? []} owner={owner} me={me!.id} />
             </>
           )}
           {owner && (
@@ -83,6 +83,7 @@ function Edit({
   changed: () => Promise<Organizer | undefined>;
 }) {
   const { newest, latest } = useNewest(o, changed);
+  const tasks = useList("/v1/tasks", { query: { "filter[organizerId]": [o.id] } }).items;
   const drop = (): Promise<unknown> =>
     done(
       remove(path, ids).then(() => go("/desk")),
@@ -99,18 +100,23 @@ function Edit({
       >
         {f => <OrganizerFields f={f} />}
       </Form>
-      {owner && (
+      {owner && tasks?.length === 0 && (
         <p class="actions">
-          <Action plain run={drop} ask="That is possible while it has no task, and cannot be undone.">
+          <Action plain run={drop} ask="That cannot be undone.">
             Delete the organizer
           </Action>
         </p>
+      )}
+      {owner && Boolean(tasks?.length) && (
+        <p class="small quiet">An organizer with tasks cannot be deleted. Delete its tasks first.</p>
       )}
     </>
   );
 }
 
-function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: boolean; me: string }) {
+type OfMembers = { ids: { organizerId: string }; owners: string[]; owner: boolean; me: string };
+
+function Members({ ids, owners, owner, me }: OfMembers) {
   const all = useList(`${path}/members`, { path: ids });
   // A merge patch replaces the whole list of owners.
   const set = async (userId: string, to: boolean): Promise<void> => {
@@ -131,6 +137,7 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
     );
     if (userId === me) go("/desk");
   };
+  const only = (userId: string): boolean => owners.length === 1 && owners[0] === userId;
   const called = (m: { name?: string; email?: string; id: string }): string => personOf(m);
   return (
     <Listed of={all} empty={<p>None.</p>}>
@@ -144,7 +151,10 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
               </span>
             )}
           </span>
-          {owner && (
+          {(owner || m.id === me) && only(m.id) && (
+            <span class="small quiet">The only owner stays until another member is an owner.</span>
+          )}
+          {owner && !only(m.id) && (
             <Action
               plain
               label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${called(m)}`}
@@ -153,7 +163,7 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
               {m.role === "owner" ? "Make editor" : "Make owner"}
             </Action>
           )}
-          {(owner || m.id === me) && (
+          {(owner || m.id === me) && !only(m.id) && (
             <Action
               plain
               label={m.id === me ? "Leave the organizer" : `Remove ${called(m)}`}

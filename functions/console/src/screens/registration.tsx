@@ -5,6 +5,7 @@ import { done, useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import type { Screen } from "../route";
+import { authorsOf } from "../teams";
 import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { Form } from "../ui/form";
@@ -105,15 +106,15 @@ const One = ({ of: r, ids, changed }: Props) => (
     <h3>Invitations</h3>
     <Invitations to={ids} what="a member" />
     <h3>Exceptions</h3>
-    <Exceptions ids={ids} members={r.members} />
+    <Exceptions ids={ids} authors={authorsOf(r)} />
   </>
 );
 
-function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: string }; members: string[] }) {
+function Exceptions({ ids, authors }: { ids: { taskId: string; registrationId: string }; authors: string[] }) {
   const all = useList(`${path}/exceptions`, { path: ids });
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
   const runs =
-    useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ??
+    useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": authors, limit: 100 } }).items ??
     [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;

@@ -42,6 +42,7 @@ function One({ of: r }: { of: Run }) {
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const ours = Boolean(me?.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) || r.userId === me?.id;
   const organizer = Boolean(task && organizes(me, task.organizerId));
+  const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;
   return (
     <>
       <p class="small">
@@ -61,7 +62,15 @@ function One({ of: r }: { of: Run }) {
       <Waiting of={r} dataset={dataset} />
       {r.notice && !waitsFor(r, dataset) && <p class="notice">{r.notice}</p>}
       <p class="actions">
-        {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
+        {(ours || organizer) && (
+          <RunActions
+            of={r}
+            dataset={dataset}
+            organizer={organizer}
+            published={review?.published}
+            deleted={() => go(`/tasks/${r.taskId}/runs`)}
+          />
+        )}
         {r.state === "failed" && ours && (
           <a class="button" href={`#/tasks/${r.taskId}/submit`}>
             Submit again
@@ -88,7 +97,7 @@ function One({ of: r }: { of: Run }) {
           <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>
         )
       )}
-      {ours && ended(r) && <Review runId={r.id} />}
+      {review && <Reviewed of={review} />}
       {(r.logTail || (!ended(r) && r.state === "running")) && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
       {r.files.some(f => f.name) && (
@@ -140,10 +149,9 @@ function Waiting({ of: r, dataset }: { of: Run; dataset: Schemas["Dataset"] | un
   );
 }
 
-/** Review shows the review of the organizers to the team. */
-function Review({ runId }: { runId: string }) {
-  const { data: v } = useGet("/v1/runs/{runId}/review", { path: { runId } });
-  if (!v?.reviewedAt) return null;
+/** Reviewed shows the review of the organizers to the team. */
+function Reviewed({ of: v }: { of: Schemas["Review"] }) {
+  if (!v.reviewedAt) return null;
   const found = Object.entries(flags)
     .filter(([name]) => v[name as keyof typeof flags])
     .map(([, said]) => said);

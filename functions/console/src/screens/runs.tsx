@@ -6,10 +6,12 @@ import { read, useGet, useList } from "../data";
 import { clauseOf } from "../faults";
 import { waitsFor } from "../queue_words";
 import { chunks } from "../review_changes";
-import { type Me, useMe } from "../roles";
+import { type Me, organizes, useMe } from "../roles";
 import type { Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
+import { publishedBy } from "../run_rules";
 import { useSession } from "../session";
+import { authorsOf } from "../teams";
 import { ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
@@ -39,21 +41,16 @@ const OfAll = () => <Of me={useMe()} />;
 function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   const { signedIn } = useSession();
   const teams = me?.registrations.filter(r => !taskId || r.taskId === taskId) ?? [];
-  const members = useMembers(teams);
-  if (me && members) return <List me={me} members={members} taskId={taskId} />;
+  const authors = useAuthors(teams);
+  if (me && authors) return <List me={me} authors={authors} taskId={taskId} />;
   return signedIn ? <Busy /> : <SignIn />;
 }
 
-/** useMembers returns the ids of all members of the teams. A run of one member belongs to the whole team. */
-function useMembers(teams: Me["registrations"]): string[] | undefined {
+/** useAuthors returns the ids of all who may have submitted runs of the teams. A run of one member belongs to the whole team. */
+function useAuthors(teams: Me["registrations"]): string[] | undefined {
   const { data } = useSWR(["members", teams.map(t => t.registrationId)], () =>
     Promise.all(
-      teams.map(t =>
-        read("/v1/tasks/{taskId}/registrations/{registrationId}", { path: t }).then(
-          r => r.members,
-          () => [],
-        ),
-      ),
+      teams.map(t => read("/v1/tasks/{taskId}/registrations/{registrationId}", { path: t }).then(authorsOf, () => [])),
     ),
   );
   return data && [...new Set(data.flat())];
@@ -63,8 +60,8 @@ function useMembers(teams: Me["registrations"]): string[] | undefined {
 export const whileRunning = (pages?: { data: Run[] }[]): number =>
   pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
 
-function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: string }) {
-  const users = [...new Set([me.id, ...members])].slice(0, 50);
+function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: string }) {
+  const users = [...new Set([me.id, ...authors])].slice(0, 50);
   const all = useList(
     "/v1/runs",
     { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } },
@@ -121,7 +118,8 @@ function Some({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
 
 function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] | undefined; oneTask: boolean }) {
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
-  const task = useGet(oneTask ? null : "/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
+  const me = useMe();
   const fault = r.diagnostics.find(d => d.severity === "error");
   return (
     <li>
@@ -141,7 +139,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         )}
         <br />
         <span class="small quiet">
-          {task && (
+          {task && !oneTask && (
             <>
               <bdi>{task.name}</bdi> ·{" "}
             </>
@@ -158,7 +156,12 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         {r.notice && !waitsFor(r, dataset) && <p class="small">{r.notice}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>
-      <RunActions of={r} dataset={dataset} />
+      <RunActions
+        of={r}
+        dataset={dataset}
+        organizer={task !== undefined && organizes(me, task.organizerId)}
+        published={publishedBy(r, score)}
+      />
     </li>
   );
 }

@@ -2,6 +2,7 @@
 import { patch, type Schemas } from "../api";
 import { read } from "../data";
 import { count } from "../plural";
+import { authorsOf } from "../teams";
 import { Action } from "./show";
 import { say } from "./status";
 
@@ -62,7 +63,7 @@ export const otherwise = (now: Pick<Registration, "team" | "state">): string =>
 /** lostBy returns what organizers are asked before they reject a team that takes part. */
 async function lostBy(r: Registration): Promise<string> {
   const runs = await read("/v1/runs", {
-    query: { "filter[taskId]": [r.taskId], "filter[userId]": r.members.slice(0, 50), limit: 200 },
+    query: { "filter[taskId]": [r.taskId], "filter[userId]": authorsOf(r), limit: 200 },
   });
   const own = runs?.data.filter(o => o.team === r.team) ?? [];
   const more = runs?.links.next ? "at least " : "";

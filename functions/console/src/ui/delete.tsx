@@ -1,8 +1,8 @@
 // Deleting users, tasks and datasets. The deletion of a user cannot be undone. To delete a task with the submissions of
 // others, the reader must type its name.
 import { useState } from "preact/hooks";
-import { remove, restore } from "../api";
-import { done } from "../data";
+import { remove, restore, type Schemas } from "../api";
+import { done, useList } from "../data";
 import { type Problem, toProblem } from "../problem";
 import { go } from "../route";
 import { Text } from "./fields";
@@ -28,6 +28,20 @@ export const DeleteAccount = ({ title, about, run }: { title: string; about: str
     </Form>
   </details>
 );
+
+/** DeleteDataset deletes a dataset, unless runs use it. */
+export function DeleteDataset({ of: d }: { of: Schemas["Dataset"] }) {
+  const runs = useList("/v1/runs", { query: { "filter[datasetId]": [d.id], limit: 1 } }).items;
+  if (!runs) return null;
+  if (runs.length > 0)
+    return (
+      <p class="small quiet">
+        Runs use the dataset, so it cannot be deleted. Delete its{" "}
+        <a href={`#/tasks/${d.taskId}/desk?dataset=${d.id}`}>runs</a> first.
+      </p>
+    );
+  return <Delete kind="dataset" id={d.id} taskId={d.taskId} name={d.name} then={`/tasks/${d.taskId}/edit`} />;
+}
 
 type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
 

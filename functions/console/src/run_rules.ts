@@ -1,0 +1,20 @@
+// What a team can still do with its own run.
+import type { Schemas } from "./api";
+
+type Run = Pick<Schemas["Run"], "state">;
+
+/** Standing says of a run whether its review is published, unless that is unknown, and whether its final choice is over. */
+export type Standing = { published: boolean | undefined; finalsClosed: boolean };
+
+/** publishedBy returns whether the review of a run is published, as far as the evaluation that its team sees says so. */
+export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "audience"> | undefined): boolean | undefined {
+  if (e) return e.audience === "everyone" || e.audience === "registrants";
+  return r.state === "completed" ? undefined : false;
+}
+
+/** keptBecause returns why a team cannot delete its run. It is empty if the team can, and undefined if that is unknown. */
+export function keptBecause({ published, finalsClosed }: Standing): string | undefined {
+  if (finalsClosed) return "The dataset takes final runs and has closed, so only the organizers can delete the run.";
+  if (published) return "The review of the run is published, so only the organizers can delete the run.";
+  return published === undefined ? undefined : "";
+}

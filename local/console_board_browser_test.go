@@ -39,7 +39,7 @@ func TestConsole_DownloadsAllPagesOfALeaderboard(t *testing.T) {
 	t.Parallel()
 	p, task := useShared(t).organizedTask(t, 1)
 	p.Fill("Select this one", "true")
-	p.Press("Unblind and publish 1")
+	p.Press("Unblind and publish 1 run")
 	p.Press("Yes, go on")
 	p.Sees("1 run is published.")
 	p.Visit(task + "/leaderboard?view=public")

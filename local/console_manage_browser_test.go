@@ -34,7 +34,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p, task := useShared(t).organizedTask(t, 3)
 	p.Sees("Entry 2")
 	for press, said := range map[string]string{
-		"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published.",
+		"Mark 3 runs as seen": "3 runs are marked as seen.", "Unblind and publish 3 runs": "3 runs are published.",
 	} {
 		p.Fill("Select all 3", "true")
 		p.Press(press)
@@ -70,12 +70,12 @@ func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	p.Sees("Select all 52")
 	p.Await(`document.querySelectorAll(".rows strong.number").length === 52`)
 	p.Fill("Select all 52", "true")
-	p.Sees("Withdraw")
+	p.Sees("Unpublish 52 runs")
 	p.Fill("State of the runs", "failed")
 	p.Sees("No run is here.")
 	p.Fill("State of the runs", "completed")
 	p.Sees("Select all 5")
-	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent === "Withdraw")`) {
+	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent.startsWith("Unpublish"))`) {
 		t.Error("what was ticked before is still chosen")
 	}
 }

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { read, useList } from "../data";
+import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
 import { publishable } from "../publishing_question";
@@ -12,7 +13,7 @@ import { conclude } from "../reviews";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
-import { stageOf } from "../stage";
+import { useStages } from "../task_stages";
 import { rejectedTeams } from "../teams";
 import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
@@ -68,8 +69,8 @@ function Of({ me, query }: { me: Me; query: URLSearchParams }) {
   const at = me.memberships.find(m => m.organizerId === query.get("organizer")) ?? me.memberships[0];
   const todos = useTodos(me.memberships);
   const waiting = (organizerId: string): string => {
-    const count = todos.get(organizerId) ?? 0;
-    return count === 0 ? "" : ` (${count}${count === most ? "+" : ""})`;
+    const open = todos.get(organizerId) ?? 0;
+    return open === 0 ? "" : ` (${open}${open === most ? "+" : ""})`;
   };
   const elsewhere = me.memberships.filter(m => m !== at && waiting(m.organizerId));
   return (
@@ -112,7 +113,7 @@ function Of({ me, query }: { me: Me; query: URLSearchParams }) {
   );
 }
 
-const stages = { open: "open", upcoming: "not open yet", past: "closed" };
+const names = { open: "open", upcoming: "not open yet", past: "closed" };
 
 /** Tasks shows the tasks of an organizer, each with its state and links for its organizers. */
 export function Tasks({ organizerId, member }: { organizerId: string; member: boolean }) {
@@ -121,6 +122,11 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
     return t.visibility === "private" ? "/edit" : "/desk";
   };
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": [organizerId] } });
+  const staged = useStages(all.items ?? []);
+  const stateOf = (t: Schemas["Task"]): string => {
+    if (t.visibility === "private") return "not published";
+    return staged ? names[staged(t).stage] : "…";
+  };
   return (
     <Listed
       of={all}
@@ -132,9 +138,7 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
             <a href={`#/tasks/${t.id}${screenOf(t)}`}>
               <bdi>{t.name}</bdi>
             </a>{" "}
-            <Tag kind={t.visibility === "private" ? "warm" : "good"}>
-              {t.visibility === "private" ? "not published" : stages[stageOf(t.submissions)]}
-            </Tag>
+            <Tag kind={t.visibility === "private" ? "warm" : "good"}>{stateOf(t)}</Tag>
           </span>
           {member && (
             <>
@@ -220,8 +224,9 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
     const { failed, undo } = await conclude(ts as { runId: string; datasetId: string }[], change, true).finally(
       settled,
     );
-    const count = ts.length - failed.length;
-    if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
+    const changed = ts.length - failed.length;
+    if (changed > 0)
+      say(`${count(changed, "run")} ${changed === 1 ? "is" : "are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Problem(failed[0].problem!);
   };
   const standing = useStanding(all.items ?? []);
@@ -246,21 +251,21 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
             {teams.length > 0 && (
               <>
                 <Action plain run={() => settle(teams, "accepted")}>
-                  Accept {teams.length}
+                  Accept {count(teams.length, "team")}
                 </Action>
                 <Action plain run={() => settle(teams, "rejected")}>
-                  Reject {teams.length}
+                  Reject {count(teams.length, "team")}
                 </Action>
               </>
             )}
             {standing && published.length > 0 && (
               <Action plain ask={() => question(completed)} run={() => act(published, publish, "published")}>
-                Unblind and publish {published.length}
+                Unblind and publish {count(published.length, "run")}
               </Action>
             )}
             {runs.length > 0 && (
               <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>
-                Mark {runs.length} as seen
+                Mark {count(runs.length, "run")} as seen
               </Action>
             )}
           </p>

@@ -4,11 +4,13 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { hidden } from "../board_reason";
-import { refresh, useGet, useList } from "../data";
+import { useGet, useList } from "../data";
 import { personOf } from "../known_names";
+import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
 import { publishable, untilClose } from "../publishing_question";
+import { refresh } from "../refresh";
 import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
@@ -65,10 +67,10 @@ export default function TaskDesk({ params, query }: Screen) {
 
 type Run = Schemas["Run"];
 const states = { completed: "Completed", failed: "Failed", all: "All" };
-const bulk: [said: string, change: Schemas["ReviewChange"], became: string][] = [
+const bulk: [verb: string, change: Schemas["ReviewChange"], became: string][] = [
   ["Unblind", { blinded: false }, "unblinded"],
-  ["Withdraw", { published: false }, "withdrawn"],
-  ["Blind", { blinded: true, published: false }, "blinded"],
+  ["Unpublish", { published: false }, "no longer published"],
+  ["Blind and unpublish", { blinded: true, published: false }, "blinded"],
 ];
 const seenBy = { everyone: "published", registrants: "published", owners: "not published", organizers: "blinded" };
 
@@ -103,12 +105,12 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
       of.map(runId => ({ runId, datasetId: d.id })),
       change,
     );
-    const count = of.length - failed.length;
+    const changed = of.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();
     say(
-      `${count} ${count === 1 ? "run is" : "runs are"} ${became}.${change.published && withheld ? ` ${untilClose}` : ""}`,
+      `${count(changed, "run")} ${changed === 1 ? "is" : "are"} ${became}.${change.published && withheld ? ` ${untilClose}` : ""}`,
       () => undo().then(refresh),
     );
   };
@@ -137,7 +139,6 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
               {publishable(candidates).length > 0 && rejected && (
                 <Action
                   plain
-                  label={`Unblind and publish: ${publishable(candidates).length}`}
                   ask={() => question(candidates)}
                   run={() =>
                     act(
@@ -147,13 +148,13 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
                     )
                   }
                 >
-                  Unblind and publish
+                  Unblind and publish {count(publishable(candidates).length, "run")}
                 </Action>
               )}
               {chosen.length > 0 &&
-                bulk.map(([said, change, became]) => (
-                  <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, became)}>
-                    {said}
+                bulk.map(([verb, change, became]) => (
+                  <Action key={verb} plain run={() => act(change, became)}>
+                    {verb} {count(chosen.length, "run")}
                   </Action>
                 ))}
             </p>
@@ -237,7 +238,9 @@ function Teams({ taskId }: { taskId: string }) {
     <>
       {waiting.length > 1 && (
         <p class="actions">
-          <Action run={() => decide(waiting, "accepted", all.reload)}>Accept all {waiting.length} that wait</Action>
+          <Action run={() => decide(waiting, "accepted", all.reload)}>
+            Accept all {waiting.length} teams that wait
+          </Action>
         </p>
       )}
       <Listed

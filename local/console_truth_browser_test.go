@@ -172,7 +172,7 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Visit("/desk")
 	p.Sees("team rejected")
 	p.Fill("Select all 2", "true")
-	p.Press("Unblind and publish 1")
+	p.Press("Unblind and publish 1 run")
 	p.Sees("Unblind and publish 1 run of 1 team, none marked as final?")
 	p.Sees("Everyone who sees the task will see the scores of 1 run. Left out: 1 run")
 	p.Press("Yes, go on")
@@ -186,20 +186,6 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Sees("the members of 1 team; this server sends no e-mail")
 	p.Press("Announce, with these effects")
 	p.Sees("Announced.")
-}
-
-// TestConsole_ForgetsADeletedTask deletes a task in which a team takes part. Its page must disappear, although it was read before.
-func TestConsole_ForgetsADeletedTask(t *testing.T) {
-	t.Parallel()
-	s := useShared(t)
-	task, _, _ := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1"))
-	p.Sees("Lakes")
-	s.call(t, s.token(t, "owner"), http.MethodDelete, task, nil, nil)
-	browsertest.Evaluate[any](p.Page, `setInterval(() => dispatchEvent(new Event("focus")), 200)`) // reads again, at most every five seconds
-	p.Sees("There is nothing here, or nothing that you may see.")
-	p.Visit("/?show=mine")
-	p.Sees("Choose a task under Open")
 }
 
 // TestConsole_OffersEMailsWhereTheyAreSent invites on a server without e-mail, and on one that says that it sends e-mails.

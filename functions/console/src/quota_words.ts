@@ -5,29 +5,66 @@ import { count } from "./plural";
 type Quota = Schemas["DatasetQuota"];
 type Instant = string | undefined;
 
-/** leftOf returns how many runs can be submitted now. The instant is the time of the next one. */
-export function leftOf(q: Pick<Quota, "left" | "nextAt">): { said: string; next: Instant } {
+/**
+ * sharedOf returns how many runs a team can submit to all datasets together, if the datasets cannot use up what is left
+ * for each of them.
+ */
+export function sharedOf({ left, datasets = [] }: Schemas["Quota"]): number | undefined {
+  const open = datasets.filter(q => q.open && q.left !== undefined);
+  const sum = open.reduce((n, q) => n + q.left!, 0);
+  return left !== undefined && sum > left ? left : undefined;
+}
+
+/**
+ * leftOf returns how many runs can be submitted now. The instant is the time of the next one. shared is what the dataset
+ * shares with others, from sharedOf.
+ */
+export function leftOf(q: Pick<Quota, "left" | "nextAt">, shared?: number): { said: string; next: Instant } {
   if (q.left === undefined) return { said: "no limit", next: undefined };
-  return { said: q.left === 0 ? "no run is left" : `${count(q.left, "run")} left`, next: q.nextAt };
+  if (q.left === 0) return { said: "no run is left", next: q.nextAt };
+  const said =
+    shared === undefined
+      ? `${count(q.left, "run")} left`
+      : `up to ${q.left} of the ${count(shared, "run")} left for all datasets together`;
+  return { said, next: q.nextAt };
 }
 
 /** limitsOf returns the limits of a quota. It is empty without limits. */
 export const limitsOf = (q: { perDay?: number; total?: number }): string =>
   [q.perDay && `${q.perDay} in 24 hours`, q.total && `${q.total} in all`].filter(Boolean).join(", ");
 
-const reasons: Record<NonNullable<Quota["closedReason"]>, string> = {
-  registration: "takes runs of accepted teams only",
-  early: "opens",
-  late: "closed",
-  truth: "takes no runs yet: the organizers have not stored a ground truth without errors",
-  deletion: "takes no runs: it is being deleted",
-};
+type Reason = NonNullable<Quota["closedReason"]>;
+
+const passed = (at: Instant, now: number): boolean => at !== undefined && Date.parse(at) <= now;
+
+/** hasClosed reports whether the dataset takes no more runs of the team, even if the organizers accept the team. */
+export const hasClosed = (q: Quota, now = Date.now()): boolean =>
+  q.closedReason === "late" || (!q.open && passed(q.closesAt, now));
+
+/** reasonOf returns why the dataset takes no runs. For a team that is not accepted, the window of the dataset counts first. */
+function reasonOf(q: Quota, now: number): Reason {
+  if (hasClosed(q, now)) return "late";
+  if (q.closedReason === "registration" && q.opensAt && !passed(q.opensAt, now)) return "early";
+  return q.closedReason ?? "late";
+}
+
+const until = (said: string, at: Instant): { said: string; at: Instant } => ({ said: at ? `${said} until` : said, at });
 
 /** windowOf returns whether a dataset takes runs of the team. The instant is its opening or close, if it matters. */
-export function windowOf(q: Quota): { said: string; at: Instant } {
-  if (q.open) return q.closesAt ? { said: "takes runs until", at: q.closesAt } : { said: "takes runs", at: undefined };
-  const reason = q.closedReason ?? "late";
-  return { said: reasons[reason], at: { early: q.opensAt, late: q.closesAt }[reason as string] };
+export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instant } {
+  if (q.open) return until("takes runs", q.closesAt);
+  switch (reasonOf(q, now)) {
+    case "registration":
+      return until("takes runs of accepted teams", q.closesAt);
+    case "early":
+      return { said: "opens", at: q.opensAt };
+    case "late":
+      return { said: "closed", at: q.closesAt };
+    case "truth":
+      return { said: "takes no runs yet: the organizers have not stored a ground truth without errors", at: undefined };
+    case "deletion":
+      return { said: "takes no runs: it is being deleted", at: undefined };
+  }
 }
 
 /** takes reports whether the team can submit a run to the dataset now. */

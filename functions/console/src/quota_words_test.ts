@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blindedNote, leftOf, limitsOf, takes, windowOf } from "./quota_words";
+import { blindedNote, hasClosed, leftOf, limitsOf, sharedOf, takes, windowOf } from "./quota_words";
 
 const quota = { datasetId: "d", startsBlinded: false, open: true };
 const at = "2026-12-01T00:00:00.000Z";
@@ -13,12 +13,40 @@ test("what is left is the number that binds, with the instant of the next run", 
   assert.equal(limitsOf({}), "");
 });
 
+test("datasets that share a limit do not each promise all of it", () => {
+  const of = (left: number | undefined, open = true) => ({ ...quota, left, open });
+  const shared = sharedOf({ left: 5, perDay: 5, datasets: [of(5), of(2)] });
+  assert.equal(shared, 5);
+  assert.equal(leftOf(of(5), shared).said, "up to 5 of the 5 runs left for all datasets together");
+  assert.equal(leftOf(of(2), shared).said, "up to 2 of the 5 runs left for all datasets together");
+  assert.equal(leftOf(of(0), shared).said, "no run is left");
+  assert.equal(sharedOf({ left: 5, perDay: 5, datasets: [of(3), of(2)] }), undefined);
+  assert.equal(sharedOf({ left: 5, perDay: 5, datasets: [of(5), of(5, false)] }), undefined);
+  assert.equal(sharedOf({ datasets: [of(2), of(2)] }), undefined);
+});
+
 test("a dataset says whether and until when it takes runs", () => {
   assert.deepEqual(windowOf(quota), { said: "takes runs", at: undefined });
   assert.deepEqual(windowOf({ ...quota, closesAt: at }), { said: "takes runs until", at });
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "late", closesAt: at }), { said: "closed", at });
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "early", opensAt: at }), { said: "opens", at });
   assert.equal(windowOf({ ...quota, open: false, closedReason: "truth", closesAt: at }).at, undefined);
+});
+
+test("a team that is not accepted is told of the window of a dataset", () => {
+  const [before, after] = ["2026-11-30T00:00:00.000Z", "2026-12-02T00:00:00.000Z"];
+  const pending = { ...quota, open: false, closedReason: "registration" as const };
+  const now = Date.parse(at);
+  assert.deepEqual(windowOf(pending, now), { said: "takes runs of accepted teams", at: undefined });
+  assert.deepEqual(windowOf({ ...pending, closesAt: after }, now), {
+    said: "takes runs of accepted teams until",
+    at: after,
+  });
+  assert.deepEqual(windowOf({ ...pending, closesAt: before }, now), { said: "closed", at: before });
+  assert.deepEqual(windowOf({ ...pending, opensAt: after }, now), { said: "opens", at: after });
+  assert.equal(hasClosed({ ...pending, closesAt: at }, now), true);
+  assert.equal(hasClosed({ ...pending, closesAt: after }, now), false);
+  assert.equal(hasClosed({ ...quota, closesAt: before }, now), false);
 });
 
 test("a file is asked for only where a run can be submitted", () => {

@@ -17,6 +17,10 @@ export const isAdmin = (me: Me | undefined): boolean => me?.roles.includes("admi
 export const organizes = (me: Me | undefined, organizerId: string): boolean =>
   isAdmin(me) || Boolean(me?.memberships.some(m => m.organizerId === organizerId));
 
+/** deletedTask returns the deleted task with the id, if the reader took part in it and it can be restored. */
+export const deletedTask = (me: Me, taskId: string): NonNullable<Me["deletedTasks"]>[number] | undefined =>
+  me.deletedTasks?.find(d => d.taskId === taskId);
+
 /** registrationIn returns the reader's registration for the task. */
 export const registrationIn = (me: Me | undefined, taskId: string): Me["registrations"][number] | undefined =>
   me?.registrations.find(r => r.taskId === taskId);

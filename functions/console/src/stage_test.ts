@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Schemas } from "./api";
-import { registers, stageOf, submissionTypes, truthState } from "./stage";
+import { registers, stagedOf, stageOf, submissionTypes, truthState } from "./stage";
 
 const noon = "2026-05-01T12:00:00Z";
 const now = Date.parse(noon);
@@ -19,6 +19,24 @@ test("a window opens at its first instant and ends at its last", () => {
 });
 
 const task = (t: object): Schemas["Task"] => t as Schemas["Task"];
+
+test("a task is open while one of its datasets is", () => {
+  const past = { submissions: { closesAt: before } };
+  const named = (name: string, submissions?: object) => ({ name, ...(submissions && { submissions }) });
+  const winter = named("Winter", { closesAt: after });
+  const spring = named("Spring", { opensAt: after, closesAt: "2026-06-01T00:00:00Z" });
+  assert.deepEqual(stagedOf(past, [named("Summer")], now), { stage: "past", by: [] });
+  assert.deepEqual(stagedOf({}, [winter], now), { stage: "open", by: [] });
+  assert.deepEqual(stagedOf(past, [named("Summer"), winter, spring], now), {
+    stage: "open",
+    by: [{ name: "Winter", window: { opensAt: undefined, closesAt: after } }],
+  });
+  assert.equal(stagedOf(past, [spring], now).stage, "upcoming");
+  assert.equal(
+    stagedOf({ submissions: { opensAt: after } }, [named("Summer", { opensAt: before })], now).stage,
+    "open",
+  );
+});
 
 test("teams register unless the registration is closed or outside of its window", () => {
   assert.equal(registers(task({})), true);

@@ -2,10 +2,11 @@
 import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { refresh, useGet, useList } from "../data";
+import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem } from "../problem";
-import { blindedNote, leftOf, takes } from "../quota_words";
+import { blindedNote, hasClosed, leftOf, sharedOf, takes } from "../quota_words";
+import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
 import { sampleOf } from "../run_formats";
@@ -36,61 +37,75 @@ export default function Submit({ params, query }: Screen) {
   );
 }
 
-const unaccepted = {
-  pending: "Your team can submit once the organizers have accepted it.",
-  rejected: "The organizers rejected your team: it does not take part, and cannot submit.",
-};
+/** waits says why a team that is not accepted cannot submit. */
+function waits({ state, quota }: Registration): string {
+  if (state === "rejected") return "The organizers rejected your team: it does not take part, and cannot submit.";
+  const datasets = quota?.datasets ?? [];
+  return datasets.length > 0 && datasets.every(q => hasClosed(q))
+    ? "The organizers have not accepted your team, and every dataset of the task has closed: your team cannot submit."
+    : "Your team can submit once the organizers have accepted it.";
+}
+
+/** Unaccepted says to a team that is not accepted what it could submit to, if the organizers accept it. */
+const Unaccepted = ({ of: r, all }: { of: Registration; all: Listing<Dataset> }) => (
+  <>
+    <p class="empty">{waits(r)}</p>
+    {r.state === "pending" && <Datasets of={all.items ?? []} quota={r.quota} />}
+  </>
+);
 
 function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams; baseline: boolean }) {
   const mine = registrationIn(me, task.id);
   const ids = { taskId: task.id, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(
-    mine && !baseline ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null,
-    { path: ids },
-    { refreshInterval: 60_000 },
-  );
-  if (!baseline && mine?.state !== "accepted") {
-    return (
-      <p class="empty">
-        {mine ? (
-          unaccepted[mine.state as keyof typeof unaccepted]
-        ) : (
-          <>
-            Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a>
-          </>
-        )}
-        {organizes(me, task.organizerId) && (
-          <>
-            {" "}
-            As an organizer, you can <a href={`#/tasks/${task.id}/submit?baseline=1`}>submit a baseline</a>.
-          </>
-        )}
-      </p>
-    );
-  }
-  return baseline || !mine ? (
-    <Forms task={task} query={query} baseline={baseline} quota={undefined} />
-  ) : (
-    <Loaded of={team}>
-      {r => (
-        <>
-          <ChangedTerms task={task} of={r} />
-          {!asksForTerms({ task, of: r }) && <Forms task={task} query={query} baseline={baseline} quota={r.quota} />}
-        </>
+  const team = useGet(mine && !baseline ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path: ids });
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
+  if (baseline) return <Forms task={task} query={query} datasets={datasets} baseline quota={undefined} />;
+  return (
+    <>
+      {organizes(me, task.organizerId) && mine?.state !== "accepted" && (
+        <p class="notice">
+          As an organizer, you can <a href={`#/tasks/${task.id}/submit?baseline=1`}>submit a baseline</a>.
+        </p>
       )}
-    </Loaded>
+      {mine ? (
+        <Loaded of={team}>
+          {r =>
+            r.state === "accepted" ? (
+              <>
+                <ChangedTerms task={task} of={r} />
+                {!asksForTerms({ task, of: r }) && (
+                  <Forms task={task} query={query} datasets={datasets} baseline={false} quota={r.quota} />
+                )}
+              </>
+            ) : (
+              <Unaccepted of={r} all={datasets} />
+            )
+          }
+        </Loaded>
+      ) : (
+        <p class="empty">
+          Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a>
+        </p>
+      )}
+    </>
   );
 }
 
 type Quota = Schemas["Quota"];
+type Registration = Schemas["Registration"];
 
-type OfForm = { task: Schemas["Task"]; query: URLSearchParams; baseline: boolean; quota: Quota | undefined };
+type OfForm = {
+  task: Schemas["Task"];
+  query: URLSearchParams;
+  datasets: Listing<Dataset>;
+  baseline: boolean;
+  quota: Quota | undefined;
+};
 
 /** Forms has a form for each type of submissions that the task takes. Baselines have no quota. */
-function Forms({ task, query, baseline, quota }: OfForm) {
+function Forms({ task, query, datasets, baseline, quota }: OfForm) {
   const types = submissionTypes(task);
   const type = (query.get("type") ?? types[0]) as Type;
-  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
   return (
     <>
       {types.length > 1 && (
@@ -113,26 +128,17 @@ type Sending = { name: string; doing: string; share: number };
 type OfEntry = { task: Schemas["Task"]; type: Type; all: Dataset[]; quota: Quota | undefined; baseline: boolean };
 
 function Entry({ task, type, all, quota, baseline }: OfEntry) {
-  const quotaOf = (d: Dataset): Schemas["DatasetQuota"] | undefined => quota?.datasets?.find(q => q.datasetId === d.id);
+  const quotaOf = (d: Dataset): Schemas["DatasetQuota"] | undefined => quotaIn(quota, d);
   const datasets = all.filter(d => takes(quotaOf(d)));
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
   const [earlier, setEarlier] = useState<{ made: Schemas["Submission"]; values: Values }>();
   const stop = useRef<AbortController>();
-  const conditions = (
-    <ul>
-      {all.map(d => (
-        <li key={d.id}>
-          <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quotaOf(d)} />
-        </li>
-      ))}
-    </ul>
-  );
   if (datasets.length === 0)
     return (
       <>
         <p class="empty">You can submit to no dataset of the task now.</p>
-        {conditions}
+        <Datasets of={all} quota={quota} />
         {quota && <Together of={quota} />}
       </>
     );
@@ -187,7 +193,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                     <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
                   </legend>
                   <p class="small">
-                    <Conditions of={d} quota={quotaOf(d)} />
+                    <Conditions of={d} quota={quota} />
                   </p>
                   {datasets.includes(d) && (
                     <RunFile
@@ -205,7 +211,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
             </div>
           )}
-          {type !== "upload" && conditions}
+          {type !== "upload" && <Datasets of={all} quota={quota} />}
           {type === "image" && (
             <Text
               f={f}
@@ -302,27 +308,44 @@ const Runs = ({ of: s }: { of: Schemas["Submission"] }) => (
 function leftAfter(quota: Quota | undefined, all: Dataset[]): string {
   const said = (quota?.datasets ?? [])
     .filter(q => q.left !== undefined)
-    .map(q => `${all.find(d => d.id === q.datasetId)?.name ?? "The dataset"}: ${leftOf(q).said}.`);
+    .map(q => `${all.find(d => d.id === q.datasetId)?.name ?? "The dataset"}: ${leftOf(q, sharedOf(quota!)).said}.`);
   return said.length > 0 ? ` ${said.join(" ")}` : "";
 }
 
-/** Conditions says whether and until when a dataset takes runs, and when their scores are shown. */
-const Conditions = ({ of: d, quota: q }: { of: Dataset; quota: Schemas["DatasetQuota"] | undefined }) => (
-  <>
-    {q && (
-      <>
-        This dataset <Window of={q} />
-        {q.open && (
-          <>
-            : <Left of={q} />
-          </>
-        )}
-        .{" "}
-      </>
-    )}
-    {blindedNote(d)}
-  </>
+const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
+  quota?.datasets?.find(q => q.datasetId === d.id);
+
+/** Datasets shows the conditions of each dataset. */
+const Datasets = ({ of: all, quota }: { of: Dataset[]; quota: Quota | undefined }) => (
+  <ul>
+    {all.map(d => (
+      <li key={d.id}>
+        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quota} />
+      </li>
+    ))}
+  </ul>
 );
+
+/** Conditions says whether and until when a dataset takes runs, and when their scores are shown. */
+function Conditions({ of: d, quota }: { of: Dataset; quota: Quota | undefined }) {
+  const q = quotaIn(quota, d);
+  return (
+    <>
+      {q && (
+        <>
+          This dataset <Window of={q} />
+          {q.open && (
+            <>
+              : <Left of={q} within={quota!} />
+            </>
+          )}
+          .{" "}
+        </>
+      )}
+      {blindedNote(d)}
+    </>
+  );
+}
 
 type OfFile = {
   of: Dataset;

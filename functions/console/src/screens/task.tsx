@@ -7,6 +7,7 @@ import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
 import { registers, stageOf, submissionTypes } from "../stage";
+import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
@@ -35,10 +36,11 @@ function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   const s = task.submissions;
   const r = task.registration;
+  const past = useStages([task])?.(task).stage === "past";
   return (
     <>
       <Organizer id={task.organizerId} />
-      <Next task={task} me={me} />
+      <Next task={task} me={me} past={past} />
       {task.description && <Markdown source={task.description} />}
       {task.website && (
         <p>
@@ -77,7 +79,7 @@ function Overview({ task, me }: OfTask) {
             "No deadline"
           )}
         </dd>
-        <dt>{stageOf(s) === "past" ? "Teams could submit" : "Teams may submit"}</dt>
+        <dt>{past ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>
           {submissionTypes(task)
             .map(t => types[t])
@@ -106,7 +108,7 @@ const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
     .join("");
 
 /** Next shows the next step of the reader in the task. */
-function Next({ task, me }: OfTask) {
+function Next({ task, me, past }: OfTask & { past: boolean }) {
   const mine = registrationIn(me, task.id);
   if (mine?.state === "accepted")
     return (
@@ -133,9 +135,7 @@ function Next({ task, me }: OfTask) {
     ) : null;
   return registers(task) ? (
     <>
-      {stageOf(task.submissions) === "past" && (
-        <p class="notice">The task has closed for submissions. A team that registers now cannot submit.</p>
-      )}
+      {past && <p class="notice">The task has closed for submissions. A team that registers now cannot submit.</p>}
       <p class="actions">
         <a class="button" href={`#/tasks/${task.id}/join`}>
           Take part
@@ -233,7 +233,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
       {d.description && <Markdown source={d.description} top={4} />}
       {(d.submissions?.opensAt || d.submissions?.closesAt) && (
         <p class="small">
-          Takes runs{" "}
+          {stageOf(d.submissions) === "past" ? "Took" : "Takes"} runs{" "}
           {d.submissions.opensAt && (
             <>
               from <Deadline at={d.submissions.opensAt} />{" "}

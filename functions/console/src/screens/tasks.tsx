@@ -3,12 +3,14 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
+import { gone } from "../problem";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
-import { type Stage, stageOf } from "../stage";
+import { type Stage, type Staged, stagedOf } from "../stage";
+import { useStages } from "../task_stages";
 import { stateKinds } from "../ui/decide";
-import { Busy, gone, Heading, Items, Tag } from "../ui/show";
+import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
@@ -73,13 +75,14 @@ function All({ stage, name }: { stage: Stage; name: string }) {
     if (all.more) return `None of the newest tasks is ${stage}. Show more to look further back.`;
     return name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`;
   };
-  const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
+  const stages = useStages(all.items ?? []);
+  const tasks = { ...all, items: stages && all.items?.filter(t => stages(t).stage === stage) };
   return (
     <Items of={tasks} empty={<p>{none()}</p>}>
       {items => (
         <Cards>
           {items.map(t => (
-            <Card key={t.id} task={t} />
+            <Card key={t.id} task={t} staged={stages!(t)} />
           ))}
         </Cards>
       )}
@@ -93,10 +96,17 @@ const Cards = ({ children }: { children: ComponentChildren }) => <ul class="card
 function Mine({ me }: { me: Me }) {
   const [count, setCount] = useState(24);
   const teams = me.registrations.filter(r => r.state !== "rejected");
+  const deleted = me.deletedTasks ?? [];
   const rejected = me.registrations.filter(r => r.state === "rejected");
   return (
     <>
       <h2>You take part</h2>
+      {deleted.map(d => (
+        <p class="notice" key={d.taskId}>
+          The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>, in which <bdi>{d.team}</bdi> was registered.
+          For 30 days they can restore it.
+        </p>
+      ))}
       {teams.length === 0 ? (
         <p class="empty">
           Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link
@@ -154,12 +164,13 @@ function Mine({ me }: { me: Me }) {
 
 function Organized({ ids }: { ids: string[] }) {
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": ids } });
+  const stages = useStages(all.items ?? []);
   return (
     <Items of={all} empty={<p>Your organizer has no task yet.</p>}>
       {items => (
         <Cards>
           {items.map(t => (
-            <Card key={t.id} task={t} organized />
+            <Card key={t.id} task={t} staged={stages?.(t) ?? stagedOf(t, [])} organized />
           ))}
         </Cards>
       )}
@@ -169,17 +180,9 @@ function Organized({ ids }: { ids: string[] }) {
 
 function Registered({ of }: { of: Me["registrations"][number] }) {
   const { data, error } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
-  if (gone(error) && of.state === "accepted")
-    return (
-      <li class="card">
-        <h3>A deleted task</h3>
-        <p>
-          <bdi>{of.team}</bdi> took part. The organizers have deleted the task; for 30 days they can restore it.
-        </p>
-      </li>
-    );
+  const stages = useStages(data ? [data] : []);
   return data && !gone(error) ? (
-    <Card task={data} registration={of} />
+    <Card task={data} staged={stages?.(data) ?? stagedOf(data, [])} registration={of} />
   ) : (
     <li class="card">
       <h3>
@@ -202,18 +205,47 @@ const Standing = ({ of: r }: { of: Me["registrations"][number] }) => (
   </Tag>
 );
 
+/** Dates shows until when a task takes submissions: by its own window, or by those of datasets that decide its stage. */
+function Dates({ of: s, task }: { of: Staged; task: Task }) {
+  const words = { open: "Submissions until", upcoming: "Opens", past: "Closed" };
+  const dated = s.by.length > 0 ? s.by : [{ name: "", window: task.submissions ?? {} }];
+  return (
+    <>
+      {dated.map(({ name, window }) => {
+        const at = s.stage === "upcoming" ? window.opensAt : window.closesAt;
+        return (
+          <p class="small quiet" key={name}>
+            {name && (
+              <>
+                <bdi>{name}</bdi>:{" "}
+              </>
+            )}
+            {at ? (
+              <>
+                {words[s.stage]} <Deadline at={at} />
+              </>
+            ) : (
+              "No deadline"
+            )}
+          </p>
+        );
+      })}
+    </>
+  );
+}
+
 function Card({
   task,
+  staged,
   registration,
   organized,
 }: {
   task: Task;
+  staged: Staged;
   registration?: Me["registrations"][number];
   organized?: boolean;
 }) {
-  const stage = stageOf(task.submissions);
   const Name = registration || organized ? "h3" : "h2"; // Mine has its own h2 headings.
-  const next = stage === "upcoming" ? task.submissions?.opensAt : task.submissions?.closesAt;
   return (
     <li class="card">
       <Name>
@@ -227,15 +259,7 @@ function Card({
         {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
         {registration && <Standing of={registration} />}
       </p>
-      <p class="small quiet">
-        {next ? (
-          <>
-            {{ open: "Submissions until", upcoming: "Opens", past: "Closed" }[stage]} <Deadline at={next} />
-          </>
-        ) : (
-          "No deadline"
-        )}
-      </p>
+      <Dates of={staged} task={task} />
       <p class="small">
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard

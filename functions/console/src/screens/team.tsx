@@ -1,10 +1,10 @@
 // The reader's team in a task: its data, members and invitations.
-import { useEffect } from "preact/hooks";
 import { patch, remove, type Schemas } from "../api";
-import { done, refresh, useGet, useNewest } from "../data";
+import { done, useGet, useList, useNewest } from "../data";
 import { personOf } from "../known_names";
 import { type Me, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
+import { authorsOf } from "../teams";
 import { ChangedTerms } from "../ui/changed_terms";
 import { stateKinds } from "../ui/decide";
 import { Form } from "../ui/form";
@@ -12,7 +12,7 @@ import { Invitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { TeamFields } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
-import { type OfTask, TaskFrame } from "../ui/task_nav";
+import { Ask, type OfTask, TaskFrame } from "../ui/task_nav";
 import { mergePatch, type Values } from "../ui/values";
 
 type Registration = Schemas["Registration"];
@@ -29,7 +29,7 @@ export default function Team({ params }: Screen) {
               You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a>
             </p>
           );
-        return <Mine {...of} registrationId={mine.registrationId} known={mine.state} />;
+        return <Mine {...of} registrationId={mine.registrationId} />;
       }}
     </TaskFrame>
   );
@@ -48,16 +48,9 @@ const fields = (r: Registration): Values => ({
   contact: r.contact,
 });
 
-function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
+function Mine({ task, me, registrationId }: OfTask & { registrationId: string }) {
   const ids = { taskId: task.id, registrationId };
-  const registration = useGet(
-    path,
-    { path: ids },
-    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 60_000) },
-  );
-  useEffect(() => {
-    if (registration.data && registration.data.state !== known) void refresh(); // The rights of the team have changed.
-  }, [registration.data?.state]);
+  const registration = useGet(path, { path: ids });
   const { newest, latest } = useNewest(registration.data, () => registration.mutate());
   const change = (body: object, said: string): Promise<void> => done(patch(path, ids, body, newest.current), said);
   const withdraw = async (): Promise<void> => {
@@ -87,7 +80,10 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
               <>
                 <h3>Invitations</h3>
                 {task.registration?.mode === "closed" ? (
-                  <p>In this task only the organizers invite to teams. Ask them for a link for your new member.</p>
+                  <p>
+                    In this task only the organizers invite to teams.{" "}
+                    <Ask task={task}>For a link for a new member, ask the organizers</Ask>
+                  </p>
                 ) : (
                   <Invitations to={ids} what="a member" />
                 )}
@@ -105,24 +101,38 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
               </Form>
             ) : (
               <p>
-                {out
-                  ? "Ask the organizers, if that is a mistake."
-                  : "The owner of the team changes its name and what it says of itself."}
+                {out ? (
+                  <Ask task={task}>If that is a mistake, ask the organizers</Ask>
+                ) : (
+                  "The owner of the team changes its name and what it says of itself."
+                )}
               </p>
             )}
-            {owner && (
-              <details>
-                <summary>Withdraw from the task</summary>
-                <p>Your team leaves the task. That is possible while it has submitted nothing.</p>
-                <Action plain run={withdraw}>
-                  Withdraw the team
-                </Action>
-              </details>
-            )}
+            {owner && <Withdraw of={r} run={withdraw} />}
           </>
         );
       }}
     </Loaded>
+  );
+}
+
+/** Withdraw withdraws a team that has submitted nothing. */
+function Withdraw({ of: r, run }: { of: Registration; run: () => Promise<void> }) {
+  const { items } = useList("/v1/tasks/{taskId}/submissions", {
+    path: { taskId: r.taskId },
+    query: { "filter[userId]": authorsOf(r), limit: 200 },
+  });
+  if (!items) return null;
+  if (items.some(s => s.team === r.team))
+    return <p class="small quiet">Your team has submitted to the task, so it cannot withdraw.</p>;
+  return (
+    <details>
+      <summary>Withdraw from the task</summary>
+      <p>Your team leaves the task.</p>
+      <Action plain run={run}>
+        Withdraw the team
+      </Action>
+    </details>
   );
 }
 

@@ -1,14 +1,14 @@
 // The rest of a team's quotas, for each dataset.
 import type { Schemas } from "../api";
 import { useList } from "../data";
-import { leftOf, limitsOf, windowOf } from "../quota_words";
+import { leftOf, limitsOf, sharedOf, windowOf } from "../quota_words";
 import { Deadline, When } from "./time";
 
 type Quota = Schemas["Quota"];
 
-/** Left shows how many runs can be submitted now, and when the next one can. */
-export function Left({ of: q }: { of: Schemas["DatasetQuota"] }) {
-  const { said, next } = leftOf(q);
+/** Left shows how many runs can be submitted to a dataset now, and when the next one can. */
+export function Left({ of: q, within }: { of: Schemas["DatasetQuota"]; within: Quota }) {
+  const { said, next } = leftOf(q, sharedOf(within));
   const limits = limitsOf(q);
   return (
     <>
@@ -55,7 +55,7 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
               <bdi>{name}</bdi>{" "}
               {q.open ? (
                 <>
-                  <Window of={q} />: <Left of={q} />
+                  <Window of={q} />: <Left of={q} within={quota} />
                 </>
               ) : (
                 <Window of={q} />

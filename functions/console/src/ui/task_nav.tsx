@@ -2,13 +2,22 @@
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
+import { quotaInstants, windowsOf } from "../instants";
+import { refresh } from "../refresh";
 import { isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
+import { useSession } from "../session";
+import { useInstants } from "./clock";
+import { useDecisions } from "./decisions";
+import { MissingTask } from "./missing_task";
 import { Heading } from "./show";
 import { Visible } from "./visible";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
-/** TaskFrame shows a screen of a task once the task is read. */
+/**
+ * TaskFrame shows a screen of a task once the task is read. While the screen is open, it follows what becomes of the task
+ * and of the reader's team, and reads everything again when a window opens or closes.
+ */
 export function TaskFrame({
   taskId,
   title,
@@ -20,8 +29,12 @@ export function TaskFrame({
   at: string;
   children: (of: OfTask) => ComponentChildren;
 }) {
-  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } });
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }, { refreshInterval: 60_000 });
   const me = useMe();
+  const { signedIn } = useSession();
+  const team = useDecisions(registrationIn(me, taskId));
+  useInstants([...windowsOf(task.data ? [task.data] : []), ...quotaInstants(team?.quota)], refresh);
+  if (signedIn && task.error?.document.status === 404) return <MissingTask taskId={taskId} of={task} />;
   return (
     <Visible of={task} title="Task">
       {t => (
@@ -45,6 +58,22 @@ export function Organizer({ id }: { id: string }) {
     <p class="small quiet">
       by <bdi>{data?.name ?? "…"}</bdi>
     </p>
+  );
+}
+
+/** Ask sends the reader to the website of the task or of its organizer. Without one it shows nothing. */
+export function Ask({ task, children }: { task: Schemas["Task"]; children: ComponentChildren }) {
+  const path = { organizerId: task.organizerId };
+  const organizer = useGet("/v1/organizers/{organizerId}", { path }, { revalidateOnFocus: false }).data;
+  const at = task.website || organizer?.website;
+  if (!at) return null;
+  return (
+    <>
+      {children}:{" "}
+      <a href={at} rel="nofollow noopener">
+        {task.website ? "website of the task" : "website of the organizer"}
+      </a>
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
 // Instants for people: in the zone of the reader, with UTC in the tooltip. Deadlines are also shown in AoE (UTC−12),
 // like in calls for papers.
+import { useInstants } from "./clock";
+
 type Format = (at: Date) => string;
 
 /** exact returns a format that shows seconds unless they are 0. It never rounds up: a window does not close earlier than it says. */
@@ -50,15 +52,26 @@ export const When = ({ at }: { at: string }) => (
   </time>
 );
 
+/** useAgo is like ago, and renders again as the distance changes: each minute, and each second of the last two minutes. */
+function useAgo(at: string): string {
+  const now = Date.now();
+  const step = Math.abs(Date.parse(at) - now) < 120_000 ? 1000 : 60_000;
+  useInstants([new Date(Math.floor(now / step + 1) * step).toISOString()]);
+  return ago(at, now);
+}
+
 /** Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. */
-export const Deadline = ({ at }: { at: string }) => (
-  <time dateTime={at} title={universal(at)}>
-    {withZone(new Date(at))}{" "}
-    <span class="quiet">
-      ({anywhere(new Date(at))} AoE, {ago(at)})
-    </span>
-  </time>
-);
+export function Deadline({ at }: { at: string }) {
+  const distance = useAgo(at);
+  return (
+    <time dateTime={at} title={universal(at)}>
+      {withZone(new Date(at))}{" "}
+      <span class="quiet">
+        ({anywhere(new Date(at))} AoE, {distance})
+      </span>
+    </time>
+  );
+}
 
 /**
  * toLocal and fromLocal convert an instant to the value of a date and time input in the reader's zone, and back. The

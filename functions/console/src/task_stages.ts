@@ -1,0 +1,38 @@
+// The stages of tasks with their datasets, which may take submissions longer than the task.
+import useSWR from "swr";
+import type { Schemas } from "./api";
+import { readAll } from "./data";
+import { windowsOf } from "./instants";
+import { chunks } from "./review_changes";
+import { type Staged, stagedOf, stageOf } from "./stage";
+import { useInstants } from "./ui/clock";
+
+type Task = Schemas["Task"];
+
+const most = 50; // tasks that a filter takes
+
+/**
+ * useStages returns the stage of each task, and renders again when it changes. It reads the datasets of tasks whose own
+ * windows are not open. Until they are read, it returns undefined.
+ */
+export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
+  const ids = tasks.filter(t => stageOf(t.submissions) !== "open").map(t => t.id);
+  const { data, error } = useSWR(
+    ids.length > 0 && ["datasets", ids],
+    async () => {
+      const pages = chunks(ids, most).map(some =>
+        readAll("/v1/datasets", { query: { "filter[taskId]": some, limit: 200 } }),
+      );
+      return (await Promise.all(pages)).flat();
+    },
+    { keepPreviousData: true },
+  );
+  const datasets = data ?? [];
+  useInstants(windowsOf([...tasks, ...datasets]));
+  if (ids.length > 0 && !data && !error) return undefined;
+  return t =>
+    stagedOf(
+      t,
+      datasets.filter(d => d.taskId === t.id),
+    );
+}

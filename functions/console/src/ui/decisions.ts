@@ -1,0 +1,25 @@
+// What organizers decide about the reader's team while a screen of the task is open.
+import { useEffect } from "preact/hooks";
+import type { Schemas } from "../api";
+import { useGet } from "../data";
+import { gone } from "../problem";
+import { refresh } from "../refresh";
+import type { Me } from "../roles";
+
+/**
+ * useDecisions reads the reader's team again each minute, and oftener while its registration is pending. Once the state of
+ * the team is another one, or the reader is no longer in it, it reads the whole screen again.
+ */
+export function useDecisions(mine: Me["registrations"][number] | undefined): Schemas["Registration"] | undefined {
+  const { taskId = "", registrationId = "" } = mine ?? {};
+  const { data, error } = useGet(
+    mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null,
+    { path: { taskId, registrationId } },
+    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 60_000) },
+  );
+  const left = gone(error);
+  useEffect(() => {
+    if (mine && (left || (data && data.state !== mine.state))) void refresh();
+  }, [data?.state, left]);
+  return data;
+}

@@ -1,0 +1,62 @@
+// A task that the reader does not find. Its organizers and the teams that took part are told that it was deleted.
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Schemas } from "../api";
+import { type Loading, useList } from "../data";
+import { personOf } from "../known_names";
+import { deletedTask, registrationIn, useMe } from "../roles";
+import { Busy, Heading, Loaded } from "./show";
+import { Deadline, When } from "./time";
+
+const minute = 60_000;
+
+/** MissingTask says why the task is not shown, to those who may know. It shows the same to others as for no task. */
+export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schemas["Task"]> }) {
+  const me = useMe();
+  const trash = useList("/v1/deletions", { query: { "filter[kind]": ["task"], "filter[taskId]": [taskId] } });
+  useEffect(() => {
+    const timer = setInterval(() => void of.mutate(), minute); // It may be restored.
+    return () => clearInterval(timer);
+  }, []);
+  if (!me || (!trash.items && !trash.error)) return <Busy />;
+  const entry = trash.items?.[0];
+  const deleted = deletedTask(me, taskId);
+  if (entry)
+    return (
+      <Deleted name={entry.name}>
+        This task was deleted <When at={entry.createdAt} />
+        {entry.by && (
+          <>
+            {" "}
+            by <bdi>{personOf(entry.by)}</bdi>
+          </>
+        )}
+        . It can be restored from the <a href={`#/trash?task=${taskId}`}>trash</a> until{" "}
+        <Deadline at={entry.expiresAt} />.
+      </Deleted>
+    );
+  // The registration goes with the task, a moment later.
+  if (deleted || registrationIn(me, taskId)?.state === "accepted")
+    return (
+      <Deleted name={deleted?.taskName}>
+        The organizers have deleted this task, with what teams submitted to it. If they restore it, this page shows it
+        again.
+      </Deleted>
+    );
+  return (
+    <Loaded of={of} title="Task">
+      {() => null}
+    </Loaded>
+  );
+}
+
+const Deleted = ({ name = "A deleted task", children }: { name?: string; children: ComponentChildren }) => (
+  <>
+    <Heading title={name}>
+      <bdi>{name}</bdi>
+    </Heading>
+    <p class="empty" role="status">
+      {children}
+    </p>
+  </>
+);

@@ -89,6 +89,9 @@ func (c *call) requireFormat(kind measure.Kind, format measure.Format, anyNames 
 	names, commands, err := toConvert(files, func(i int) (string, error) {
 		command, err := offline.ForeignValues(c.ctx, kind, format, anyNames, files[i])
 		if _, ok := errors.AsType[*offline.Refused](err); ok {
+			if fault := offline.ForeignShape(format, files[i]); fault != nil {
+				return "", fault
+			}
 			return "", &refusal{fileRefused, fmt.Sprintf("%s has another format or other fields; %s. Heal its values first:\n%s", files[i].Name,
 				expected, err), ""}
 		}

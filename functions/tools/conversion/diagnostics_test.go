@@ -49,8 +49,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 			"f:2 error: the iteration is empty; expected a value",
 			`f:2 error: the docid "a b" has white space, which the formats of TREC cannot hold; replace it by another character`,
 			`f:2 error: the grade "32768" is not a whole number from -32767 to 32767`,
-			"f:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the " +
-				"separator in it",
+			"f:3 error: the record has 3 fields, and the first line has 4; expected as many",
 			`f:4 error: the topic "x\ny" has white space, which the formats of TREC cannot hold; replace it by another character`,
 			"f:6 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it " +
 				"twice",

@@ -95,6 +95,9 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	value := slices.Index(header, c.From.ValueField)
 	inColumns := c.Kind == measure.Probabilities || c.Kind == measure.Multilabel && len(header) > 2
 	if id < 0 || value < 0 && !inColumns {
+		if records.RefuseShape() {
+			return
+		}
 		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField,
 			fields.JoinFirst(header, len(header)))
 		return
@@ -157,6 +160,13 @@ func (c *valueConverter) readJSONL(in *lines.Reader) {
 			c.member(in.Number(), key, raw, &id, &value)
 			return ""
 		})
+		if in.Number() == 1 && (fault != "" || len(id) == 0 || id[0] == '{') {
+			shape := fields.ShapeOf(in.Head(), fields.Expected{Kind: measure.JSONL, Names: []string{c.From.IDField, c.From.ValueField}})
+			if shape.Fault != "" {
+				c.errorf(0, "%s", shape.Fault)
+				return
+			}
+		}
 		switch {
 		case fault != "":
 			c.errorf(in.Number(), "%s", fault)

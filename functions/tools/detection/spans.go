@@ -9,8 +9,9 @@ import (
 	"assay/shared/computation/measure/fields"
 )
 
-// tagged matches a line with a token and its tag, or an empty line between sentences.
-var tagged = regexp.MustCompile(`^(?:\S+\s(?:.*\s)?(O|[BIESLU](?:-\S+)?)\s*|\s*)$`)
+// tagged matches a line with a token and its tag, or an empty line between sentences. The token may be missing: the reader of the file
+// reports it.
+var tagged = regexp.MustCompile(`^(?:\S*\s(?:.*\s)?(O|[BIESLU](?:-\S+)?)\s*|\s*)$`)
 
 // detectSpans guesses the format of a text of spans from its head. kind may be empty. ok is false if the text has no spans.
 func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {

@@ -13,6 +13,7 @@ import (
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/detection"
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/scoring"
 )
 
@@ -62,6 +63,19 @@ func ForeignValues(
 	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quotedPath(file.Name),
 		kind, v.Format.Kind, Quoted(v.Format.IDField), Quoted(v.Format.ValueField),
 		format.Kind, Quoted(format.IDField), Quoted(format.ValueField), quotedPath(unused(file.Name, ".converted", "."+format.Kind))), nil
+}
+
+// ForeignShape returns a Refused for a file of a known shape that assay convert does not read. It returns nil for other files.
+func ForeignShape(format measure.Format, file scoring.File) error {
+	head, err := detection.Head(file)
+	if err != nil {
+		return err
+	}
+	shape := fields.ShapeOf(head, fields.Expected{Kind: format.Kind, Names: []string{format.IDField, format.ValueField}})
+	if shape.Fault == "" || shape.Converts {
+		return nil
+	}
+	return &Refused{[]measure.Diagnostic{{Severity: measure.Error, File: file.Name, Message: shape.Fault}}}
 }
 
 // spanLine is a line of spans.

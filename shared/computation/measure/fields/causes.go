@@ -48,6 +48,12 @@ func IsPrintedTable(line []byte) bool { return len(line) < 100 && printedTable.M
 // IsPrintedHeader reports whether the first line of a file is the first one of a table that pandas printed.
 func IsPrintedHeader(line []byte) bool { return printedHeader.Match(line) }
 
+// conflictMark matches the lines that Git writes around the two sides of a merge conflict.
+var conflictMark = regexp.MustCompile(`^(<{7} .*|={7}|>{7} .*|\|{7}( .*)?)\r?$`)
+
+// conflict is the fault of these lines.
+const conflict = "the line is a mark of a merge conflict in Git, whose two sides stand after another: resolve the conflict"
+
 // IsQuoted reports whether a field stands in double quotes.
 func IsQuoted(field []byte) bool {
 	last := len(field) - 1

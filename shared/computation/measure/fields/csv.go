@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/lines"
+	"assay/shared/language/plural"
 )
 
 // MaxRecord is the maximum size of a record in bytes, also of one in a single line. It bounds the text after a quote that is never closed.
@@ -27,6 +29,7 @@ type Records struct {
 	wanted []string
 	errorf func(line int, format string, args ...any)
 	ended  bool
+	begun  bool     // a record after the header was read
 	fields [][]byte // fields of the last record
 	unseen int      // lines that r does not count, because splitLine read them
 }
@@ -57,21 +60,25 @@ func (r *Records) Header() (line int, header []string) {
 		r.errorf(r.text.line, "the line names the separator of fields for a spreadsheet; delete it, so that the names of the fields come first")
 		return 0, nil
 	}
-	if IsPrintedHeader(first) {
-		r.ended = true
-		r.errorf(r.text.line, PrintedTable)
-		return 0, nil
-	}
 	r.r.Comma = separatorOf(string(first), r.wanted)
 	line, header, fault := r.read()
-	if fault != "" && bytes.HasPrefix(bytes.TrimSpace(r.text.text), []byte{'{'}) {
-		fault = "the line looks like one of JSON lines; expected the names of fields, separated by commas, tabs or semicolons"
-	}
-	if fault != "" {
+	if fault != "" && !r.RefuseShape() {
 		r.ended = true
 		r.errorf(line, "%s", fault)
 	}
 	return line, header
+}
+
+// RefuseShape reports that the file has a known shape that is no csv, and ends the reading. It returns false for other files. Callers ask it
+// if the header lacks wanted names.
+func (r *Records) RefuseShape() bool {
+	found := ShapeOf(r.text.in.Head(), Expected{Kind: measure.CSV, Names: r.wanted})
+	if found.Fault == "" {
+		return false
+	}
+	r.ended = true
+	r.errorf(0, "%s", found.Fault)
+	return true
 }
 
 // separatorLine matches a line before the names of fields that only Excel reads.
@@ -125,10 +132,13 @@ func (r *Records) next() (line int, ok bool) {
 	}
 	line, record, fault := r.read()
 	if fault != "" {
-		r.errorf(line, "%s", fault)
+		if r.begun || !r.RefuseShape() {
+			r.errorf(line, "%s", fault)
+		}
 		return 0, false
 	}
 	r.setFields(record)
+	r.begun = true
 	return line, record != nil
 }
 
@@ -158,6 +168,7 @@ func (r *Records) splitLine() bool {
 	}
 	r.text.skip()
 	r.unseen += r.text.faulty + 1
+	r.begun = true
 	return true
 }
 
@@ -190,23 +201,36 @@ func (r *Records) read() (line int, record []string, fault string) {
 		}
 		return r.text.line, nil, fault
 	}
-	return parse.StartLine + r.unseen, nil, faultOf(parse, r.text.cut)
+	return parse.StartLine + r.unseen, nil, r.faultOf(parse, len(record))
 }
 
-// faultOf describes a fault that encoding/csv found. cut says that the text ended early, because a record is too long.
-func faultOf(err *csv.ParseError, cut bool) string {
+// faultOf describes a fault that encoding/csv found in a record with n fields.
+func (r *Records) faultOf(err *csv.ParseError, n int) string {
+	isMark := conflictMark.Match(r.text.lastLine())
 	switch {
-	case cut:
+	case isMark:
+		r.ended = true
+		return conflict
+	case r.text.cut: // the text ended early, because a record is too long
 		return fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote "+
 			"within it twice", MaxRecord)
 	case errors.Is(err, csv.ErrFieldCount):
-		return "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator " +
-			"in it"
+		return r.countFault(n)
 	case errors.Is(err, csv.ErrBareQuote):
 		return "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
 	default:
 		return "a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice"
 	}
+}
+
+// countFault says that a record has n fields and not as many as the first line.
+func (r *Records) countFault(n int) string {
+	expected := r.r.FieldsPerRecord
+	fault := fmt.Sprintf("the record has %s, and the first line has %d; expected as many", plural.Count(n, "field"), expected)
+	if n > expected {
+		return fault + ", and quotes around a field that has the separator in it"
+	}
+	return fault
 }
 
 // csvText passes the lines of a file to the csv reader. Lines with faults become empty lines, so that line numbers agree. Its text is

@@ -135,6 +135,8 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 		return false, ""
 	case IsPrintedTable(text):
 		return false, PrintedTable
+	case conflictMark.Match(text):
+		return false, conflict
 	case text[0] != '{' && json.Valid(text):
 		hint := ""
 		if text[0] == '[' {
@@ -204,6 +206,8 @@ func jsonHint(text []byte, offset int) string {
 		return "; JSON has no NaN and no Infinity: write a finite number in its place"
 	case bytes.HasPrefix(rest, []byte("None")), bytes.HasPrefix(rest, []byte("True")), bytes.HasPrefix(rest, []byte("False")):
 		return "; JSON has null, true and false: write it with json.dumps"
+	case string(rest) == ",":
+		return "; a comma follows the object: leave it out"
 	case offset >= len(text) && text[len(text)-1] != '}':
 		return "; an object over several lines has to be on one, and a file whose last line is cut short has to be written again"
 	}

@@ -27,6 +27,7 @@ type Reader struct {
 	report  *measure.Report
 	limits  limits
 	keepCR  bool
+	head    []byte // the first whole lines
 
 	// The progress of Next.
 	unpacked io.Reader // nil before the first chunk
@@ -55,6 +56,24 @@ func (r *Reader) AllowLines(length int) {
 
 // KeepCR allows carriage returns within lines, because a quoted field of csv may contain them.
 func (r *Reader) KeepCR() { r.keepCR = true }
+
+// Head returns the FirstLines of the file. It is empty before the first chunk.
+func (r *Reader) Head() []byte { return r.head }
+
+// maxHead is the maximum size of the FirstLines in bytes.
+const maxHead = 4 << 10
+
+// FirstLines returns the first whole lines of a text, of a few KiB together. If the first line is longer, it is cut.
+func FirstLines(text []byte) []byte {
+	if len(text) <= maxHead {
+		return text
+	}
+	text = text[:maxHead]
+	if end := endOfLines(text); end > 0 {
+		return text[:end]
+	}
+	return text
+}
 
 // Scan goes to the next sound line, and reports whether there is one. It returns false at the end of the file, if the report is full, if
 // the rest of the file cannot be read, and if the context is done.
@@ -220,6 +239,9 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	}
 	r.rest = append(r.rest[:0], buffer[end:]...)
 	text := buffer[:end]
+	if r.line == 1 {
+		r.head = bytes.Clone(FirstLines(text))
+	}
 	chunk := Chunk{First: r.line, text: text, memory: buffer, maxLine: int(r.limits.line)}
 	chunk.sound = bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
 	chunk.returns = !r.keepCR && bytes.IndexByte(text, '\r') >= 0

@@ -304,3 +304,22 @@ func TestReader_CountsStepsOfBytesAndLines(t *testing.T) {
 		t.Errorf("reading took %d steps, want %d: %v", got, want, in.Err())
 	}
 }
+
+// TestReader_KeepsItsFirstLines keeps whole lines of a few KiB, also after the first chunk.
+func TestReader_KeepsItsFirstLines(t *testing.T) {
+	long := strings.Repeat("x", 3000) + "\n"
+	for content, want := range map[string]string{
+		"":                 "",
+		"a\nb":             "a\nb",
+		long + long:        long,
+		long[:2000] + long: (long[:2000] + long)[:4096],
+	} {
+		var report measure.Report
+		in := NewReader(t.Context(), "f", strings.NewReader(content), &report)
+		for in.Scan() { //nolint:revive // reads the whole file
+		}
+		if got := string(in.Head()); got != want {
+			t.Errorf("%d bytes of %d: %d wanted", len(got), len(content), len(want))
+		}
+	}
+}

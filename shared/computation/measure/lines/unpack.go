@@ -43,8 +43,14 @@ var foreignTexts = []struct{ begins, fault string }{
 
 const webPage = "the file is a web page (HTML), and not the file itself; a server may have answered with its sign-in page or an error"
 
+// tarMagicAt is the place of the text ustar in a tar archive.
+const tarMagicAt = 257
+
 // foreignText returns the fault of a text that stands in the place of a file, or "".
 func foreignText(head []byte) string {
+	if len(head) > tarMagicAt && bytes.HasPrefix(head[tarMagicAt:], []byte("ustar")) {
+		return "the file is a tar archive, and not the file in it; send the one file itself, as tar -xOf ARCHIVE prints it"
+	}
 	if isBase64(head) {
 		return "the file is in base64, and not the file itself; decode it, as base64 -d does, and encode the content of a request only once"
 	}

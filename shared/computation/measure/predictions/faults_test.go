@@ -9,7 +9,6 @@ import (
 	"testing/iotest"
 
 	"assay/shared/computation/measure"
-	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/measuretest"
 )
 
@@ -47,6 +46,11 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		}},
 		{"two objects in a line", measure.JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
 			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
+		}},
+		{"a comma after an object", measure.JSONL, Labels, rest + `{"id":"b","label":"y"},`, []string{
+			`run:2 error: the line is not a JSON object: invalid character ',' after top-level value, at byte 23; expected one whole object in ` +
+				`each line; a comma follows the object: leave it out`,
 			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
 		}},
 		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
@@ -118,10 +122,13 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 				`"ID" is not "id", because names are compared byte by byte: rename it`,
 			`run:1 error: the first line names no field "label"; it has "ID", "labels", and fields are separated by commas, tabs or semicolons`,
 		}},
-		{"a printed table", measure.CSV, Labels, "   id label\n0   a     x\n1   b     y\n", []string{"run:1 error: " + fields.PrintedTable}},
+		{"a printed table", measure.CSV, Labels, "   id label\n0   a     x\n1   b     y\n", []string{
+			`run error: the file is a table that pandas printed, which leaves rows out and rounds numbers; expected csv with the fields "id" ` +
+				`and "label": write it with to_csv(FILE, index=False)`,
+		}},
 		{"a printed table as jsonl", measure.JSONL, Labels, "   id label\n0   a     x\n", []string{
-			"run:1 error: " + fields.PrintedTable,
-			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
+			`run error: the file is a table that pandas printed, which leaves rows out and rounds numbers; expected JSON lines like ` +
+				`{"id": ..., "label": ...}: write it with to_json(FILE, orient="records", lines=True)`,
 		}},
 		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,
@@ -133,7 +140,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"csv records that are not like the header", measure.CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
-			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it (lines 2, 3 and 7)`,
+			`run:2 error: the record has 1 field, and the first line has 2; expected as many (lines 2 and 7)`,
+			`run:3 error: the record has 3 fields, and the first line has 2; expected as many, and quotes around a field that has the separator in it`,
 			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
 			`run:9 error: "id" is empty; expected a value`,
 			`run:10 error: "label" is empty; expected a value`,
@@ -142,6 +150,13 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
 			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice (lines 3 and 5)`,
 			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
+		}},
+		{"a merge conflict in csv", measure.CSV, Labels, "id,label\na,x\n<<<<<<< HEAD\nb,x\n=======\nb,y\n>>>>>>> other\n", []string{
+			`run:3 error: the line is a mark of a merge conflict in Git, whose two sides stand after another: resolve the conflict`,
+			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
+		}},
+		{"a merge conflict in jsonl", measure.JSONL, Labels, rest + "<<<<<<< HEAD\n=======\n" + `{"id":"b","label":"y"}` + "\n>>>>>>> other\n", []string{
+			`run:2 error: the line is a mark of a merge conflict in Git, whose two sides stand after another: resolve the conflict (lines 2, 3 and 5)`,
 		}},
 		{"csv lines keep their numbers after refused ones", measure.CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{
 			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
@@ -236,24 +251,6 @@ func numbered(n int) string {
 
 // unbracketed ends the fault of an array in the place of one value.
 const unbracketed = "; each id has one value, so write it without brackets"
-
-// TestReadRun_NamesTablesOfPandas names the form of a table on one line, which is no file of JSON lines.
-func TestReadRun_NamesTablesOfPandas(t *testing.T) {
-	for form, text := range map[string]string{
-		"columns": `{"id":{"0":"a","1":"b"},"label":{"0":"x","1":"y"}}`,
-		"split":   `{"columns":["id","label"],"index":[0,1],"data":[["a","x"],["b","y"]]}`,
-		"table":   `{"schema":{"fields":[]},"data":[{"index":0,"id":"a","label":"x"}]}`,
-		"index":   `{"0":{"id":"a","label":"x"},"1":{"id":"b","label":"y"}}`,
-	} {
-		var report measure.Report
-		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"}
-		if _, err := ReadGold(t.Context(), format, Labels, []measure.File{measuretest.File("run", text)}, &report); err != nil {
-			t.Error(err)
-		}
-		measuretest.Expect(t, report.Diagnostics(), "run:1 error: the line is a whole table in the form \""+form+
-			`" of pandas; expected an object for each id; write it with to_json(orient="records", lines=True)`)
-	}
-}
 
 // TestReadArrays_ShowsASpan says what goes into the array of an object, and that spans in CSV are written again.
 func TestReadArrays_ShowsASpan(t *testing.T) {

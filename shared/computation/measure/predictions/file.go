@@ -160,6 +160,10 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	} else {
 		wanted = fieldsOf(f.format)
 	}
+	isMissing := func(name string) bool { return !slices.Contains(header, name) }
+	if slices.ContainsFunc(wanted, isMissing) && records.RefuseShape() {
+		return
+	}
 	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
 	if slices.Contains(columns, -1) {
 		return
@@ -247,20 +251,14 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		text = nil
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
-		switch {
-		case e.line == 1 && fields.IsPrintedHeader(in.Text()):
-			f.errorf(e.line, fields.PrintedTable)
-		case fault != "":
+		if e.line == 1 && (fault != "" || !readable(id, value)) && f.refuseShape(in) {
+			return
+		}
+		if fault != "" {
 			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text(), f.values))
 		}
 		if !found {
 			continue
-		}
-		if e.line == 1 && !readable(id, value) {
-			if fault := pandasForm(in.Text(), fieldsOf(f.format)); fault != "" {
-				f.errorf(e.line, "%s", fault)
-				return
-			}
 		}
 		if len(text) > 0 && text[0] == '"' {
 			e.text, _ = fields.Text(TextField, text, valueKinds[Texts])
@@ -273,6 +271,15 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 			return
 		}
 	}
+}
+
+// refuseShape reports that the file has a known shape that is no JSON lines. It returns false for other files.
+func (f *file) refuseShape(in *lines.Reader) bool {
+	found := fields.ShapeOf(in.Head(), fields.Expected{Kind: measure.JSONL, Names: fieldsOf(f.format), Sample: f.sample()})
+	if found.Fault != "" {
+		f.errorf(0, "%s", found.Fault)
+	}
+	return found.Fault != ""
 }
 
 // readable reports whether the raw values of an object can be an id and its value.

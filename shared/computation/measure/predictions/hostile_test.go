@@ -35,7 +35,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 		{"unknown ids", jsonLabels, "", measuretest.Numbered(`{"id":"`, `!","label":"x"}`+"\n"),
 			`run:9 error: the truth has no id "9!"`},
 		{"one id", csvLabels, header, measuretest.Repeat("1,x\n"), "run:3 error: the id \"1\" was given before, on line 2"},
-		{"faulty records", csvLabels, header, measuretest.Repeat("1\n"), "run:2 error: the record has more or fewer fields"},
+		{"faulty records", csvLabels, header, measuretest.Repeat("1\n"), "run:2 error: the record has 1 field, and the first line has 2"},
 		{"a quote that is never closed", csvLabels, header + "1,x\n\"2,x\n", measuretest.Numbered("", ",x\n"),
 			"run:3 error: the record that starts here has a quoted field that is not closed within 4194304 bytes"},
 		{"labels", csvLabels, header, &measuretest.Endless{Append: func(text []byte, n int) []byte { return fmt.Appendf(text, "%d,%d\n", n, n) }},

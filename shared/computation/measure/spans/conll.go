@@ -78,7 +78,7 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 			}
 			continue
 		}
-		if !s.addLine(f.Name, last, parts[:], n) {
+		if last == 1 && !s.isTagged(parts[:], n) && s.refuseShape(in.Head(), f.Name) || !s.addLine(f.Name, last, in.Text(), parts[:], n) {
 			return nil
 		}
 	}
@@ -90,6 +90,24 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	}
 	s.endSentence(f.Name, last)
 	return nil
+}
+
+// isTagged reports whether a line with n columns has a token and its tag. Lines of inputs need no tag.
+func (s *sentences) isTagged(parts [][]byte, n int) bool {
+	if n < 2 || n > len(parts) {
+		return s.areInputs
+	}
+	_, _, isTag := parseTag(parts[n-1])
+	return s.areInputs || isTag
+}
+
+// refuseShape reports that a file has a known shape that has no tokens. It returns false for other files.
+func (s *sentences) refuseShape(head []byte, file string) bool {
+	found := fields.ShapeOf(head, fields.Expected{Kind: measure.CoNLL})
+	if found.Fault != "" {
+		s.report.Errorf(file, 0, "%s", found.Fault)
+	}
+	return found.Fault != ""
 }
 
 // isComment reports whether a line with n columns is a comment: it begins with #, no token of the sentence is before it, and its last
@@ -108,13 +126,13 @@ func (s *sentences) isComment(parts [][]byte, n int) bool {
 // docStart is the token of lines that begin documents. These lines do not belong to a sentence.
 var docStart = []byte("-DOCSTART-")
 
-// addLine adds a line with n columns. It returns false if reading on would report nothing new.
-func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
+// addLine adds a line with a text of n columns. It returns false if reading on would report nothing new.
+func (s *sentences) addLine(file string, line int, text []byte, parts [][]byte, n int) bool {
 	token, fault := parts[0], ""
 	switch {
 	case n == 1 && !s.areInputs:
 		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs%s",
-			fields.Quote(token), lateComment(token))
+			fields.Quote(token), cmp.Or(lateComment(token), s.missingToken(token, text)))
 	case n > len(parts):
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
 	case s.areInputs && len(s.list) > 0 && n != s.columns:
@@ -153,6 +171,19 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	}
 	s.list = append(s.list, code)
 	return true
+}
+
+// missingToken returns a clause about a line that has only a tag, after a separator, which begins with a semicolon, or "". A run then goes on
+// with the next token of the truth.
+func (s *sentences) missingToken(tag, text []byte) string {
+	_, _, isTag := parseTag(tag)
+	if !isTag || text[0] != '\t' && text[0] != ' ' {
+		return ""
+	}
+	if s.truth != nil {
+		s.at += len(s.truth.next(s.at)) + 1
+	}
+	return "; the token before the tag is missing: pandas reads tokens such as NA and null as missing, unless read_csv has keep_default_na=False"
 }
 
 // lateComment returns a clause for a fault of a line that may be a comment within a sentence, which begins with a semicolon, or "".

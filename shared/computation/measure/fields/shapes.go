@@ -1,0 +1,346 @@
+package fields
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/lines"
+	"assay/shared/language/lists"
+)
+
+// Expected is the format in which a reader expects a file.
+type Expected struct {
+	Kind   string   // measure.CSV, measure.JSONL or measure.CoNLL
+	Names  []string // of the fields, first of the id; empty if the reader accepts several names
+	Sample string   // a line of JSON lines
+}
+
+// text describes the format for a message.
+func (e Expected) text() string {
+	switch {
+	case e.Kind == measure.CoNLL:
+		return "a token and its tag in each line"
+	case e.Kind == measure.JSONL && e.Sample != "":
+		return "JSON lines like " + e.Sample
+	case e.Kind == measure.JSONL:
+		return "JSON lines, with an object in each line"
+	case len(e.Names) == 0:
+		return "csv with the names of its fields in the first line"
+	}
+	return "csv with " + namedFields(e.Names)
+}
+
+// namedFields names fields in words.
+func namedFields(names []string) string {
+	noun := "the field "
+	if len(names) > 1 {
+		noun = "the fields "
+	}
+	return noun + strings.Join(lists.Map(names, strconv.Quote), " and ")
+}
+
+// Shape describes a file that is in no format of an evaluator.
+type Shape struct {
+	// Fault says what the file is, what is expected, and how to heal the file. It is empty for files without a known shape.
+	Fault string
+	// Converts reports whether the command assay convert reads files of this shape.
+	Converts bool
+}
+
+// ShapeOf recognizes a file that another program or a mistake left, by its first whole lines. Readers ask it when the first lines of a file
+// do not fit, so it may take a file for something else only if all of these lines have the shape.
+func ShapeOf(head []byte, e Expected) Shape {
+	h := headOf(lines.FirstLines(head))
+	if len(h.lines) == 0 {
+		return Shape{}
+	}
+	for _, s := range shapes {
+		what := s.recognize(h, e)
+		if what == "" {
+			continue
+		}
+		heal := s.heal[e.Kind]
+		if heal == "" {
+			heal = s.heal[anyKind]
+		}
+		return Shape{Fault: fmt.Sprintf("the file is %s; expected %s: %s", what, e.text(), heal), Converts: s.converts}
+	}
+	return Shape{}
+}
+
+// anyKind is the key of advice for all formats without advice of their own.
+const anyKind = ""
+
+// shape is an entry of the table of shapes.
+type shape struct {
+	// recognize says what a file of the shape is, or returns "" for other files.
+	recognize func(h head, e Expected) string
+	heal      map[string]string // by the kind of the expected format
+	converts  bool
+}
+
+const (
+	toCSV        = `write it with to_csv(FILE, index=False)`
+	toJSON       = `write it with to_json(FILE, orient="records", lines=True)`
+	withoutNames = "write.csv(x, FILE, row.names = FALSE)"
+	thenConvert  = ", and convert it with assay convert or the tool converter"
+)
+
+// asTable is the advice about tables that pandas has in memory.
+var asTable = map[string]string{measure.CSV: toCSV, measure.JSONL: toJSON, anyKind: "write token and tag of each row, separated by a tab"}
+
+// shapes is the table of the shapes that readers recognize. A more particular shape comes before a more general one.
+var shapes = []shape{
+	{recognize: pandasForm, heal: asTable},
+	{recognize: begins(`^\s*precision +recall +f1-score +support *\n`, "a classification report of scikit-learn, which has scores and no "+
+		"predictions"), heal: map[string]string{anyKind: "write the prediction for each item"}},
+	{recognize: printed, heal: asTable},
+	{recognize: begins(`^\s*\[\s*\[\s*\{\s*"document"`, "a JSON array with the documents of each cluster, as at PAN"), heal: map[string]string{
+		measure.CSV: `write a line for each item, with the name of its cluster: echo id,cluster; jq -r 'to_entries[] | .key as $c | ` +
+			`.value[] | [.document, $c] | @csv' FILE`,
+		anyKind: `write a line for each item, with the name of its cluster: jq -c 'to_entries[] | .key as $c | .value[] | ` +
+			`{id: .document, cluster: "\($c)"}' FILE`,
+	}},
+	{recognize: begins(`^\s*\[?\s*\{\s*'`, "a dictionary or list of Python, with single quotes"), heal: map[string]string{
+		measure.JSONL: "JSON has double quotes, so write each line with json.dumps and not with print or str",
+		measure.CSV:   "write it with csv.DictWriter, or each line with json.dumps and not with print or str" + thenConvert,
+		anyKind:       "write a token and its tag in each line, and not the dictionary",
+	}},
+	{recognize: all(`^\s*\{.*\},$`, "objects of JSON with a comma after each"), heal: map[string]string{
+		measure.JSONL: "leave the commas out, as sed 's/,$//' does",
+		anyKind:       "leave the commas out, as sed 's/,$//' does" + thenConvert,
+	}},
+	{recognize: all(`^([TREAMN]\d+|[#*]\S*)\t`, "annotations of brat, which has a file for each text and no ids"), heal: map[string]string{
+		anyKind: "write one line for each text, with its id and all its spans",
+	}},
+	{recognize: all(`^__label__\S`, "lines of fastText, which have no ids"), heal: map[string]string{
+		measure.CSV: "write a line for each item, with its id and its label without __label__, under a line with the names of the fields",
+		anyKind:     "write a line for each item, with its id and its label without __label__",
+	}},
+	{recognize: begins(`^(?i)(\s*%[^\n]*\n|\s+)*@relation\s`, "an ARFF file of Weka"), heal: map[string]string{
+		measure.CSV: "write the rows after @data under a line with the names of the fields",
+		anyKind:     "write the rows after @data under a line with the names of the fields" + thenConvert,
+	}},
+	{recognize: rowNames, heal: map[string]string{
+		measure.CSV: "write it with index=False in pandas, or with " + withoutNames + " in R",
+		anyKind:     "write it with index=False in pandas, or with " + withoutNames + " in R" + thenConvert,
+	}},
+	{recognize: quotedLines, heal: map[string]string{
+		measure.CSV: `take the quotes at both ends of each line away, as sed 's/^"//; s/"$//; s/""/"/g' does`,
+		anyKind:     `take the quotes at both ends of each line away, as sed 's/^"//; s/"$//; s/""/"/g' does` + thenConvert,
+	}},
+	{recognize: otherSeparator, heal: map[string]string{
+		measure.CSV: "separate all lines by the same character",
+		anyKind:     "separate all lines by the same character" + thenConvert,
+	}},
+	{recognize: numberedColumns, heal: map[string]string{
+		measure.CSV: `name them before to_csv, as df.columns = ["id", "label"] does, or in the first line`,
+		anyKind:     `name them before to_json, as df.columns = ["id", "label"] does`,
+	}},
+	{recognize: onlyNumbers, heal: map[string]string{
+		measure.CSV: "write the id before each value, in the order of the items, under a line with the names of the fields",
+		anyKind:     "write a line for each item, with its id, in the order of the items",
+	}},
+	{recognize: inJSON, converts: true, heal: map[string]string{
+		measure.CSV: "write a line for each object, as assay convert and the tool converter do for objects with an id and a value",
+		anyKind:     "write a token and its tag in each line",
+	}},
+}
+
+// head is the start of a file.
+type head struct {
+	text  []byte
+	lines [][]byte // the lines that are not blank, without their ends
+}
+
+func headOf(text []byte) head {
+	h := head{text: text}
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(bytes.TrimSpace(line)) > 0 {
+			h.lines = append(h.lines, line)
+		}
+	}
+	return h
+}
+
+// all returns a function that recognizes files by a pattern that all their first lines match.
+func all(pattern, what string) func(head, Expected) string {
+	matches := regexp.MustCompile(pattern)
+	return func(h head, _ Expected) string {
+		if slices.ContainsFunc(h.lines, func(line []byte) bool { return !matches.Match(line) }) {
+			return ""
+		}
+		return what
+	}
+}
+
+// begins returns a function that recognizes files by a pattern at their start.
+func begins(pattern, what string) func(head, Expected) string {
+	matches := regexp.MustCompile(pattern)
+	return func(h head, _ Expected) string {
+		if matches.Match(h.text) {
+			return what
+		}
+		return ""
+	}
+}
+
+// pandasForms are the forms of a whole table on one line. The first group is the name of the first member, and the second one the name of
+// the first member of its value.
+//
+//	columns  {"id":{"0":"a","1":"b"},"label":{"0":"x","1":"y"}}, its default
+//	index    {"0":{"id":"a","label":"x"},"1":{"id":"b","label":"y"}}
+//	split    {"columns":["id","label"],"index":[0,1],"data":[["a","x"],["b","y"]]}
+//	table    {"schema":{},"data":[{"index":0,"id":"a","label":"x"}]}
+var (
+	nestedForm = regexp.MustCompile(`^\s*\{\s*"([^"\\]+)"\s*:\s*\{\s*"([^"\\]+)"\s*:`)
+	splitForm  = regexp.MustCompile(`^\s*\{\s*"columns"\s*:\s*\[.*"(index|data)"\s*:\s*\[`)
+	tableForm  = regexp.MustCompile(`^\s*\{\s*"schema"\s*:\s*\{`)
+)
+
+// pandasForm recognizes a table that pandas wrote as one object of JSON.
+func pandasForm(h head, e Expected) string {
+	form := ""
+	nested := nestedForm.FindSubmatch(h.text)
+	switch {
+	case splitForm.Match(h.text):
+		form = "split"
+	case tableForm.Match(h.text):
+		form = "table"
+	case nested == nil:
+	case slices.Contains(e.Names, string(nested[1])) && isNumber(nested[2]):
+		form = "columns"
+	case slices.Contains(e.Names, string(nested[2])) && isNumber(nested[1]):
+		form = "index"
+	}
+	if form == "" {
+		return ""
+	}
+	return fmt.Sprintf("a whole table in the form %q of pandas", form)
+}
+
+// isNumber reports whether a text has only digits.
+func isNumber(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// printed recognizes a table that pandas printed.
+func printed(h head, _ Expected) string {
+	if !IsPrintedHeader(h.lines[0]) {
+		return ""
+	}
+	return "a table that pandas printed, which leaves rows out and rounds numbers"
+}
+
+// rowNames recognizes tables with a number before the fields that the first line names. All numbers count the lines.
+func rowNames(h head, _ Expected) string {
+	const what = "a table whose lines have a number before the fields that the first line names, as the row names of R and the index of " +
+		"pandas are"
+	for _, separator := range []string{",", ";", "\t", " "} {
+		if len(h.lines) > 1 && countsRows(h.lines, separator) {
+			return what
+		}
+	}
+	return ""
+}
+
+// countsRows reports whether the lines after the first one have one field more, which counts them. A blank in or after the field
+// behind it would be part of a text.
+func countsRows(rows [][]byte, separator string) bool {
+	split := func(line []byte) [][]byte { return bytes.Split(line, []byte(separator)) }
+	names := split(rows[0])
+	if len(names) < 2 || separator == " " && !IsQuoted(names[0]) {
+		return false
+	}
+	first := -1
+	for i, line := range rows[1:] {
+		parts := withoutQuotes(split(line))
+		if len(parts) != len(names)+1 || bytes.ContainsAny(parts[1], " \t") || bytes.HasPrefix(parts[2], []byte{' '}) {
+			return false
+		}
+		number, err := strconv.Atoi(string(parts[0]))
+		if err != nil || i > 0 && number != first+i {
+			return false
+		}
+		if i == 0 {
+			first = number
+		}
+	}
+	return first == 0 || first == 1
+}
+
+// quotedLines recognizes tables each line of which is one quoted field.
+func quotedLines(h head, _ Expected) string {
+	for _, line := range h.lines {
+		inner := bytes.ReplaceAll(bytes.Trim(line, " "), []byte(`""`), nil)
+		if !IsQuoted(inner) || bytes.IndexByte(inner[1:len(inner)-1], '"') >= 0 || !bytes.ContainsAny(inner, ",;\t") {
+			return ""
+		}
+	}
+	return "a table whose lines each stand in quotes, as a spreadsheet writes lines that are all in its first column"
+}
+
+// separatorNames names the characters that separate fields.
+var separatorNames = []struct{ character, name string }{{",", "commas"}, {"\t", "tabs"}, {";", "semicolons"}}
+
+// otherSeparator recognizes tables whose first line has another separator than all other lines.
+func otherSeparator(h head, _ Expected) string {
+	if len(h.lines) < 2 {
+		return ""
+	}
+	for _, of := range separatorNames {
+		n := bytes.Count(h.lines[0], []byte(of.character))
+		for _, other := range separatorNames {
+			differs := func(line []byte) bool { return bytes.Count(line, []byte(other.character)) != n }
+			if n > 0 && other != of && !bytes.Contains(h.lines[0], []byte(other.character)) && !slices.ContainsFunc(h.lines[1:], differs) {
+				return fmt.Sprintf("a table whose first line is separated by %s, and whose other lines are separated by %s", of.name, other.name)
+			}
+		}
+	}
+	return ""
+}
+
+// numberedColumns recognizes tables whose first line has the numbers from 0 in the place of names. If the second line goes on counting, the
+// first line may be an item.
+func numberedColumns(h head, _ Expected) string {
+	for _, separator := range []string{",", ";", "\t"} {
+		names := strings.Split(string(h.lines[0]), separator)
+		isOther := false
+		for i, name := range names {
+			isOther = isOther || name != strconv.Itoa(i)
+		}
+		if len(names) > 1 && !isOther && len(h.lines) > 1 && !bytes.HasPrefix(h.lines[1], []byte("1"+separator)) {
+			return "a table whose columns have numbers and no names, as in a DataFrame without names"
+		}
+	}
+	return ""
+}
+
+// onlyNumbers recognizes lists of numbers without ids.
+func onlyNumbers(h head, _ Expected) string {
+	for _, line := range h.lines {
+		if _, ok := ParseScore(bytes.TrimSpace(line)); !ok {
+			return ""
+		}
+	}
+	return "a list of numbers without ids, as numpy.savetxt writes"
+}
+
+// inJSON recognizes JSON where another format is expected.
+func inJSON(h head, e Expected) string {
+	start := bytes.TrimLeft(h.text, JSONSpace+"\n")
+	if e.Kind == measure.JSONL || !bytes.HasPrefix(start, []byte("{")) && !bytes.HasPrefix(start, []byte("[")) {
+		return ""
+	}
+	inner := bytes.TrimLeft(start, "[{"+JSONSpace+"\n")
+	if len(inner) > 0 && inner[0] != '"' {
+		return ""
+	}
+	return "JSON"
+}

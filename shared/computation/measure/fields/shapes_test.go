@@ -1,0 +1,81 @@
+package fields_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
+)
+
+// TestShapeOf_SaysWhatTheFileIsAndHowToHealIt reads the first lines of files of other programs, for a reader of csv and of JSON lines.
+func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
+	const then = ", and convert it with assay convert"
+	for text, want := range map[string]struct{ is, csv, jsonl string }{
+		`{"id":{"0":"a","1":"b"},"label":{"0":"x","1":"y"}}`:                    {`in the form "columns" of pandas`, "to_csv(FILE, index=False)", `to_json(FILE, orient="records", lines=True)`},
+		`{"columns":["id","label"],"index":[0,1],"data":[["a","x"],["b","y"]]}`: {`in the form "split" of pandas`, "to_csv", "to_json"},
+		`{"schema":{"fields":[]},"data":[{"index":0,"id":"a","label":"x"}]}`:    {`in the form "table" of pandas`, "to_csv", "to_json"},
+		`{"0":{"id":"a","label":"x"},"1":{"id":"b","label":"y"}}`:               {`in the form "index" of pandas`, "to_csv", "to_json"},
+		"   id label\n0  a  x\n":                                                {"a table that pandas printed", "to_csv", "to_json"},
+		"[\n [\n  {\"document\": \"a\"}\n ]\n]\n":                               {"the documents of each cluster", "@csv' FILE", "cluster: "},
+		"{'id': 'a', 'label': 'x'}\n{'id': 'b'}\n":                              {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"[{'id': 'a', 'label': 'x'}]\n":                                         {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"{\"id\":\"a\"},\n{\"id\":\"b\"},\n":                                    {"a comma after each", "sed 's/,$//' does" + then, "sed 's/,$//' does"},
+		"T1\tLOC 4 8\tlake\nT2\tLOC 9 12\tsea\n":                                {"annotations of brat", "with its id and all its spans", "with its id and all its spans"},
+		"__label__x a b\n__label__y c\n":                                        {"lines of fastText", "under a line with the names", "without __label__"},
+		"% data\n\n@RELATION r\n@ATTRIBUTE id string\n":                         {"an ARFF file", "rows after @data", then},
+		"              precision    recall  f1-score   support\n\n x 1 1 1 2\n": {"a classification report", "for each item", "for each item"},
+		"\"id\" \"label\"\n\"1\" \"a\" \"x\"\n\"2\" \"b\" \"y\"\n":              {"the row names of R", "row.names = FALSE", then},
+		"\"id\",\"label\"\n\"1\",\"a\",\"x\"\n\"2\",\"b\",\"y\"\n":              {"the row names of R", "row.names = FALSE", then},
+		"id,label\n0,a,x\n1,b,y\n":                                              {"the index of pandas", "index=False", then},
+		"\"id,label\"\n\"a,x\"\n\"b,\"\"y\"\"\"\n":                              {"each stand in quotes", `sed 's/^"//; s/"$//; s/""/"/g'`, then},
+		"id,label\na\tx\nb\ty, or z\n":                                          {"separated by commas, and whose other lines are separated by tabs", "same character", then},
+		"0,1\na,x\nb,y\n":                                                       {"numbers and no names", "df.columns", "df.columns"},
+		"0.000e+00\n0.000e+00\n1.000e+00\n":                                     {"a list of numbers without ids", "the id before each value", "with its id"},
+		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n":                             {"JSON", "with an id and a value", ""},
+		"[\n{\"id\":\"a\"}\n]\n":                                                {"JSON", "with an id and a value", ""},
+		"id,label\na,x\n":                                                       {},
+		"a,x\nb,y\n":                                                            {},
+		"0,1\n1,0\n2,1\n":                                                       {}, // items with the ids from 0
+		"id,text\n1,Hello, world\n2,Bye, world\n":                               {}, // commas in texts
+		"id,label\n1,a,x\n1,b,y\n":                                              {},
+		"id,label\na,x\nb\ty\n":                                                 {},
+		"{'id': 'a'}\n{\"id\": 'b'}\n":                                          {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"T1\tLOC 4 8\tlake\nno annotation\n":                                    {},
+		"1.5\nx\n":                                                              {},
+		"\n \n":                                                                 {},
+		"":                                                                      {},
+	} {
+		for kind, heal := range map[string]string{measure.CSV: want.csv, measure.JSONL: want.jsonl} {
+			got := fields.ShapeOf([]byte(text), fields.Expected{Kind: kind, Names: []string{"id", "label"}}).Fault
+			isKnown := heal != ""
+			if isKnown != (got != "") || isKnown && !(strings.Contains(got, want.is) && strings.Contains(got, heal)) {
+				t.Errorf("%q as %s: %q; want %q and %q", text, kind, got, want.is, heal)
+			}
+		}
+	}
+}
+
+// TestShapeOf_SaysWhatIsExpected expects the format of the reader in the fault.
+func TestShapeOf_SaysWhatIsExpected(t *testing.T) {
+	for want, e := range map[string]fields.Expected{
+		`expected csv with the fields "id" and "label": `:             {Kind: measure.CSV, Names: []string{"id", "label"}},
+		`expected csv with the field "id": `:                          {Kind: measure.CSV, Names: []string{"id"}},
+		"expected csv with the names of its fields in the first line": {Kind: measure.CSV},
+		`expected JSON lines like {"id": ...}: `:                      {Kind: measure.JSONL, Sample: `{"id": ...}`},
+		"expected JSON lines, with an object in each line: ":          {Kind: measure.JSONL},
+		"expected a token and its tag in each line: ":                 {Kind: measure.CoNLL},
+	} {
+		if got := fields.ShapeOf([]byte("__label__x a\n"), e).Fault; !strings.Contains(got, want) {
+			t.Errorf("%s; want %s", got, want)
+		}
+	}
+}
+
+// TestShapeOf_JudgesOnlyFirstLines does not look for faults far behind.
+func TestShapeOf_JudgesOnlyFirstLines(t *testing.T) {
+	lines := strings.Repeat("T1\tLOC 4 8\tlake\n", 1000)
+	if fields.ShapeOf([]byte(lines+"no annotation\n"), fields.Expected{Kind: measure.CSV}).Fault == "" {
+		t.Error("the first lines have no shape")
+	}
+}

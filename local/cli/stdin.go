@@ -61,19 +61,24 @@ func (r *interruptible) Read(p []byte) (n int, err error) {
 	}
 }
 
-// maxInput is the maximum size of a text from standard input that is sent in a request.
+// maxInput is the maximum size of a text that is sent in a request.
 const maxInput = 1 << 20
 
 // input returns the content of the file at the path or, for "-" or without a path, of standard input. It refuses a text longer than
 // maxInput.
 func (c *call) input(path string) ([]byte, error) {
+	name, from := "Standard input", io.Reader(&interruptible{c})
 	if path != "" && path != stdin {
-		return os.ReadFile(path)
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		name, from = path, f
 	}
-	text, err := io.ReadAll(io.LimitReader(&interruptible{c}, maxInput+1))
+	text, err := io.ReadAll(io.LimitReader(from, maxInput+1))
 	if err == nil && len(text) > maxInput {
-		problem := fmt.Sprintf("Standard input has more than %d MiB of text, and a request takes no more.", maxInput>>20)
-		return nil, &refusal{fileRefused, problem, ""}
+		return nil, &refusal{fileRefused, fmt.Sprintf("%s has more than %d MiB, and a request takes no more.", name, maxInput>>20), ""}
 	}
 	return text, err
 }

@@ -23,7 +23,12 @@ func TestApply_ReadsStandardInput(t *testing.T) {
 	olga.in = "There is news.\n"
 	olga.says(done, []string{"Announced on the page of Birds."}, "announce", "Birds", "-", "--title", "News")
 	olga.in = strings.Repeat("a", maxInput+1)
-	olga.says(fileRefused, []string{"Standard input has more than 1 MiB of text"}, "announce", "Birds", "-", "--title", "More")
+	long := olga.write("long.md", olga.in)
+	for _, path := range []string{stdin, long} {
+		name := map[bool]string{true: "Standard input", false: long}[path == stdin]
+		olga.says(fileRefused, []string{name + " has more than 1 MiB, and a request takes no more."}, "announce", "Birds", path, "--title", "More")
+	}
+	olga.says(fileRefused, []string{"Standard input has more than 1 MiB"}, "login", s.url, "--with-token")
 
 	tom := s.person("tom")
 	tom.want(done, "submit", "Birds", "Songs="+tom.write("run.csv", labels), "--wait")

@@ -55,3 +55,20 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 		})
 	}
 }
+
+// TestLeaderboard_SaysThatFinalRunsAreMissing shows the final runs of a team that marked a run which only the team sees.
+func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	s.dataset = s.task.Dataset(func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	s.dataset.Run("eve", recordtest.Published, recordtest.Value("AP", 0.5))
+	if got := s.leaderboard("zoe", "final", true); len(got.Entries) != 1 || got.Empty != nil {
+		t.Errorf("without marks there are %+v, empty for %+v", got.Entries, got.Empty)
+	}
+	s.dataset.Run("eve", recordtest.Value("AP", 0.6), func(r *recordtest.Run) { r.Evaluation.Final = true })
+	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != inputs.EmptyFinal || got.Empty.Sentence() == "" {
+		t.Errorf("zoe is told %+v", got.Empty)
+	}
+	if got := s.leaderboard("eve", "final", true); len(got.Entries) != 1 || got.Empty != nil {
+		t.Errorf("the team is told %+v", got.Empty)
+	}
+}

@@ -20,8 +20,9 @@ func leaderboard(c *call, task object) {
 	measures := memberAs[[]string](b, "measures")
 	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
 	entries := memberAs[[]object](b, "entries")
-	hidden := false
+	hidden, unmarked := false, false
 	for _, e := range entries {
+		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final")
 		hidden = hidden || !isPublished(e)
 		line := []string{cmp.Or(rankAmong(entries, e), "-"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
 		if memberAs[bool](e, "baseline") {
@@ -39,6 +40,9 @@ func leaderboard(c *call, task object) {
 	}
 	if hidden && !c.json {
 		c.note("A rank in parentheses is that of a run which is not published: the rank that it would have.")
+	}
+	if unmarked && !c.json {
+		c.note("A team that marked no run as final is shown with its last runs.")
 	}
 	c.print(b, lines...)
 }
@@ -78,6 +82,8 @@ func (e *emptyBoard) text() string {
 		return "The leaderboard is empty until the dataset has closed for every team. The organizers have not set a time yet."
 	case e.Reason == "blinded":
 		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers have unblinded and published none yet."
+	case e.Reason == "final":
+		return "The leaderboard is empty: no final run is shown, and the teams marked other runs as final than those that you see without --final."
 	default:
 		return "The leaderboard is empty: the organizers have published no results yet."
 	}

@@ -7,6 +7,7 @@ const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
   blinded:
     "Nothing is published yet. Runs on this dataset start blinded: they appear here once the organizers have unblinded and published them.",
   unpublished: "Nothing is published yet. Runs appear here once the organizers have published them.",
+  final: "The teams marked other runs as final than those that are shown here without this choice.",
 };
 
 /** later are the reasons of datasets that show no scores before the close of the last window. */

@@ -5,6 +5,7 @@ import (
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
+	"assay/shared/service/evaluation"
 )
 
 // EmptyReason says why a leaderboard has no entries.
@@ -17,11 +18,12 @@ const (
 	EmptyAfterClose  EmptyReason = "afterClose"
 	EmptyBlinded     EmptyReason = "blinded"
 	EmptyUnpublished EmptyReason = "unpublished"
+	EmptyFinal       EmptyReason = "final"
 )
 
 // EmptyBoard says why a leaderboard has no entries.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished" doc:"results: no run has been evaluated yet; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers have unblinded and published none; unpublished: the organizers have published none"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has been evaluated yet; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers have unblinded and published none; unpublished: the organizers have published none; final: with final, you see only runs of teams whose final runs you do not see"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 }
 
@@ -37,6 +39,8 @@ func (e *EmptyBoard) Sentence() string {
 		return "Scores are shown once the dataset has closed for every team: at " + e.Until.String() + "."
 	case EmptyBlinded:
 		return "Runs on this dataset start blinded, and the organizers have unblinded and published none yet."
+	case EmptyFinal:
+		return "No final run is shown: the teams marked other runs as final than the published ones."
 	default:
 		return "The organizers show no results here yet: none is published, or those that are published are blinded."
 	}
@@ -54,8 +58,24 @@ func (r *Ranking) Empty(ctx context.Context, public bool) (*EmptyBoard, error) {
 	return e, err
 }
 
+// hasOthers reports whether the caller sees runs on the board that the ranking leaves out, since they are not final.
+func (r *Ranking) hasOthers(ctx context.Context) (others bool, err error) {
+	if !r.final {
+		return false, nil
+	}
+	b := r.leaderboard(RankingRequest{Limit: 1}, r.Board.TruthVersion)
+	err = forEachEntry(ctx, b, "", false, func(*evaluation.Entry, *record.EvaluationItem, access.Role) bool {
+		others = true
+		return false
+	})
+	return others, err
+}
+
 func (r *Ranking) empty(ctx context.Context, public bool) (*EmptyBoard, error) {
 	call := r.resolver.call
+	if others, err := r.hasOthers(ctx); err != nil || others {
+		return &EmptyBoard{Reason: EmptyFinal}, err
+	}
 	roles, err := call.Roles(ctx, r.Dataset.Scope())
 	if err != nil {
 		return nil, err

@@ -39,13 +39,19 @@ var differences = []struct {
 	{"upper and lower case", strings.ToLower},
 }
 
+// forms lists the Unicode forms.
+var forms = []struct {
+	norm.Form
+	name string
+}{{norm.NFC, "NFC"}, {norm.NFD, "NFD"}, {norm.NFKC, "NFKC"}, {norm.NFKD, "NFKD"}}
+
 // OtherForm returns the first other Unicode form of a text that is known, such as the composed form of a text with combining characters.
 // It returns nil if no other form is known.
 func OtherForm(text []byte, known func([]byte) bool) []byte {
 	if IsASCII(text) {
 		return nil
 	}
-	for _, form := range []norm.Form{norm.NFC, norm.NFD, norm.NFKC, norm.NFKD} {
+	for _, form := range forms {
 		if other := form.Bytes(text); !bytes.Equal(other, text) && known(other) {
 			return other
 		}
@@ -120,6 +126,17 @@ func Explain(counter *steps.Counter, unknown []string, known iter.Seq[string]) s
 	if best == len(unknown) {
 		return ""
 	}
-	return fmt.Sprintf("; the likely cause: %s differs from %s only in %s, and both are compared byte by byte",
-		fields.Quote([]byte(unknown[best])), fields.Quote([]byte(meant)), differenceOf(unknown[best], meant))
+	return fmt.Sprintf("; the likely cause: %s differs from %s only in %s, and both are compared byte by byte%s",
+		fields.Quote([]byte(unknown[best])), fields.Quote([]byte(meant)), differenceOf(unknown[best], meant), formOf(unknown[best], meant))
+}
+
+// formOf returns how to write a text that equals the meant text in the Unicode form of the latter, as a clause that begins with a colon.
+// It returns "" if no form makes them equal.
+func formOf(text, meant string) string {
+	for _, form := range forms {
+		if form.String(text) == meant {
+			return fmt.Sprintf(": write it in the form %s, as unicodedata.normalize(%[1]q, ...) of Python does", form.name)
+		}
+	}
+	return ""
 }

@@ -101,6 +101,14 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:2 error: the truth has no id " a"; expected only ids of the truth; the likely cause: " a" differs from "a" only in blanks before or after it, and both are compared byte by byte`,
 			`run error: there is no prediction for 1 of 2 ids of the truth: "a"; expected one for each`,
 		}},
+		{"ids of other files", measure.CSV, Labels, "id,label\nc,x\nd,y\n", []string{
+			`run:2 error: the truth has no id "c"; expected only ids of the truth; the ids of the truth are "a", "b"`,
+			`run:3 error: the truth has no id "d"; expected only ids of the truth`,
+		}},
+		{"ids with paths", measure.CSV, Labels, "id,label\n/data/a.txt,x\n/data/b.txt,y\n", []string{
+			`run:2 error: the truth has no id "/data/a.txt"; expected only ids of the truth; the likely cause: "/data/a.txt" is "a" of the truth with "/data/" before it and ".txt" after it: leave that out of each id`,
+			`run:3 error: the truth has no id "/data/b.txt"; expected only ids of the truth`,
+		}},
 		{"texts too long", measure.JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
 			`{"id":"b","label":"y"}`, []string{
 			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `"...); expected at most 1024`,

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
-	"iter"
 	"slices"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/mismatch"
 	"assay/shared/computation/measure/steps"
-	"assay/shared/language/plural"
 )
 
 // Run holds the predictions for the examples of a truth, in the order of the truth.
@@ -254,121 +251,6 @@ func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) 
 		return true
 	})
 	return n, n == 0 || !report.Failed(), err
-}
-
-// addUnknown reports a prediction with an unknown id. It returns false if there are too many.
-func (r *Run) addUnknown(f *file, e example) bool {
-	r.unknown++
-	if r.truth.origin == measure.OfTruth {
-		hint := ""
-		if string(bytes.TrimPrefix(e.id, []byte("\ufeff"))) == f.format.IDField {
-			hint = "; the line repeats the names of the fields, as in files that were joined: leave it out"
-		}
-		fault := measure.Diagnostic{Severity: measure.Error, File: f.name, Line: e.line,
-			Message: fmt.Sprintf("the truth has no id %s; expected only ids of the truth%s", fields.Quote(e.id), hint)}
-		f.report.Add(fault)
-		if hint == "" {
-			r.strange = cmp.Or(r.strange, fault)
-		}
-	}
-	if len(r.samples) < measure.MaxDiagnostics {
-		r.samples = append(r.samples, string(e.id))
-	}
-	return r.unknown < r.truth.limits.examples
-}
-
-// compareIDs reports ids that only the run has, and ids that only the truth or the inputs have.
-func (r *Run) compareIDs(report *measure.Report) {
-	missing, o := r.truth.Len()-r.places.read, r.truth.origin
-	name := ""
-	if len(r.places.files) == 1 {
-		name = r.places.files[0]
-	}
-	cause := cmp.Or(r.swapped(), mismatch.Explain(r.counter, r.samples, r.missing()))
-	if o == measure.OfInputs {
-		if r.unknown > 0 {
-			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
-				fields.JoinFirst(r.samples, r.unknown), cause)
-		}
-		if missing > 0 {
-			report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
-				fields.JoinFirst(least(r.missing()), missing))
-		}
-		return
-	}
-	tooMany := r.unknown >= r.truth.limits.examples
-	switch {
-	case tooMany:
-		report.Errorf(name, 0, "ids of the run that %s does not have: at least %d%s", o, r.unknown, cause)
-	case cause != "":
-		report.Explain(r.strange, cause)
-	}
-	if missing == 0 || tooMany || r.places.read == 0 && report.Failed() {
-		return // the report says already why there are no predictions
-	}
-	list := least(r.missing())
-	fault := measure.Diagnostic{Severity: measure.Error, File: name}
-	for i, id := range list {
-		fault.Message = "there is no prediction for the id " + fields.Quote([]byte(id))
-		if i == 0 {
-			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each", missing,
-				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing))
-		}
-		report.Add(fault)
-	}
-	report.AddMore(fault, missing-len(list), 0)
-}
-
-// firstOf names the first of n ids after their number.
-func firstOf(id string, n int) string {
-	if n == 1 {
-		return ": " + fields.Quote([]byte(id))
-	}
-	return ", the first of them " + fields.Quote([]byte(id))
-}
-
-// swapped returns a clause that begins with a semicolon if unknown ids are labels or clusters of the truth, or "".
-func (r *Run) swapped() string {
-	if len(r.samples) == 0 || r.truth.origin != measure.OfTruth {
-		return ""
-	}
-	id := []byte(r.samples[0])
-	if r.truth.labels.find(id) < 0 && (r.truth.clusters == nil || r.truth.clusters.find(id) < 0) {
-		return ""
-	}
-	return fmt.Sprintf("; the likely cause: the field %q has values of the field %q, so exchange the two", r.truth.format.IDField,
-		r.truth.format.ValueField)
-}
-
-// missing returns an iterator over the ids without a prediction.
-func (r *Run) missing() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i, id := range r.joined {
-			if r.counter.Add(1) != nil {
-				return
-			}
-			if id == 0 && !yield(string(r.truth.ids.at(i))) {
-				return
-			}
-		}
-	}
-}
-
-// least returns the least texts, at most measure.MaxDiagnostics of them. Their order does not depend on the order in a truth.
-func least(all iter.Seq[string]) []string {
-	var list []string
-	trim := func() {
-		slices.Sort(list)
-		list = list[:min(len(list), measure.MaxDiagnostics)]
-	}
-	for text := range all {
-		list = append(list, text)
-		if len(list) > 10*measure.MaxDiagnostics {
-			trim()
-		}
-	}
-	trim()
-	return list
 }
 
 // compareLabels reports that no label of the run is known, or that classes of the truth have no scores.

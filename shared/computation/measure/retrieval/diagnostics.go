@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
@@ -80,11 +79,13 @@ func (k *KnownTopics) compareDocuments(counter *steps.Counter, run *run, report 
 		if form := mismatch.OtherForm(doc, k.documents); cause == "" && form != nil {
 			cause = mismatch.Explain(counter, []string{string(doc)}, slices.Values([]string{string(form)}))
 		}
-		if n <= fields.Few {
+		if n <= mostExplained {
 			unknown = append(unknown, string(doc))
 		}
 	}
 	if n > 0 {
+		known := func(id string) bool { return k.documents([]byte(id)) }
+		cause = cmp.Or(cause, mismatch.IDs{Of: k.origin, Has: known, Lacks: known}.Explain(counter, unknown))
 		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s%s", k.origin, n,
 			plural.Count(all, "document"), fields.JoinFirst(unknown, n), cause)
 	}
@@ -124,7 +125,12 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 		}
 	}
 	steps.Sort(counter, extra) // their order depends on the parsers
-	cause := mismatch.Explain(counter, extra, slices.Values(missing))
+	cause := mismatch.IDs{
+		Of:    o,
+		Has:   q.has,
+		Lacks: func(name string) bool { return q.has(name) && !found[q.index[name]] },
+		Left:  slices.Values(missing),
+	}.Explain(counter, extra)
 	if cause == "" && len(missing) == len(q.names) && run.hasDocument(q.index) {
 		cause = "; the likely cause: the first field has documents and the third one topics, so exchange them"
 		if len(q.exchangedColumns(counter)) > 0 {
@@ -170,115 +176,6 @@ func (r *run) hasDocument(topics map[string]int32) bool {
 		}
 	}
 	return false
-}
-
-const (
-	depth         = 10  // ranks of each topic that coverage counts
-	mostExplained = 100 // documents to explain if no document is judged
-)
-
-// judgedCoverage counts the judged documents at the first ranks. It counts only topics with at least depth judged documents. It is safe for
-// concurrent use.
-type judgedCoverage struct {
-	found atomic.Bool  // a document is judged, at any rank of any topic
-	top   atomic.Int64 // judged documents at the first ranks
-	most  atomic.Int64 // all documents at the first ranks
-}
-
-func (j *judgedCoverage) count(grades, ideal []int16) {
-	if !j.found.Load() && slices.ContainsFunc(grades, isJudged) {
-		j.found.Store(true)
-	}
-	if len(ideal) < depth {
-		return
-	}
-	first := grades[:min(len(grades), depth)]
-	j.most.Add(int64(len(first)))
-	for _, g := range first {
-		if isJudged(g) {
-			j.top.Add(1)
-		}
-	}
-}
-
-// report warns if no document is judged, or less than half of the documents at the first ranks.
-func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report *measure.Report) error {
-	top, most := int(j.top.Load()), int(j.most.Load())
-	switch {
-	case len(q.names) == 0 || report.Failed():
-	case !j.found.Load():
-		var unknown []string
-		for doc := range r.documents() {
-			unknown = append(unknown, string(doc))
-			if len(unknown) == mostExplained {
-				break
-			}
-		}
-		report.Warnf(r.files[0], 0,
-			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
-				"lines%s",
-			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(counter, unknown, q.documents()))
-	case 2*top < most:
-		report.Warnf(r.files[0], 0,
-			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
-				"relevant",
-			depth, top, most, 100*ratio(top, most))
-	}
-	if j.found.Load() {
-		r.reportForms(counter, q, report)
-	}
-	return counter.Err()
-}
-
-// reportForms warns of unjudged documents that are judged in another Unicode form of their ids.
-func (r *run) reportForms(counter *steps.Counter, q *Qrels, report *measure.Report) {
-	n := 0
-	cause := ""
-	for _, b := range r.blocks {
-		if counter.Add(len(b.docs)) != nil {
-			return
-		}
-		if mismatch.IsASCII(b.docs) {
-			continue
-		}
-		for i, s := range b.spans {
-			if int(s.topic) >= len(q.names) { // a topic that the truth lacks
-				continue
-			}
-			judged := func(doc []byte) bool { return isJudged(q.grade(s.topic, doc)) }
-			for _, record := range b.records[s.first:b.end(i)] {
-				doc := b.doc(&record)
-				if mismatch.IsASCII(doc) || judged(doc) {
-					continue
-				}
-				if counter.Add(4*perLookup) != nil {
-					return
-				}
-				form := mismatch.OtherForm(doc, judged)
-				if form == nil {
-					continue
-				}
-				n++
-				if n == 1 {
-					cause = mismatch.Explain(counter, []string{string(doc)}, slices.Values([]string{string(form)}))
-				}
-			}
-		}
-	}
-	if n > 0 {
-		report.Warnf(r.files[0], 0, "documents of the run that are judged under an id of other characters that look alike: %d; they count as "+
-			"not relevant%s", n, cause)
-	}
-}
-
-func (q *Qrels) documents() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, j := range q.judgments {
-			if !yield(string(q.doc(j))) {
-				return
-			}
-		}
-	}
 }
 
 // sourceLine is a line of one of the files.

@@ -72,6 +72,11 @@ func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	return own[i].grade
 }
 
+func (q *Qrels) has(topic string) bool {
+	_, ok := q.index[topic]
+	return ok
+}
+
 // Topics returns the number of topics with judgments.
 func (q *Qrels) Topics() int { return len(q.names) }
 

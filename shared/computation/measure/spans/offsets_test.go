@@ -23,7 +23,8 @@ func TestRead_ExplainsOtherTokens(t *testing.T) {
 	const composed, decomposed = "Caf\u00e9", "Cafe\u0301"
 	measuretest.Expect(t, evaluate(t, truth, decomposed+" B-ORG\n").Diagnostics, `run:1 error: the token "`+decomposed+`" where the truth has the `+
 		`token "`+composed+`", at token 1 of sentence 1; expected the same tokens and empty lines, line for line; the likely cause: "`+decomposed+
-		`" differs from "`+composed+`" only in the Unicode form of its characters, and both are compared byte by byte`)
+		`" differs from "`+composed+`" only in the Unicode form of its characters, and both are compared byte by byte: write it in the form NFC, `+
+		`as unicodedata.normalize("NFC", ...) of Python does`)
 }
 
 // TestEvaluate_NamesTheCauseOfOffsets evaluates spans whose offsets count something else than characters from 0.

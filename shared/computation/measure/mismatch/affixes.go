@@ -1,0 +1,168 @@
+package mismatch
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/steps"
+)
+
+// affix is a text before an id and one after it.
+type affix struct{ before, after string }
+
+// longer explains ids that are known without a text before or after them, such as a folder or the number of a passage.
+func (ids IDs) longer(counter *steps.Counter, unknown []string) string {
+	for _, u := range unknown {
+		for a, id := range cuts(u) {
+			if counter.Add(perID) != nil {
+				return ""
+			}
+			if !ids.Lacks(id) {
+				continue
+			}
+			if !ids.fits(counter, a, unknown) {
+				break
+			}
+			return fmt.Sprintf("; the likely cause: %s is %s of %s with %s: leave that out of each id", fields.Quote([]byte(u)),
+				fields.Quote([]byte(id)), ids.Of, a)
+		}
+		if !ids.Sparse { // any id shows a text that all have
+			break
+		}
+	}
+	return ""
+}
+
+// fits reports whether nearly all unknown ids are known without an affix of this kind. Of sparse ids, nearly all need such an affix.
+func (ids IDs) fits(counter *steps.Counter, a affix, unknown []string) bool {
+	n := 0
+	for _, u := range unknown {
+		if counter.Add(perID) != nil {
+			return false
+		}
+		if id, ok := a.cut(u); ok && (ids.Sparse || ids.Lacks(id)) {
+			n++
+		}
+	}
+	return nearlyAll(n, len(unknown))
+}
+
+// leastSparse is the number of sparse ids that say something about all.
+const leastSparse = 2
+
+// shorter explains ids that are known with a text before or after them.
+func (ids IDs) shorter(counter *steps.Counter, unknown []string) string {
+	first, meant := unknown[0], ""
+	for id := range ids.left(counter) {
+		if len(id) > len(first) && strings.Contains(id, first) && (meant == "" || id < meant) {
+			for _, part := range cuts(id) {
+				if part == first {
+					meant = id
+				}
+			}
+		}
+	}
+	if meant == "" {
+		return ""
+	}
+	var a affix
+	a.before, a.after, _ = strings.Cut(meant, first)
+	n := 0
+	for _, u := range unknown {
+		if counter.Add(perID) != nil {
+			return ""
+		}
+		if ids.Lacks(a.before + u + a.after) {
+			n++
+		}
+	}
+	if enough := ids.Sparse && n >= leastSparse; !enough && !nearlyAll(n, len(unknown)) {
+		return ""
+	}
+	return fmt.Sprintf("; the likely cause: %s is %s of %s without %s: add that to each id", fields.Quote([]byte(first)),
+		fields.Quote([]byte(meant)), ids.Of, a)
+}
+
+func (a affix) String() string {
+	var parts []string
+	if a.before != "" {
+		parts = append(parts, fields.Quote([]byte(a.before))+" before it")
+	}
+	if a.after != "" {
+		parts = append(parts, fields.Quote([]byte(a.after))+" after it")
+	}
+	return strings.Join(parts, " and ")
+}
+
+// cut returns an id without the affix, or without another one that ends or begins with the same character, such as another folder.
+func (a affix) cut(id string) (part string, ok bool) {
+	part, ok = strings.CutPrefix(id, a.before)
+	if !ok {
+		i := strings.LastIndexByte(id, a.before[len(a.before)-1])
+		part, ok = id[i+1:], i >= 0
+	}
+	whole := part
+	part, cut := strings.CutSuffix(whole, a.after)
+	if !cut {
+		i := strings.LastIndexByte(whole, a.after[0])
+		part, cut = whole[:max(0, i)], i > 0
+	}
+	return part, ok && cut && part != ""
+}
+
+// maxBounds bounds the places at which cuts divides an id.
+const maxBounds = 32
+
+// cuts returns an iterator over the parts of an id without an affix, the longest first. An id is divided before and after characters other
+// than letters and digits, and between a letter and a digit.
+func cuts(id string) iter.Seq2[affix, string] {
+	starts, ends := []int{0}, []int{len(id)}
+	before := rune(-1)
+	for i, r := range id {
+		if i > 0 && class(r) != class(before) && len(starts) < maxBounds {
+			starts = append(starts, i)
+		}
+		before = r
+	}
+	for i := len(id); i > 0 && len(ends) < maxBounds; {
+		r, size := utf8.DecodeLastRuneInString(id[:i])
+		if i < len(id) && class(r) != class(before) {
+			ends = append(ends, i)
+		}
+		before = r
+		i -= size
+	}
+	type part struct{ start, end int }
+	var parts []part
+	for _, start := range starts {
+		for _, end := range ends {
+			if start < end && end-start < len(id) {
+				parts = append(parts, part{start, end})
+			}
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return (b.end - b.start) - (a.end - a.start) })
+	return func(yield func(affix, string) bool) {
+		for _, p := range parts {
+			if !yield(affix{before: id[:p.start], after: id[p.end:]}, id[p.start:p.end]) {
+				return
+			}
+		}
+	}
+}
+
+// class returns 'a' for letters, '0' for digits, and 0 for other characters.
+func class(r rune) rune {
+	switch {
+	case unicode.IsLetter(r) || unicode.IsMark(r):
+		return 'a'
+	case unicode.IsDigit(r):
+		return '0'
+	}
+	return 0
+}

@@ -16,6 +16,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
@@ -234,20 +235,32 @@ func eval(c *call) {
 	if c.err != nil {
 		return
 	}
-	truth, runs := files[:1], files[1:]
-	s, err := c.evalSettings(truth[0], runs, names)
+	truthFile, runs := files[0], files[1:]
+	s, err := c.evalSettings(truthFile, runs, names)
 	if c.fail(err) {
 		return
 	}
-	evaluated, err := offline.Evaluate(c.ctx, s, truth, runs...)
+	truth, err := offline.ReadTruth(c.ctx, s, truthFile)
 	if c.fail(c.refused(err)) {
+		return
+	}
+	evaluated, err := truth.Evaluate(c.ctx, runs...)
+	if c.fail(c.refused(err)) {
+		return
+	}
+	report, err := truth.Report(c.ctx)
+	if c.fail(err) {
 		return
 	}
 	compared, err := offline.Compare(c.ctx, evaluated, s.Kind, s.Measures[0])
 	if c.fail(err) {
 		return
 	}
-	c.printEvaluated(s.Measures, evaluated, compared)
+	c.fail(c.diagnosed(truth.Warnings, nil))
+	for _, warning := range report.Warnings {
+		c.note("%s: warning: %s", truthFile.Name, warning)
+	}
+	c.printEvaluated(s.Measures, evaluated, compared, report)
 }
 
 // evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
@@ -284,8 +297,9 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 	return s, err
 }
 
-// printEvaluated prints the runs, with notes about measures without a value and about runs that were not compared.
-func (c *call) printEvaluated(measures []string, evaluated []offline.Run, compared bool) {
+// printEvaluated prints the runs, with notes about measures without a value and about runs that were not compared. JSON has the report on
+// the truth too, like a dataset of the API.
+func (c *call) printEvaluated(measures []string, evaluated []offline.Run, compared bool, truth record.TruthReport) {
 	if len(evaluated) > 1 && !compared {
 		c.note("The runs are not compared: %s is no mean of values by topic or example. Name such a measure first for that.", measures[0])
 	}
@@ -297,7 +311,7 @@ func (c *call) printEvaluated(measures []string, evaluated []offline.Run, compar
 			evaluated[i].PerTopic = nil
 		}
 	}
-	c.print(map[string]any{"measures": measures, "runs": evaluated}, table(measures, evaluated, compared)...)
+	c.print(map[string]any{"measures": measures, "runs": evaluated, "truthReport": truth}, table(measures, evaluated, compared)...)
 }
 
 // explain prints a note for each measure in texts: the name, the measure, a verb phrase and its text. JSON output has the texts itself.

@@ -248,7 +248,11 @@ func TestEvaluate_HasTheValuesOfEveryTopic(t *testing.T) {
 		}
 	}
 	slices.Sort(files)
-	list, err := offline.Evaluate(t.Context(), s, offline.Files(files[0]), offline.Files(files[1])...)
+	truth, err := offline.ReadTruth(t.Context(), s, offline.Files(files[0])...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := truth.Evaluate(t.Context(), offline.Files(files[1])...)
 	if err != nil || len(list[0].PerTopic) != topics || list[0].PerTopic["7"]["P@2"] != 0.5 || len(list[0].Reasons) > 0 {
 		t.Errorf("%d topics, %v, %v", len(list[0].PerTopic), list[0].Reasons, err)
 	}

@@ -100,3 +100,18 @@ func TestEval_GuessesTheKindFromTheTruth(t *testing.T) {
 	p.says(fileRefused, []string{"--kind clustering", "--to-value cluster"}, "eval", truth,
 		p.write("run", strings.ReplaceAll(clusters, "cluster", "label")))
 }
+
+// TestEval_SaysWhatIsProbablyWrongWithTheTruth evaluates runs against a truth that a server would warn its organizers of.
+func TestEval_SaysWhatIsProbablyWrongWithTheTruth(t *testing.T) {
+	p := local(t)
+	qrels := p.write("qrels.txt", "1 0 a 0\n2 0 b 0\n")
+	eval := []string{"eval", qrels, p.write("run.txt", "1 Q0 a 1 2.0 x\n2 Q0 b 1 2.0 x\n"), "AP"}
+	p.says(done, []string{qrels + ": warning: no document is relevant"}, eval...)
+	r := p.run(t.Context(), append(eval, "--json")...)
+	if report := decode[object](t, r.out).text("truthReport.contents"); !strings.Contains(report, "2 topics, 2 judgments") {
+		t.Errorf("the report on the truth is %q", report)
+	}
+	if got := p.want(done, "eval", p.write("good.txt", "1 0 a 1\n2 0 b 1\n"), eval[2], "AP"); strings.Contains(got, "warning") {
+		t.Errorf("a truth without a fault is warned of: %s", got)
+	}
+}

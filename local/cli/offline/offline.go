@@ -18,6 +18,7 @@ import (
 	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/computation/measure/steps"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 )
 
@@ -119,15 +120,33 @@ type Run struct {
 	Warnings   []measure.Diagnostic          `json:"warnings,omitempty"`
 }
 
-// Evaluate evaluates each file as a separate run. The error is a Refused if a file has faults.
-func Evaluate(ctx context.Context, s scoring.Settings, truth []scoring.File, runs ...scoring.File) ([]Run, error) {
-	t, found, err := scoring.ReadTruth(ctx, s, truth)
+// Truth is a ground truth (qrels, labels) that was read.
+type Truth struct {
+	Warnings  []measure.Diagnostic
+	evaluator *scoring.Evaluator
+	files     []scoring.File
+}
+
+// ReadTruth reads a ground truth. The error is a Refused if a file has faults.
+func ReadTruth(ctx context.Context, s scoring.Settings, files ...scoring.File) (*Truth, error) {
+	read, found, err := scoring.ReadTruth(ctx, s, files)
 	if err := Refuse(found, err); err != nil {
 		return nil, err
 	}
+	return &Truth{found, read, files}, nil
+}
+
+// Report returns what a server tells organizers about the truth.
+func (t *Truth) Report(ctx context.Context) (record.TruthReport, error) {
+	portrait, err := t.evaluator.Portray(ctx, t.files, nil)
+	return record.TruthReport{Contents: portrait.Contents, Warnings: portrait.Warnings}, err
+}
+
+// Evaluate evaluates each file as a separate run. The error is a Refused if a file has faults.
+func (t *Truth) Evaluate(ctx context.Context, runs ...scoring.File) ([]Run, error) {
 	var list []Run
 	for _, file := range runs {
-		e, err := t.Read(ctx, []scoring.File{file})
+		e, err := t.evaluator.Read(ctx, []scoring.File{file})
 		if err != nil {
 			return nil, err
 		}

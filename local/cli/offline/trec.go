@@ -180,7 +180,11 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run scoring.File) e
 		}
 	}
 	s.Measures = slices.Compact(slices.Sorted(slices.Values(s.Measures)))
-	runs, err := Evaluate(ctx, s, []scoring.File{qrels}, run)
+	truth, err := ReadTruth(ctx, s, qrels)
+	if err != nil {
+		return err
+	}
+	runs, err := truth.Evaluate(ctx, run)
 	if err != nil {
 		return err
 	}

@@ -222,7 +222,8 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 		t.Errorf("the quota is %+v", q)
 	}
 	f.submit(http.StatusCreated, "ada")
-	if _, p := f.submit(http.StatusTooManyRequests, "ada"); !strings.Contains(p.Detail, f.dataset.Name) {
+	if _, p := f.submit(http.StatusForbidden, "ada"); !strings.Contains(p.Detail, f.dataset.Name) ||
+		!strings.Contains(p.Detail, "Not enough come back before the window closes at") {
 		t.Errorf("%+v", p)
 	}
 	f.grant(f.ada, map[string]any{"datasetId": f.dataset.ID, "perDay": 1})

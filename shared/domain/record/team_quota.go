@@ -34,28 +34,30 @@ func (u *Used) expire(now time.Time) {
 	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 }
 
-// refuseTotal returns a problem if the limit in all does not allow n more runs.
-func (u *Used) refuseTotal(l limits, n int) error {
-	if l.total == 0 || u.Total+n <= l.total {
-		return nil
-	}
-	return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask the "+
-		"organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
-}
-
-// refuse returns a problem if the daily limit does not allow n more runs.
-func (u *Used) refuse(l limits, n int, now time.Time) error {
-	u.expire(now)
-	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
-		if n > l.perDay {
-			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
-				"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
-		}
-		free, _ := grant{u, l}.allows(n, now)
-		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
-			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free)).After(free.Sub(now))
+// refuseAlways returns a problem if the limits will not allow n more runs at any time.
+func (u *Used) refuseAlways(l limits, n int) error {
+	switch {
+	case l.total > 0 && u.Total+n > l.total:
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask "+
+			"the organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+	case l.perDay > 0 && n > l.perDay:
+		return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
+			"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
 	}
 	return nil
+}
+
+// refuseUntil returns the problem that the daily limit does not allow n more runs before the time free. closes is the time until which the
+// runs can be submitted; nil: without end.
+func (g grant) refuseUntil(free time.Time, n int, closes *Instant, now time.Time) error {
+	u, l := g.used, g.limits
+	left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in 24 hours are left.", plural.Count(n, "run"),
+		max(0, l.perDay-len(u.Recent)), l.perDay, l.name)
+	if closes != nil && !free.Before(closes.Time) {
+		return problem.QuotaExhausted.New("%s Not enough come back before the window closes at %s. If you need more, ask the "+
+			"organizers of the task for an exception.", left, closes)
+	}
+	return problem.QuotaToday.New("%s Enough come back at %s.", left, At(free)).After(free.Sub(now))
 }
 
 // count counts the runs, and keeps the newest keep runs in Recent.
@@ -178,16 +180,11 @@ func (a *Allowance) used(datasetID string) *Used {
 // Charge counts one new run on each dataset of the task. If a quota does not allow the runs, Charge returns a problem and counts
 // nothing.
 func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
-	if err := a.refuseTotal(t, sets, len(runIDs)); err != nil {
+	if err := a.refuseAlways(t, sets, len(runIDs)); err != nil {
 		return err
 	}
-	if err := a.refuse(a.ofTask(t), len(runIDs), now); err != nil {
+	if err := a.refuseToday(t, sets, len(runIDs), now); err != nil {
 		return err
-	}
-	for _, d := range sets {
-		if err := a.used(d.ID).refuse(a.ofDataset(d), 1, now); err != nil {
-			return err
-		}
 	}
 	a.count(MaxPerDay, runIDs...)
 	for i, d := range sets {
@@ -196,18 +193,46 @@ func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, no
 	return nil
 }
 
-// refuseTotal returns a problem if a limit in all does not allow n more runs, one on each dataset. Charge checks these limits before daily
-// ones, because waiting helps against daily limits only.
-func (a *Allowance) refuseTotal(t *TaskItem, sets []*DatasetItem, n int) error {
-	if err := a.Used.refuseTotal(a.ofTask(t), n); err != nil {
+// refuseAlways returns a problem if a limit will not allow n more runs, one on each dataset, at any time.
+func (a *Allowance) refuseAlways(t *TaskItem, sets []*DatasetItem, n int) error {
+	if err := a.Used.refuseAlways(a.ofTask(t), n); err != nil {
 		return err
 	}
 	for _, d := range sets {
-		if err := a.used(d.ID).refuseTotal(a.ofDataset(d), 1); err != nil {
+		if err := a.used(d.ID).refuseAlways(a.ofDataset(d), 1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// refuseToday returns a problem if a daily limit does not allow n more runs now, one on each dataset. The problem names the limit for which
+// the team has to wait longest. Waiting helps, because refuseAlways has passed.
+func (a *Allowance) refuseToday(t *TaskItem, sets []*DatasetItem, n int, now time.Time) error {
+	last, runs := grant{&a.Used, a.ofTask(t)}, n
+	last.used.expire(now)
+	free, _ := last.allows(n, now)
+	for _, d := range sets {
+		of := grant{a.used(d.ID), a.ofDataset(d)}
+		of.used.expire(now)
+		if at, _ := of.allows(1, now); at.After(free) {
+			last, runs, free = of, 1, at
+		}
+	}
+	if !free.After(now) {
+		return nil
+	}
+	return last.refuseUntil(free, runs, a.firstClose(t, sets), now)
+}
+
+// firstClose returns when the first of the datasets closes for the team, or nil if none closes.
+func (a *Allowance) firstClose(t *TaskItem, sets []*DatasetItem) (first *Instant) {
+	for _, d := range sets {
+		if _, closes := a.Window(t, d); first == nil || closes != nil && closes.Before(first.Time) {
+			first = closes
+		}
+	}
+	return first
 }
 
 // Refund reverses Charge for a run that failed or was cancelled.

@@ -114,17 +114,16 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 			}
 			sets := m.sets[:rapid.IntRange(1, 2).Draw(t, "datasets")]
 			var ids []string
-			fits := m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now) >= len(sets)
-			for _, d := range sets {
+			for range sets {
 				ids = append(ids, record.NewID(now))
-				fits = fits && m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now) >= 1
 			}
 			err := a.Charge(m.task, sets, ids, now)
-			if (err == nil) != fits {
+			if (err == nil) != m.fits(sets, now) {
 				t.Fatalf("%d more than %+v under %+v, %+v: %v", len(ids), m.runs, m.task.Submissions, m.sets, err)
 			}
-			if p, ok := errors.AsType[*problem.Error](err); problem.QuotaToday.Is(err) && (!ok || p.RetryAfter <= 0) {
-				t.Fatalf("%v does not say when to try again", err)
+			p, _ := errors.AsType[*problem.Error](err)
+			if problem.QuotaToday.Is(err) && (p.RetryAfter <= 0 || !m.fits(sets, now.Add(p.RetryAfter))) {
+				t.Fatalf("%v does not say when enough come back", err)
 			}
 			if err != nil {
 				continue
@@ -182,6 +181,15 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fits reports whether the quotas allow a run on each of the datasets at an instant.
+func (m *quotaModel) fits(sets []*record.DatasetItem, at time.Time) bool {
+	fits := m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, at) >= len(sets)
+	for _, d := range sets {
+		fits = fits && m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, at) >= 1
+	}
+	return fits
 }
 
 // left returns how many more runs on a dataset, or without one on any, the quotas allow at an instant; nil: no limit.

@@ -119,6 +119,34 @@ func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
 	}
 }
 
+// The preview of a change says that a dataset no longer opens, because it closes before its task opens.
+func TestAdvice_NamesDatasetsThatNeverOpen(t *testing.T) {
+	p := newPlatform(t, nil)
+	body := newDatasetBody(servertest.ID(p.task))
+	body["submissions"] = map[string]any{"closesAt": "2999-01-01T00:00:00Z"}
+	p.Create("olga", "/v1/datasets", body)
+	previews := func(method, path string, body any, want int) {
+		t.Helper()
+		var preview previewAnswer
+		p.Want(http.StatusOK, &preview, "olga", method, path+"?preview=true", body)
+		told := 0
+		for _, e := range preview.Effects {
+			if e.Kind == "advice" && strings.Contains(e.Detail, "opens at 2999-01-01T00:00:00.000Z and closes at 2999-01-01T00:00:00.000Z") {
+				told++
+			}
+		}
+		if told != want {
+			t.Errorf("the preview of %v has %+v", body, preview.Effects)
+		}
+	}
+	opens := map[string]any{"submissions": map[string]any{"opensAt": "2999-01-01T00:00:00Z"}}
+	previews(http.MethodPatch, p.task, opens, 1)
+	p.Want(http.StatusOK, nil, "olga", http.MethodPatch, p.task, opens)
+	previews(http.MethodPatch, p.task, map[string]any{"submissions": map[string]any{"perDay": 3}}, 0) // no news
+	body["name"] = "Another"
+	previews(http.MethodPost, "/v1/datasets", body, 1)
+}
+
 // The number of examples is known only after an uploaded truth has been read.
 func TestAdvice_ComesWithAnUploadedTruth(t *testing.T) {
 	p := newPlatform(t, nil)

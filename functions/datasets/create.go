@@ -56,7 +56,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
 		return "", nil, err
 	}
-	c.EffectOfAdvice(item.ID, nil, item.Advise(t))
+	c.EffectOfAdvice(none, item, t, t)
 	shown, err = showWithLinks(ctx, c, item)
 	return path, shown, err
 }

@@ -43,7 +43,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	if t != nil {
 		noteRelease(c, t, e, old, changed)
-		c.EffectOfAdvice(old.ID, old.Advise(t), changed.Advise(t))
+		c.EffectOfAdvice(old, changed, t, t)
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
 		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path}.Saying(problem.Sentence("From now on, the review of each run is " +

@@ -34,6 +34,8 @@ func TestQuota_SaysWhichDatasetsAreOpen(t *testing.T) {
 	late := f.task.Dataset()
 	open := f.task.Dataset(window(nil, later), recordtest.OnTestSplit)
 	early := f.task.Dataset(window(later, extended))
+	moved := f.task.Dataset(window(extended, closed))
+	never := f.task.Dataset(window(extended, later))
 	exempt := f.task.Dataset()
 	without := f.task.Dataset(window(nil, later), recordtest.WithoutTruth)
 	deleting := f.task.Dataset(window(nil, later), func(d *record.DatasetItem) {
@@ -44,6 +46,8 @@ func TestQuota_SaysWhichDatasetsAreOpen(t *testing.T) {
 		late.ID:     {ClosedReason: record.ClosedLate, ClosesAt: closed},
 		open.ID:     {Open: true, ClosesAt: later},
 		early.ID:    {ClosedReason: record.ClosedEarly, OpensAt: later, ClosesAt: extended},
+		moved.ID:    {ClosedReason: record.ClosedLate, OpensAt: extended, ClosesAt: closed},
+		never.ID:    {ClosedReason: record.ClosedAlways, OpensAt: extended, ClosesAt: later},
 		exempt.ID:   {Open: true, ClosesAt: extended},
 		without.ID:  {ClosedReason: record.ClosedNoTruth, ClosesAt: later},
 		deleting.ID: {ClosedReason: record.ClosedDeleting, ClosesAt: later},

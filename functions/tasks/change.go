@@ -68,7 +68,7 @@ func noteAdvice(ctx context.Context, c *api.Call, t, changed *record.TaskItem) e
 	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
 	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
 	for _, d := range found {
-		c.EffectOfAdvice(d.ID, d.Advise(t), d.Advise(changed))
+		c.EffectOfAdvice(d, d, t, changed)
 	}
 	return err
 }

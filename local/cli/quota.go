@@ -98,6 +98,8 @@ func takesRuns(q record.DatasetQuota) string {
 		return "from " + localTime(q.OpensAt)
 	case record.ClosedLate:
 		return "closed " + localTime(q.ClosesAt)
+	case record.ClosedAlways:
+		return "no, it closes before it opens"
 	case record.ClosedNoTruth:
 		return "no, without a ground truth"
 	case record.ClosedDeleting:

@@ -44,7 +44,8 @@ export const hasClosed = (q: Quota, now = Date.now()): boolean =>
 /** reasonOf returns why the dataset takes no runs. For a team that is not accepted, the window of the dataset counts first. */
 function reasonOf(q: Quota, now: number): Reason {
   if (hasClosed(q, now)) return "late";
-  if (q.closedReason === "registration" && q.opensAt && !passed(q.opensAt, now)) return "early";
+  if (q.closedReason === "registration" && q.opensAt && !passed(q.opensAt, now))
+    return q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.opensAt) ? "always" : "early";
   return q.closedReason ?? "late";
 }
 
@@ -60,6 +61,8 @@ export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instan
       return { said: "opens", at: q.opensAt };
     case "late":
       return { said: "closed", at: q.closesAt };
+    case "always":
+      return { said: "takes no runs: it closes before it opens", at: undefined };
     case "truth":
       return { said: "takes no runs yet: the organizers have not stored a ground truth without errors", at: undefined };
     case "deletion":

@@ -31,6 +31,7 @@ test("a dataset says whether and until when it takes runs", () => {
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "late", closesAt: at }), { said: "closed", at });
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "early", opensAt: at }), { said: "opens", at });
   assert.equal(windowOf({ ...quota, open: false, closedReason: "truth", closesAt: at }).at, undefined);
+  assert.equal(windowOf({ ...quota, open: false, closedReason: "always", opensAt: at, closesAt: at }).at, undefined);
 });
 
 test("a team that is not accepted is told of the window of a dataset", () => {

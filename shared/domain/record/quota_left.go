@@ -38,6 +38,7 @@ const (
 	ClosedUnregistered ClosedReason = "registration"
 	ClosedEarly        ClosedReason = "early"
 	ClosedLate         ClosedReason = "late"
+	ClosedAlways       ClosedReason = "always"
 	ClosedNoTruth      ClosedReason = "truth"
 	ClosedDeleting     ClosedReason = "deletion"
 )
@@ -45,7 +46,7 @@ const (
 // SubmissionWindow says whether and until when a team can submit to a dataset.
 type SubmissionWindow struct {
 	Open         bool         `json:"open" doc:"whether the dataset takes submissions of the team now, as far as there is some left of the quota and the team has accepted the present terms of the task"`
-	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,truth,deletion" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted"`
+	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,always,truth,deletion" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; always: it closes before it opens; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted"`
 	OpensAt      *Instant     `json:"opensAt,omitempty" doc:"when the dataset opens for the team; absent: it has no opening"`
 	ClosesAt     *Instant     `json:"closesAt,omitempty" doc:"when it closes for the team, exceptions included; absent: it has no close"`
 }
@@ -113,15 +114,14 @@ func (w SubmissionWindow) opensBy(at Instant) bool {
 func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state RegistrationState, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)
+	reason := closedReason(w.OpensAt, w.ClosesAt, now)
 	switch {
 	case state != Accepted:
 		w.ClosedReason = ClosedUnregistered
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting
-	case isEarly(w.OpensAt, now):
-		w.ClosedReason = ClosedEarly
-	case isLate(w.ClosesAt, now):
-		w.ClosedReason = ClosedLate
+	case reason != "":
+		w.ClosedReason = reason
 	case d.TruthVersion == 0 && !d.AwaitsTruth():
 		w.ClosedReason = ClosedNoTruth
 	}

@@ -160,21 +160,40 @@ func (d *TaskDraft) Check() []problem.Field {
 }
 
 func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields) {
-	fields.AddIf(opens != nil && closes != nil && !opens.Before(closes.Time), pointer+"/closesAt", "must be later than the opening")
+	fields.AddIf(isReversed(opens, closes), pointer+"/closesAt", "must be later than the opening")
 	return fields
 }
 
 // CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
-	if isEarly(opens, now) {
+	switch closedReason(opens, closes, now) {
+	case ClosedEarly:
 		return problem.OutsideWindow.New("%s opens at %s.", what, opens)
-	}
-	if isLate(closes, now) {
+	case ClosedLate:
 		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes)
+	case ClosedAlways:
+		return problem.OutsideWindow.New("%s never opens: it closes at %s and would open at %s. Ask the organizers of the task to change "+
+			"one of both.", what, closes, opens)
 	}
 	return nil
 }
 
-func isEarly(opens *Instant, now time.Time) bool { return opens != nil && now.Before(opens.Time) }
-func isLate(closes *Instant, now time.Time) bool { return closes != nil && !now.Before(closes.Time) }
+// closedReason says why a window is closed now. It is empty if the window is open. A window that has closed does not open again, even if
+// its opening was moved to a later time.
+func closedReason(opens, closes *Instant, now time.Time) ClosedReason {
+	switch {
+	case closes != nil && !now.Before(closes.Time):
+		return ClosedLate
+	case isReversed(opens, closes):
+		return ClosedAlways
+	case opens != nil && now.Before(opens.Time):
+		return ClosedEarly
+	}
+	return ""
+}
+
+// isReversed reports whether a window closes before it opens.
+func isReversed(opens, closes *Instant) bool {
+	return opens != nil && closes != nil && !opens.Before(closes.Time)
+}

@@ -109,10 +109,16 @@ func (c *Call) Previewing() bool { return c.preview != nil }
 // Effect adds an effect of the change in c.Tx to the preview.
 func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
 
-// EffectOfAdvice adds an effect if the change gives organizers new advice. was and is are the advice before and after; nil: no advice.
-func (c *Call) EffectOfAdvice(datasetID string, was, is *record.Advice) {
-	if is != nil && !reflect.DeepEqual(was, is) {
-		c.Effect(Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + datasetID}.Saying(is.Text))
+// EffectOfAdvice adds effects if the change of a dataset or its task gives organizers new advice, or if the dataset no longer opens.
+func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record.TaskItem) {
+	e := Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + is.ID}
+	if advice := is.Advise(after); advice != nil && !reflect.DeepEqual(was.Advise(before), advice) {
+		c.Effect(e.Saying(advice.Text))
+	}
+	if is.NeverOpens(after) && !was.NeverOpens(before) {
+		opens, closes := is.Window(after)
+		c.Effect(e.Saying(problem.Sentence("The dataset %q opens at %s and closes at %s, which is no later: it takes no runs unless one of "+
+			"both changes.", is.Name, opens, closes)))
 	}
 }
 

@@ -19,6 +19,13 @@ type outcome struct {
 	Evaluation object `json:"evaluation,omitempty"`
 	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
 	Review     object `json:"review,omitempty"`      // for the team and the organizers, once organizers have written it
+	shown      int64  // version of the truth of the leaderboard; 0 if it is not known
+}
+
+// board is a leaderboard.
+type board struct {
+	TruthVersion int64
+	Entries      []object
 }
 
 // outcome returns a run with its evaluation, its place on the leaderboard and its review, if they exist.
@@ -32,13 +39,38 @@ func (c *call) outcome(r object) outcome {
 		return o
 	}
 	o.Evaluation = c.get(client.Path("evaluations", id))
-	board := ask[struct{ Entries []object }](c, http.MethodPost, client.Path("tools", "leaderboard"),
-		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false}).Entries
-	if i := slices.IndexFunc(board, func(e object) bool { return e["runId"] == r["id"] }); i >= 0 {
-		o.Entry = board[i]
-		place(o.Entry, board)
-	}
+	o.compare(ask[board](c, http.MethodPost, client.Path("tools", "leaderboard"),
+		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false}))
 	return o
+}
+
+// compare sets the entry of the run on a leaderboard. While runs are evaluated against a new version of the truth, the leaderboard can show
+// another evaluation of the run, whose rank says nothing about these values.
+func (o *outcome) compare(b board) {
+	o.shown = b.TruthVersion
+	isShown := func(e object) bool { return e["evaluationId"] == o.Evaluation["id"] }
+	if i := slices.IndexFunc(b.Entries, isShown); i >= 0 {
+		o.Entry = b.Entries[i]
+		place(o.Entry, b.Entries)
+	}
+}
+
+// truthVersion returns the version of the truth that the run was evaluated against.
+func (o outcome) truthVersion() int64 { return memberAs[int64](o.Evaluation, "truthVersion") }
+
+// versionLines says which version of the truth the values belong to, if the leaderboard or another run of the dataset has another one.
+func (o outcome) versionLines(all []outcome) [][]string {
+	version := fmt.Sprintf("version %d", o.truthVersion())
+	differs := func(other outcome) bool {
+		return other.Evaluation != nil && other.Run["datasetId"] == o.Run["datasetId"] && other.truthVersion() != o.truthVersion()
+	}
+	switch {
+	case o.shown > 0 && o.shown != o.truthVersion():
+		return [][]string{{"Ground truth", fmt.Sprintf("%s; the leaderboard shows version %d", version, o.shown)}}
+	case slices.ContainsFunc(all, differs):
+		return [][]string{{"Ground truth", version}}
+	}
+	return nil
 }
 
 // place gives an entry its rank among the ranked published entries of the board. An entry that is not published has none.

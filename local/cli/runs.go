@@ -115,7 +115,7 @@ func (c *call) report(outcomes []outcome, more [][]string) {
 		case o.Evaluation == nil:
 			lines = append(lines, []string{"", cmp.Or(memberAs[string](o.Run, "notice"), "It is completed. Its scores are not shown yet.")})
 		default:
-			lines = append(lines, o.scores()...)
+			lines = append(lines, slices.Concat(o.scores(), o.versionLines(outcomes))...)
 			c.explain(of, "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
 		}
 		if comment := memberAs[string](o.Review, "comment"); comment != "" && !c.json {

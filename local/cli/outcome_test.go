@@ -1,0 +1,34 @@
+package main
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestOutcome_SaysWhichTruthValuesBelongTo shows runs while they are evaluated against a new version of the truth.
+func TestOutcome_SaysWhichTruthValuesBelongTo(t *testing.T) {
+	evaluated := func(dataset, id string, version float64) outcome {
+		return outcome{Run: object{"datasetId": dataset}, Evaluation: object{"id": id, "truthVersion": version}}
+	}
+	before, after := evaluated("lakes", "old", 1), evaluated("lakes", "new", 2)
+	elsewhere := evaluated("seas", "other", 5)
+	all := []outcome{before, after, elsewhere}
+	for name, c := range map[string]struct {
+		run   outcome
+		shown board
+		all   []outcome
+		want  [][]string
+		rank  bool
+	}{
+		"the only run": {before, board{1, []object{{"evaluationId": "old"}}}, []outcome{before}, nil, true},
+		"the leaderboard is older": {after, board{1, []object{{"evaluationId": "old"}}}, []outcome{after},
+			[][]string{{"Ground truth", "version 2; the leaderboard shows version 1"}}, false},
+		"another run is newer": {before, board{1, []object{{"evaluationId": "old"}}}, all, [][]string{{"Ground truth", "version 1"}}, true},
+		"another dataset":      {elsewhere, board{5, nil}, all, nil, false},
+	} {
+		c.run.compare(c.shown)
+		if got := c.run.versionLines(c.all); !reflect.DeepEqual(got, c.want) || (c.run.Entry != nil) != c.rank {
+			t.Errorf("%s: %v and the entry %v, want %v", name, got, c.run.Entry, c.want)
+		}
+	}
+}

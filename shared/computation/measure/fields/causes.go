@@ -2,9 +2,11 @@ package fields
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // The layouts of lines whose fields white space separates.
@@ -25,7 +27,8 @@ const (
 		"quote = FALSE"
 	fieldTooMany = "a field too many seems to stand before the topic, such as the index of pandas or the row names of R: leave it out, as " +
 		"they do with index=False and row.names = FALSE"
-	pythonLine = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert a run in JSON " +
+	exchangedFields = "the second field and the third one seem to be exchanged: write Q0 before the document"
+	pythonLine      = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert a run in JSON " +
 		"with assay convert or the tool converter"
 	jsonLine = "the line is JSON, as of texts or labels; expected "
 	jsonHeal = ": convert a run in JSON with assay convert or the tool converter"
@@ -112,6 +115,11 @@ func RunFault(parts [][]byte, n int, isFirst bool) string {
 		faults = append(faults, ScoreFault(bare[4], scorePlace), "the line seems to name the fields: leave it out")
 	case isShifted(bare, n):
 		faults = append(faults, fieldTooMany)
+	case isDivided(bare, n):
+		faults = append(faults, fmt.Sprintf("the id of the document seems to have a space in it (%s): ids have none, so replace it "+
+			"wherever the id stands", Quote(bytes.Join(bare[2:4], []byte{' '}))))
+	case isExchanged(bare, n):
+		faults = append(faults, exchangedFields)
 	case !scored:
 		faults = append(faults, ScoreFault(bare[4], scorePlace))
 	}
@@ -127,6 +135,22 @@ func isShifted(parts [][]byte, n int) bool {
 	_, ranked := ParseScore(parts[3])
 	_, score := ParseScore(parts[5])
 	return IsQ0(parts[2]) && (n > 6 || !ranked) || n > 6 && !ranked && score
+}
+
+// isDivided reports whether the document of a line of a run seems to have spaces, so that words stand in the place of the rank and, if
+// there are several spaces, in the place of the score.
+func isDivided(parts [][]byte, n int) bool {
+	_, ranked := ParseScore(parts[3])
+	_, scored := ParseScore(parts[4])
+	_, third := ParseScore(parts[5])
+	isWord := bytes.ContainsFunc(parts[3], unicode.IsLetter) && !bytes.EqualFold(parts[3], []byte("nan"))
+	return n > 6 && IsQ0(parts[1]) && !ranked && isWord && (third || !scored)
+}
+
+// isExchanged reports whether Q0 stands in the place of the document of a line of a run, and the document seems to stand before it.
+func isExchanged(parts [][]byte, n int) bool {
+	_, ranked := ParseScore(parts[3])
+	return n == 6 && ranked && IsQ0(parts[2]) && !IsQ0(parts[1]) && string(parts[1]) != "0"
 }
 
 // isShiftedQrels reports whether a line of relevance judgments has five fields, and the last two could be document and grade.

@@ -25,6 +25,7 @@ func TestCountFault_NamesTheMissingField(t *testing.T) {
 		`{"id": "a b"}`:           "the line is JSON",
 		"{'1': {'d-1': 2.5}}":     "a dictionary or list of Python",
 		"1;Q0;d-1;1;2.5;x":        "it looks like CSV or JSON",
+		`1\tQ0\td-1\t1\t2.5\tx`:   "it has tabs as two characters",
 		"[30 rows x 2 columns]":   "a table that pandas printed",
 		"..   ...  ...":           "a table that pandas printed",
 		"  id label":              "a table that pandas printed",
@@ -53,6 +54,13 @@ func TestRunFault_NamesTheCause(t *testing.T) {
 		"1 Q0 d-1 1 2.5 x":                   "",
 		"1 Q0 Q0 1 2.5 x":                    "", // a document with this id
 		"1 Q0 d-1 - 2.5 x y":                 "",
+		"1 Q0 d-1 nan 2.5 3 y":               "",
+		"1 Q0 d-1 1 2.5 3 y":                 "",
+		"1 0 Q0 1 2.5 x":                     "", // a document with this id, and 0 in the place of Q0
+		"1 d-1 Q0 1 2.5 x":                   "the second field and the third one seem to be exchanged",
+		"1 Q0 the lake 1 2.5 x":              `a space in it ("the lake")`,
+		"1 Q0 my big lake 1 2.5 x":           `a space in it ("my big")`,
+		"1 Q0 my very big lake 1 2.5 x":      `a space in it ("my very")`,
 		"1 0 d-1 1 2.5 x y":                  "",
 		"1 Q0 d'1 1 2.5 x":                   "",
 		`1 "Q0" "d-1" 1 2.5 "x"`:             quotes,

@@ -68,6 +68,8 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
 	case other >= 0:
 		r, _ := utf8.DecodeRune(line[other:])
 		return fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
+	case n < len(parts) && bytes.Contains(line, []byte(`\t`)):
+		return "; it has tabs as two characters, a backslash and a t: write tabs, as printf does"
 	case n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1:
 		return "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
 	case n == 4 && n < len(parts) && graded && !isRun:

@@ -92,6 +92,14 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			`r:3 error: topic "t" has document "a" already, in line 1; keep one of them; the likely cause: several runs were joined, or one was ` +
 				`written twice, since most topics begin again from line 3 on: give one run only`,
 			`r:4 error: topic "u" has document "a" already, in line 2; keep one of them`}},
+		"ids with a space": {"t Q0 an a 1 9 x\nt Q0 an b 2 8 x\nu Q0 an a 1 9 x\n", []string{
+			`r:1 error: the id of the document seems to have a space in it ("an a"): ids have none, so replace it wherever the id stands (lines 1 and 3)`,
+			`r:2 error: the id of the document seems to have a space in it ("an b")…`}},
+		"numbers after a space": {"t Q0 a 1 1 9 x\nt Q0 a 2 2 8 x\nu Q0 a 1 1 9 x\n", []string{
+			"r:1 warning: the line has more than six fields…", "r:2 warning: rank…",
+			`r:2 error: topic "t" has document "a" already, in line 1; keep one of them`}},
+		"exchanged fields": {"t a Q0 1 9 x\nu b Q0 1 9 x\n", []string{
+			"r:1 error: the second field and the third one seem to be exchanged: write Q0 before the document (lines 1 and 2)"}},
 		"several tags": {"t Q0 a 1 9 x\nt Q0 b 1 8 y\nu Q0 a 1 9 x\n", nil},
 		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{
 			"r warning: topics that are not in the truth and do not count: 1 of 3 topics of the run…",

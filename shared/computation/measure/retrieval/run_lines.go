@@ -205,7 +205,9 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		b.pairs.count(above, next)
 		above = next
-		b.tags.add(tag)
+		if n == 6 { // In a longer line, the sixth field may be another one.
+			b.tags.add(tag)
+		}
 		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)
 	}

@@ -26,16 +26,17 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 	}{
 		"PyTerrier": {conversion.Runs, conversion.CSV, ",qid,docid,docno,rank,score,query\n0,q1,17,d1,1,2.5,a lake\n1,q1,3,d2,2,1.5,a lake\n",
 			wantRun},
-		"ir_datasets":             {conversion.Runs, conversion.CSV, "query_id\tdoc_id\tscore\nq1\td1\t2.5\nq1\td2\t1.5\n", unranked},
-		"a spreadsheet":           {conversion.Runs, conversion.CSV, "\ufeffQID;DocNo;Rank;Score\r\nq1;d1;1;2,5\r\nq1;d2;2;1,5\r\n", wantRun},
-		"columns without names":   {conversion.Runs, conversion.CSV, "q1,Q0,d1,1,2.5,run\nq1,Q0,d2,2,1.5,run\n", wantRun},
-		"semicolons without them": {conversion.Runs, conversion.CSV, "q1;Q0;d1;1;2,5;run\nq1;Q0;d2;2;1,5;run\n", wantRun},
-		"MS MARCO":                {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\nq1\td2\t2\n", unscored},
-		"MS MARCO with scores":    {conversion.Runs, conversion.MSMARCO, "q1\td1\t2.5\nq1\td2\t1.5\n", unranked},
-		"ColBERT":                 {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\t2.5\nq1\td2\t2\t1.5\n", wantRun},
-		"ranks without scores":    {conversion.Runs, conversion.CSV, "qid,docno,rank\nq1,d1,1\nq1,d2,2\n", unscored},
-		"pytrec_eval":             {conversion.Runs, conversion.JSON, `{"q1": {"d1": 2.5, "d2": 1.5}}`, unranked},
-		"ranx over lines":         {conversion.Runs, conversion.JSON, "{\n \"q1\": {\n  \"d1\": 2.5,\n  \"d2\": 1.5\n }\n}\n", unranked},
+		"ir_datasets":              {conversion.Runs, conversion.CSV, "query_id\tdoc_id\tscore\nq1\td1\t2.5\nq1\td2\t1.5\n", unranked},
+		"a spreadsheet":            {conversion.Runs, conversion.CSV, "\ufeffQID;DocNo;Rank;Score\r\nq1;d1;1;2,5\r\nq1;d2;2;1,5\r\n", wantRun},
+		"columns without names":    {conversion.Runs, conversion.CSV, "q1,Q0,d1,1,2.5,run\nq1,Q0,d2,2,1.5,run\n", wantRun},
+		"semicolons without them":  {conversion.Runs, conversion.CSV, "q1;Q0;d1;1;2,5;run\nq1;Q0;d2;2;1,5;run\n", wantRun},
+		"MS MARCO":                 {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\nq1\td2\t2\n", unscored},
+		"MS MARCO with scores":     {conversion.Runs, conversion.MSMARCO, "q1\td1\t2.5\nq1\td2\t1.5\n", unranked},
+		"ColBERT":                  {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\t2.5\nq1\td2\t2\t1.5\n", wantRun},
+		"ranks without scores":     {conversion.Runs, conversion.CSV, "qid,docno,rank\nq1,d1,1\nq1,d2,2\n", unscored},
+		"pytrec_eval":              {conversion.Runs, conversion.JSON, `{"q1": {"d1": 2.5, "d2": 1.5}}`, unranked},
+		"texts instead of numbers": {conversion.Runs, conversion.JSON, `{"q1": {"d1": "2.5", "d2": "1.5"}}`, unranked},
+		"ranx over lines":          {conversion.Runs, conversion.JSON, "{\n \"q1\": {\n  \"d1\": 2.5,\n  \"d2\": 1.5\n }\n}\n", unranked},
 		"a list of objects": {conversion.Runs, conversion.JSON, `[{"qid":"q1","docno":"d1","rank":1,"score":2.5},` +
 			`{"qid":"q1","docno":"d2","rank":2,"score":1.5}]`, wantRun},
 		"a list over lines": {conversion.Runs, conversion.JSON, "[\n {\n \"query_id\": \"q1\",\n \"doc_id\": \"d1\",\n \"score\": 2.5},\n" +
@@ -70,7 +71,15 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 			t.Errorf("%q is recognized as %s", own, from)
 		}
 	}
-	for _, own := range []string{"1 Q0 d 1 2.5 x\n", "1 0 17 1\n"} {
+	for text, kind := range map[string]*conversion.Kind{`{"1": ["a", "b"], "2": []}`: conversion.Qrels, `{"1": {"a": "2.5"}}`: conversion.Runs} {
+		if _, _, ok := conversion.Recognize(nil, []byte(text)); ok {
+			t.Errorf("%s is recognized", text)
+		}
+		if found, from, ok := conversion.Recognize(kind, []byte(text)); !ok || found != kind || from != conversion.JSON {
+			t.Errorf("%s is recognized as %v, %s, %v", text, found, from, ok)
+		}
+	}
+	for _, own := range []string{"1 Q0 d 1 2.5 x\n", "1 0 17 1\n", `{"labels":["a"],"id":"1"}`, `{"id":"1","text":"a"}`} {
 		if _, from, ok := conversion.Recognize(conversion.Runs, []byte(own)); ok {
 			t.Errorf("%q is recognized as a run in the format %s", own, from)
 		}
@@ -78,6 +87,18 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 	for text, whole := range map[string]*conversion.Kind{`{"1":{"a":1}}`: conversion.Qrels, `{"1":{"a":1.0`: conversion.Runs} {
 		if kind, from, ok := conversion.Recognize(nil, []byte(text)); !ok || kind != whole || from != conversion.JSON {
 			t.Errorf("%s is recognized as %v, %s, %v", text, kind, from, ok)
+		}
+	}
+}
+
+// TestFormOfJSON_IsOfAnyContent reads files that begin like JSON as JSON, so that their faults are those of JSON.
+func TestFormOfJSON_IsOfAnyContent(t *testing.T) {
+	for text, want := range map[string]conversion.Format{
+		`{"1": ["a"]}`: conversion.JSON, "{\n \"1\": true\n}": conversion.JSON, `[[{"a": 1}]]`: conversion.JSON, "{}": conversion.JSON,
+		"{\"1\": {\"a\": 1}}\n{\"2\": {}}\n": conversion.JSONL, "1 Q0 a 1 2.5 x\n": "", "{'1': 2}": "", "{a Q0 b 1 2.5 x\n": "", "": "",
+	} {
+		if got, ok := conversion.FormOfJSON([]byte(text)); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", text, got, ok, want)
 		}
 	}
 }
@@ -91,9 +112,10 @@ func TestForeign_ReportsFaults(t *testing.T) {
 		want    []string
 	}{
 		"a text in a dictionary": {conversion.Runs, conversion.JSON, `{"q1":{"d1":"high","d 2":1},"q2":[]}`, []string{
-			`f error: topic "q1": the score of "d1" is not a number`,
+			`f error: topic "q1": the score "high" is not a number; write it like 12.5 or 1.25e1`,
 			`f error: topic "q1": the docid "d 2" has white space, which the formats of TREC cannot hold; replace it by another character`,
-			`f error: topic "q2": expected an object with the score of each document`}},
+			`f error: topic "q2": expected an object with the score of each document, such as {"doc1": 1}`}},
+		"another value": {conversion.Qrels, conversion.JSON, `{"q1":{"d1":true}}`, []string{`f error: topic "q1": the grade of "d1" is not a number`}},
 		"not a number": {conversion.Runs, conversion.JSON, `{"q1":{"d1":NaN}}`, []string{
 			`f error: the file is not valid JSON at byte 11: invalid character 'N' at start of value; JSON has no NaN and no Infinity`}},
 		"a dictionary that is cut": {conversion.Qrels, conversion.JSON, `{"q1":{"d1":1,`, []string{

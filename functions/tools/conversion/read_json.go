@@ -110,7 +110,7 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 			if err := d.SkipValue(); err != nil {
 				return err
 			}
-			r.errorf(0, "expected an object with the %s of each document", value.name)
+			r.errorf(0, "expected an object with the %s of each document, such as {\"doc1\": 1}", value.name)
 			continue
 		}
 		if _, err = d.ReadToken(); err != nil {
@@ -123,7 +123,7 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 			r.begin()
 			r.values[0] = topic
 			r.values[document] = []byte(name.String())
-			if d.PeekKind() != '0' {
+			if kind := d.PeekKind(); kind != '0' && kind != '"' { // A text may be a number, as in CSV.
 				if err := d.SkipValue(); err != nil {
 					return err
 				}

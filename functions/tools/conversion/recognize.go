@@ -71,7 +71,7 @@ func AreQrels(head []byte) bool {
 
 // recognizeJSON recognizes JSON lines, and a file that is one object or array.
 func recognizeJSON(kinds []*Kind, head []byte) (found *Kind, format Format, ok bool) {
-	if dictionary, whole := isDictionary(head); dictionary {
+	if dictionary, whole := isDictionary(head, len(kinds) == 1); dictionary {
 		if len(kinds) > 1 && whole { // grades are whole numbers
 			return Qrels, JSON, true
 		}
@@ -91,8 +91,8 @@ func recognizeJSON(kinds []*Kind, head []byte) (found *Kind, format Format, ok b
 }
 
 // isDictionary reports whether a text begins like an object of objects of numbers, and whether all these numbers are whole. The text may
-// be cut.
-func isDictionary(head []byte) (dictionary, whole bool) {
+// be cut. If the file is known to have rankings or judgments, the numbers may be texts, and lists may stand in the place of objects.
+func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true))
 	whole = true
 	for {
@@ -105,6 +105,9 @@ func isDictionary(head []byte) (dictionary, whole bool) {
 		switch {
 		case depth == 0:
 			return dictionary && len(bytes.TrimSpace(head[d.InputOffset():])) == 0, whole
+		case known && depth == 2 && (kind == '[' || token.Kind() == '"' && length%2 == 0):
+			dictionary = true
+		case known && depth == 1 && token.Kind() == ']':
 		case kind != '{' || depth > 2:
 			return false, false
 		case token.Kind() == '0' && depth == 2:
@@ -115,6 +118,20 @@ func isDictionary(head []byte) (dictionary, whole bool) {
 			return false, false
 		}
 	}
+}
+
+// FormOfJSON returns the format of a text that begins like JSON, whatever it has. ok is false for another text.
+func FormOfJSON(head []byte) (format Format, ok bool) {
+	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
+	inner := bytes.TrimLeft(head, "[{ \t\r\n")
+	line, _, more := bytes.Cut(head, []byte("\n"))
+	switch {
+	case len(inner) == len(head), len(inner) > 0 && !bytes.ContainsRune([]byte("\"]}"), rune(inner[0])):
+		return "", false
+	case more && head[0] == '{' && json.Valid(line):
+		return JSONL, true
+	}
+	return JSON, true
 }
 
 // firstNames returns the names of the members of the first object in a JSON text.

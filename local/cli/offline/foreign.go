@@ -132,7 +132,7 @@ func Quoted(text string) string {
 }
 
 // Recognized returns the kind and the format of a file to convert. The kind is nil and the format is empty if they are not known. For
-// files that are in no recognized format it returns a format of TREC.
+// files that are in no recognized format it returns a format of TREC, or of JSON if they begin like JSON.
 func Recognized(kind *conversion.Kind, file scoring.File) (*conversion.Kind, conversion.Format, error) {
 	head, err := detection.Head(file)
 	if err != nil {
@@ -146,6 +146,9 @@ func Recognized(kind *conversion.Kind, file scoring.File) (*conversion.Kind, con
 		if conversion.AreQrels(head) {
 			kind = conversion.Qrels
 		}
+	}
+	if from, ok := conversion.FormOfJSON(head); ok {
+		return kind, from, nil
 	}
 	return kind, kind.Formats[0], nil
 }

@@ -136,8 +136,8 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 	})
 }
 
-// TestCharge_NamesTheLimitThatBinds uses up several limits. Limits in all come before limits of a day, because waiting does not help against
-// them, and the task before its datasets.
+// TestCharge_NamesTheLimitThatBinds uses up several limits. Limits in all come before limits of a day, because waiting does not help
+// against them, and the task before its datasets.
 func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 	type limits struct{ PerDay, Total int }
 	const used = 2 // runs on the dataset

@@ -35,7 +35,7 @@ type EvaluatedRun struct {
 	MeasuredRun
 	Measures    map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null; under perTopic, why the values by topic or example are absent"`
-	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples. They come from the bootstrap. Where only organizers may see values by example, they come from the normal distribution and are rounded"`
+	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples. They come from the bootstrap. Where only organizers may see values by example, they come from the normal distribution and are rounded, and can end outside the range of the measure, such as above 1"`
 	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic or example, then by name; for stored runs, only organizers get values by example that reveal the truth"`
 	Classes     *measure.Classes                 `json:"classes,omitempty" doc:"predictions for each label, for up to 50 labels; for stored runs, only organizers get them"`
 	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"errors and warnings about the files"`

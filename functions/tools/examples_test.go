@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
+	"assay/functions/tools/significance"
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -296,5 +297,28 @@ func TestEvaluator_ShowsExamplesOfTruthsThatComeAlong(t *testing.T) {
 	out := answer[tools.EvaluatorOutput](s, "", "evaluator", withMembers(in, "perTopic", true))
 	if first := out.Runs[0]; len(first.PerTopic) != 5 || len(first.PerTopic["3"]) != 1 || first.PerTopic["3"]["Accuracy"] != 1 {
 		t.Errorf("%+v", first)
+	}
+}
+
+// Intervals from the normal distribution can end outside the range of a measure, and pages with them say so. Those from the bootstrap,
+// which only organizers are shown, and not on leaderboards, cannot.
+func TestIntervals_CanEndOutsideTheRange(t *testing.T) {
+	s := newExampleServer(t, recordtest.Labels("Accuracy"))
+	right := make([]float64, 20)
+	for i := range right[1:] {
+		right[i+1] = 1
+	}
+	runs := runRefs(s.addMeasured("alice", right), s.addMeasured("bob", right))
+	check := func(user, tool string, input object, i significance.Interval, normal bool) {
+		t.Helper()
+		says := strings.Contains(s.page(user, tool, input), "can end outside the range of the measure")
+		if (i.High > 1) != normal || says != normal {
+			t.Errorf("%s shows %q the interval %+v, and its page says that it can end outside the range: %v", tool, user, i, says)
+		}
+	}
+	for user, may := range exampleUsers {
+		check(user, "leaderboard", object{"datasetId": s.dataset.ID}, *s.leaderboard(user).Entries[0].Interval, true)
+		compared := object{"runs": runs}
+		check(user, "significance", compared, answer[tools.SignificanceOutput](s, user, "significance", compared).Runs[0].Interval, !may)
 	}
 }

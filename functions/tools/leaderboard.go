@@ -66,7 +66,7 @@ type LeaderboardEntry struct {
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples. It comes from the bootstrap. For values by example that reveal the truth it comes from the normal distribution and is rounded"`
+	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples. It comes from the bootstrap. For values by example that reveal the truth it comes from the normal distribution and is rounded, and can end outside the range of the measure, such as above 1"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share a letter cannot be distinguished"`
 	Change       *LeaderboardChange     `json:"change,omitempty" doc:"change of the rank among the entries that both versions rank, if against is given; absent for entries without a rank"`
 }

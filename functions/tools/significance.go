@@ -25,7 +25,7 @@ type SignificanceOutput struct {
 	Topics     int                `json:"topics" doc:"number of topics or examples for which all runs have a value; the values are paired over them"`
 	LeftOut    int                `json:"leftOut" doc:"number of topics for which only some of the runs have a value"`
 	Rounds     int                `json:"rounds" doc:"rounds of the randomization test or the bootstrap; 0 without them"`
-	Rounded    bool               `json:"rounded,omitempty" doc:"whether the answer is limited to what everyone who sees the measures may know, because values by example reveal the truth and only organizers may see them. Then each p belongs to one test and is rounded up, before its correction, to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1. Intervals, and p of the bootstrap, come from the normal distribution"`
+	Rounded    bool               `json:"rounded,omitempty" doc:"whether the answer is limited to what everyone who sees the measures may know, because values by example reveal the truth and only organizers may see them. Then each p belongs to one test and is rounded up, before its correction, to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1. Intervals, and p of the bootstrap, come from the normal distribution, so an interval can end outside the range of the measure"`
 	Test       string             `json:"test" doc:"test behind verdict and conclusion"`
 	Correction string             `json:"correction" doc:"correction behind verdict and conclusion"`
 	Runs       []SignificanceRun  `json:"runs" doc:"in the order asked for"`
@@ -40,7 +40,7 @@ type SignificanceOutput struct {
 type SignificanceRun struct {
 	MeasuredRun
 	Mean     float64               `json:"mean" doc:"mean over the paired topics; for the bootstrap, the value of the measure"`
-	Interval significance.Interval `json:"interval" doc:"95 % bootstrap interval of the mean"`
+	Interval significance.Interval `json:"interval" doc:"95 % interval of the mean, from the bootstrap unless the answer is rounded"`
 }
 
 // SignificancePair is the comparison of two runs.

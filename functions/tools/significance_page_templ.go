@@ -201,7 +201,7 @@ func significancePage(out *SignificanceOutput) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if out.Rounded {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "p is rounded up, and intervals are rounded, because the values of single examples tell the truth. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "p is rounded up, and intervals are rounded, because the values of single examples tell the truth. Such intervals come from the normal distribution, and can end outside the range of the measure. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -210,7 +210,8 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	}
 	s.t = t
 	p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(one, "run.txt", strings.Repeat("q1\n", 150))))
-	if len(p.Errors) != 1 || !strings.HasPrefix(p.Errors[0].Detail, "lines 1 to 150: ") {
+	if len(p.Errors) != 1 || !strings.HasPrefix(p.Errors[0].Detail, "lines 1 to 150: ") || p.Errors[0].Count != 150 ||
+		!strings.Contains(p.Detail, "has 150 faults;") {
 		t.Errorf("the fault of 150 lines is told as %+v", p.Errors)
 	}
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))

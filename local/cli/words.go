@@ -119,9 +119,9 @@ func (w *words) problem(p *client.Problem) string {
 	case len(p.Errors) == 0 || p.Type != problem.Invalid.Type():
 		lines = append(lines, w.text(p.Text))
 	case len(p.Errors) >= problem.MaxFields:
-		lines = append(lines, fmt.Sprintf("There are %d faults or more. These are the first:", problem.MaxFields))
+		lines = append(lines, fmt.Sprintf("There are %d faults or more. These are the first:", problem.Faults(p.Errors)))
 	case len(p.Errors) > 1:
-		lines = append(lines, "There are "+plural.Count(len(p.Errors), "fault")+":")
+		lines = append(lines, "There are "+plural.Count(problem.Faults(p.Errors), "fault")+":")
 	}
 	return strings.Join(append(lines, w.faults(p.Errors)...), "\n")
 }

@@ -223,6 +223,7 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 			message = "warning: " + message
 		}
 		fields[i] = problem.NewField(pointer(d.File), "%s", message)
+		fields[i].Count = d.Count
 	}
 	return fields
 }

@@ -19,7 +19,16 @@ type Kind struct {
 // Field describes a fault of one member of a request body.
 type Field struct {
 	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) to the member of the body"`
+	Count   int    `json:"count,omitempty" minimum:"2" doc:"number of lines of the file with this fault; absent for one"`
 	Text
+}
+
+// Faults returns the number of faults that the fields stand for.
+func Faults(fields []Field) (n int) {
+	for _, f := range fields {
+		n += max(1, f.Count)
+	}
+	return n
 }
 
 // NewField returns a fault of the member at the pointer. Sentence describes the format.
@@ -104,7 +113,7 @@ func (e *Error) After(d time.Duration) *Error {
 // With adds faults of the body, up to MaxFields.
 func (e *Error) With(fields ...Field) *Error {
 	for _, f := range fields[:min(len(fields), MaxFields-len(e.Fields))] {
-		e.Fields = append(e.Fields, Field{Clip(f.Pointer, maxText), f.Text.clip(maxText)})
+		e.Fields = append(e.Fields, Field{Pointer: Clip(f.Pointer, maxText), Count: f.Count, Text: f.Text.clip(maxText)})
 	}
 	return e
 }
@@ -122,10 +131,12 @@ func Check(fields []Field) error {
 		return nil
 	}
 	detail := "The body has a fault; `errors` says where and what."
-	if n := len(fields); n >= MaxFields {
+	n := Faults(fields[:min(len(fields), MaxFields)])
+	switch {
+	case len(fields) >= MaxFields:
 		detail = fmt.Sprintf("The body has %d faults or more; `errors` says where and what of the first %d. Correct them, and send it again to "+
-			"get the others.", MaxFields, MaxFields)
-	} else if n > 1 {
+			"get the others.", n, n)
+	case n > 1:
 		detail = fmt.Sprintf("The body has %d faults; `errors` says where and what.", n)
 	}
 	return Invalid.New("%s", detail).With(fields...)
@@ -145,7 +156,7 @@ func Within(pointer string, err error) error {
 	within := *e
 	within.Fields = nil
 	for _, f := range e.Fields {
-		within.Fields = append(within.Fields, Field{pointer + f.Pointer, f.Text})
+		within.Fields = append(within.Fields, Field{Pointer: pointer + f.Pointer, Count: f.Count, Text: f.Text})
 	}
 	return &within
 }

@@ -16,6 +16,10 @@ func TestCheck_CountsFaultsAsFarAsItKnows(t *testing.T) {
 			t.Errorf("%d faults: %v, want %q", n, p, want)
 		}
 	}
+	lines := problem.Field{Count: 4654}
+	if err := problem.Check([]problem.Field{lines, {}}); !strings.Contains(err.Error(), "has 4655 faults;") {
+		t.Error(err)
+	}
 	if err := problem.Check(nil); err != nil {
 		t.Error(err)
 	}

@@ -2,12 +2,14 @@ package deletion_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/deletion"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
 	"assay/shared/storage/store/storetest"
@@ -28,6 +30,38 @@ func TestTrash_RestoresWhatWasDeleted(t *testing.T) {
 				f.background(time.Minute)
 				f.same(before, f.contents())
 			})
+		}
+	})
+}
+
+// TestTrash_KeepsGrants deletes and restores a task with the largest teams. Meanwhile, its members find it among their deleted tasks.
+func TestTrash_KeepsGrants(t *testing.T) {
+	forEachStore(t, func(t *testing.T, s store.Store) {
+		f := newFixture(t, s, record.TaskInTrash)
+		for team := range 3 {
+			f.task.Register(fmt.Sprint("owner", team), func(r *record.RegistrationItem) {
+				for i := range record.MaxTeam - 1 {
+					r.Members = append(r.Members, recordtest.UserID(fmt.Sprint("member", team, "-", i)))
+				}
+			})
+		}
+		before := f.contents()
+		member := recordtest.UserID("member1-7")
+		deletedTasks := func() []deletion.DeletedTask {
+			found, err := deletion.DeletedTasks(t.Context(), s, member)
+			f.must(err)
+			return found
+		}
+		f.must(f.delete(t.Context(), s))
+		f.background(2 * record.RequestTime)
+		if found := deletedTasks(); len(found) != 1 || found[0].ID != f.task.ID || found[0].Grant.Team != recordtest.Team("owner1") {
+			t.Errorf("the member is told of %+v", found)
+		}
+		f.must(f.restore(t.Context(), s))
+		f.background(time.Minute)
+		f.same(before, f.contents())
+		if found := deletedTasks(); len(found) > 0 {
+			t.Errorf("the member is told of %+v after the restoration", found)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
 import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
-import { toProblem } from "../problem";
+import { gone, toProblem } from "../problem";
 import { refresh } from "../refresh";
 import { go, type Screen } from "../route";
 import { begin } from "../run_formats";
@@ -15,7 +15,7 @@ import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
 import { Action, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
-import { TaskFrame } from "../ui/task_nav";
+import { GoneFrom, TaskFrame } from "../ui/task_nav";
 import { filled, mergePatch, type Values } from "../ui/values";
 import { Files, Measuring, Rules, useKinds } from "./dataset_fields";
 import { ForOrganizers } from "./edit_task";
@@ -74,6 +74,7 @@ function Existing({ datasetId }: { datasetId: string }) {
     { path: { datasetId } },
     { refreshInterval: d => (d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0) },
   );
+  if (one.data && gone(one.error)) return <GoneFrom taskId={one.data.taskId} title="Dataset" of={one} />;
   return <Loaded of={one}>{d => <OfTask taskId={d.taskId} of={d} latest={() => one.mutate()} />}</Loaded>;
 }
 

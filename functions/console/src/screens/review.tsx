@@ -2,6 +2,7 @@
 import useSWR from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
+import { gone } from "../problem";
 import { flags } from "../review_changes";
 import { go, type Screen } from "../route";
 import { rejectedTeams } from "../teams";
@@ -10,6 +11,7 @@ import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded, Members, Tag } from "../ui/show";
+import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
 
@@ -19,6 +21,7 @@ export default function ReviewScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } });
   const review = useGet(path, { path: { runId } });
+  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Review" of={run} />;
   return (
     <Loaded of={run} title="Review">
       {r => (

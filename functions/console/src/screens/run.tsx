@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
 import { compareNames } from "../order";
+import { gone } from "../problem";
 import { waitsFor } from "../queue_words";
 import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
@@ -19,6 +20,7 @@ import { Markdown } from "../ui/lazy";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
+import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
 import { Visible } from "../ui/visible";
@@ -29,6 +31,7 @@ type Evaluation = Schemas["Evaluation"];
 export default function RunScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
+  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" of={run} />;
   return (
     <Visible of={run} title="Run">
       {r => <One of={r} />}

@@ -7,7 +7,7 @@ import { refresh } from "../refresh";
 import type { Me } from "../roles";
 
 /**
- * useDecisions reads the reader's team again each minute, and oftener while its registration is pending. Once the state of
+ * useDecisions reads the reader's team again each minute, and more often while its registration is pending. Once the state of
  * the team is another one, or the reader is no longer in it, it reads the whole screen again.
  */
 export function useDecisions(mine: Me["registrations"][number] | undefined): Schemas["Registration"] | undefined {

@@ -1,7 +1,7 @@
 // The name of a task, and the links between its screens.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
-import { useGet } from "../data";
+import { type Loading, useGet } from "../data";
 import { quotaInstants, windowsOf } from "../instants";
 import { refresh } from "../refresh";
 import { isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
@@ -9,7 +9,7 @@ import { useSession } from "../session";
 import { useInstants } from "./clock";
 import { useDecisions } from "./decisions";
 import { MissingTask } from "./missing_task";
-import { Heading } from "./show";
+import { Heading, Loaded } from "./show";
 import { Visible } from "./visible";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
@@ -48,6 +48,18 @@ export function TaskFrame({
         </>
       )}
     </Visible>
+  );
+}
+
+/**
+ * GoneFrom shows an open screen whose resource is gone. The screen stays within the task, which may have been deleted with
+ * the resource.
+ */
+export function GoneFrom<T>({ taskId, title, of }: { taskId: string; title: string; of: Loading<T> }) {
+  return (
+    <TaskFrame taskId={taskId} title={title} at="/gone">
+      {() => <Loaded of={of}>{() => null}</Loaded>}
+    </TaskFrame>
   );
 }
 

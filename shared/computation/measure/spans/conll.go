@@ -199,6 +199,9 @@ func (s *sentences) causeOf(token, expected []byte) string {
 	if token[0] == '#' && len(expected) > 0 && uint32(len(s.list)) == s.ends[s.count()] {
 		return "; if the line is a comment, it must not end with a tag such as O or B"
 	}
+	if s.truth.areNumbered() {
+		return "; the likely cause: the first column of " + s.truth.called() + " has the numbers of the tokens, as in CoNLL-U, and not the tokens"
+	}
 	return mismatch.Explain(s.types.counter, []string{string(token)}, slices.Values([]string{string(expected)}))
 }
 

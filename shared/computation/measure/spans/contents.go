@@ -1,8 +1,10 @@
 package spans
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/steps"
@@ -28,6 +30,10 @@ func (s *sentences) contents(counter *steps.Counter) measure.Contents {
 	if all == 0 {
 		c.Faults = append(c.Faults, "no token has a tag other than O, so there is no span to find")
 	}
+	if s.areNumbered() {
+		c.Faults = append(c.Faults, "the first column has the numbers of the tokens, as in CoNLL-U; expected the tokens themselves: leave that "+
+			"column out")
+	}
 	for _, of := range s.checks {
 		if valid := count(of); valid < all {
 			c.Faults = append(c.Faults, fmt.Sprintf("with scheme=%s, %d of %s count; the tags of the others do not begin or end a span in this "+
@@ -35,6 +41,22 @@ func (s *sentences) contents(counter *steps.Counter) measure.Contents {
 		}
 	}
 	return c
+}
+
+// areNumbered reports whether each token is its number in the sentence.
+func (s *sentences) areNumbered() bool {
+	number := 0
+	for line := range bytes.Lines(s.text) {
+		number++
+		switch token := string(bytes.TrimSuffix(line, []byte{'\n'})); token {
+		case "":
+			number = 0
+		case strconv.Itoa(number):
+		default:
+			return false
+		}
+	}
+	return len(s.list) > 1
 }
 
 // contents counts the spans of a truth of documents.

@@ -42,6 +42,11 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:4 error: the sentence ends where the truth has the token "Blackburn", at token 2 of sentence 2; expected…`}},
 		{"too many tokens", conll, "", tokens + "\n. O\n", []string{
 			`run:7 error: the token "." where the truth has no more tokens, at token 1 of sentence 3; expected…`}},
+		{"a missing token", conll, "", "EU B-ORG\n\tO\n\nPeter B-PER\nBlackburn I-PER\n", []string{
+			`run:2 error: the line has one column, "O"; expected a token in the first and its tag in the last, separated by spaces or tabs; the ` +
+				`token before the tag is missing: pandas reads tokens such as NA and null as missing, unless read_csv has keep_default_na=False`}},
+		{"annotations of brat", conll, "", "T1\tORG 0 2\tEU\n", []string{`run error: the file is annotations of brat, which has a file for each ` +
+			`text and no ids; expected a token and its tag in each line: write one line for each text, with its id and all its spans`}},
 		{"no tag", conll, "", "EU\n", []string{
 			`run:1 error: the line has one column, "EU"; expected a token in the first and its tag in the last, separated by spaces or tabs`}},
 		{"tags that are none", conll, "", "EU PER\nrejects B-\nx O-PER\ny b-PER\n# id = 7\n", []string{
@@ -166,6 +171,14 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEvaluate_NamesATruthOfNumbers says that a truth has numbers in the place of tokens.
+func TestEvaluate_NamesATruthOfNumbers(t *testing.T) {
+	e := evaluate(t, read(t, conll, "1 EU B-ORG\n2 rejects O\n", "F1(average=micro)"), "EU B-ORG\nrejects O\n")
+	measuretest.Expect(t, e.Diagnostics, `run:1 error: the token "EU" where the truth has the token "1", at token 1 of sentence 1; expected the `+
+		`same tokens and empty lines, line for line; the likely cause: the first column of the truth has the numbers of the tokens, as in `+
+		`CoNLL-U, and not the tokens`)
 }
 
 // TestEvaluate_KeepsNoValuesOfManyDocuments computes many measures that are means over documents, and bounds the memory.

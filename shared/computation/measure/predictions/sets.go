@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
@@ -41,16 +42,40 @@ func separatorOf(format measure.Format) string {
 // usualSeparators are separators that files often have instead of the dataset's separator.
 var usualSeparators = [...]string{";", ",", "|", "\t", " "}
 
-// otherSeparator recognizes an unknown label that consists of several labels of the truth with a usual separator between them. It returns a
-// clause for a diagnostic, which begins with a semicolon, or "" for any other label.
+// otherSeparator recognizes an unknown label that consists of several labels of the truth with a usual separator between them or as a list of
+// Python. It also recognizes a label that the truth has only with others, with a usual separator between them. It returns a clause for a
+// diagnostic, which begins with a semicolon, or "" for any other label.
 func (r *Run) otherSeparator(label []byte) string {
 	if r.truth.values != Sets || r.truth.format.Kind != measure.CSV {
 		return ""
 	}
-	unknown := func(part []byte) bool { return r.truth.labels.find(bytes.TrimSpace(part)) < 0 }
+	own := separatorOf(r.truth.format)
+	isUnknown := func(part []byte) bool { return r.truth.labels.find(bytes.TrimSpace(part)) < 0 }
+	if pythonList.Match(label) {
+		isUnknownElement := func(part []byte) bool { return isUnknown(bytes.Trim(part, ` '"`)) }
+		if !slices.ContainsFunc(bytes.Split(label[1:len(label)-1], []byte{','}), isUnknownElement) {
+			return fmt.Sprintf("; the likely cause: labels are a list as Python prints it; the dataset separates labels by %q, so write them with "+
+				"%[1]q between them", own)
+		}
+	}
 	for _, separator := range usualSeparators {
-		if parts := bytes.Split(label, []byte(separator)); len(parts) > 1 && !slices.ContainsFunc(parts, unknown) {
-			return fmt.Sprintf("; the likely cause: labels contain %q, the dataset separates by %q", separator, separatorOf(r.truth.format))
+		if parts := bytes.Split(label, []byte(separator)); len(parts) > 1 && !slices.ContainsFunc(parts, isUnknown) {
+			return fmt.Sprintf("; the likely cause: labels contain %q, the dataset separates by %q", separator, own)
+		}
+	}
+	return r.joinedInTruth(label)
+}
+
+// joinedInTruth is otherSeparator for a label that the truth has only with other labels.
+func (r *Run) joinedInTruth(label []byte) string {
+	isPart := func(part string) bool { return strings.TrimSpace(part) == string(label) }
+	for _, name := range r.truth.labels.names {
+		for _, separator := range usualSeparators {
+			parts := strings.Split(name, separator)
+			if len(parts) > 1 && slices.ContainsFunc(parts, isPart) {
+				return fmt.Sprintf("; the likely cause: the truth has the label %s, with %q between labels, and the dataset separates by %q",
+					fields.Quote([]byte(name)), separator, separatorOf(r.truth.format))
+			}
 		}
 	}
 	return ""

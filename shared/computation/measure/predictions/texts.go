@@ -84,11 +84,12 @@ func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 	start func(context.Context, *steps.Counter, []measure.Measure, *Gold) TextEvaluator,
 	inspect func([]measure.Measure) TextInspector) measure.Computation {
 	runValues := func([]measure.Measure) Values { return Texts }
+	inspectAll := func(asked []measure.Measure) TextInspector { return &doubtfulTexts{TextInspector: inspect(asked)} }
 	evaluate := func(ctx context.Context, asked []measure.Measure, t *Gold, files []measure.File,
 		report *measure.Report) (measure.Scores, error) {
 		counter := steps.Of(ctx)
 		e := start(ctx, counter, asked, t)
-		inspector := inspect(asked)
+		inspector := inspectAll(asked)
 		run := &Run{truth: t, counter: counter, compare: e.Compare, inspector: inspector}
 		err := run.read(ctx, files, report)
 		if err != nil || report.Failed() {
@@ -98,7 +99,7 @@ func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 		warn(e, files, report)
 		return e.Evaluation()
 	}
-	return computation(version, References, runValues, evaluate, stepsOf, inspect)
+	return computation(version, References, runValues, evaluate, stepsOf, inspectAll)
 }
 
 // ID returns the id of an example.

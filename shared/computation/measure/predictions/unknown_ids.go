@@ -71,8 +71,8 @@ func (r *Run) compareIDs(report *measure.Report) {
 	for i, id := range list {
 		fault.Message = "there is no prediction for the id " + fields.Quote([]byte(id))
 		if i == 0 {
-			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each", missing,
-				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing))
+			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each%s", missing,
+				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing), sumHint(id, missing))
 		}
 		report.Add(fault)
 	}
@@ -91,6 +91,14 @@ func (r *Run) knownIDs() mismatch.IDs {
 		},
 		Left: r.missing(),
 	}
+}
+
+// sumHint returns a clause for the only missing id if it names a sum, which begins with a semicolon, or "".
+func sumHint(id string, missing int) string {
+	if missing > 1 || !isSum(id) {
+		return ""
+	}
+	return "; if it is no item but a sum below a table, leave its line out of the truth"
 }
 
 // firstOf names the first of n ids after their number.

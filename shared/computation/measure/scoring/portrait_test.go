@@ -25,6 +25,8 @@ const unscoredScores = "; not scored against itself, because a run with a score 
 
 const thousandLabels = `1000 items, 1000 labels ("label0" 1, "label1" 1, "label2" 1, "label3" 1, "label4" 1 and 995 more)`
 
+var ownLabels = []string{`every item has a label of its own; check that "label" is the field meant`}
+
 // longLabels are the contents of a truth with 100 labels that begin with 1,000 times a.
 var longLabels = "100 items, 100 labels (" + strings.Repeat(`"`+strings.Repeat("a", 60)+`"... 1, `, 4) + `"` + strings.Repeat("a", 60) +
 	`"... 1 and 95 more)`
@@ -70,17 +72,47 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"1 topic, 2 judgments, 2 relevant" + unscoredSubtopics,
 			nil},
 		"many scores": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
-			repeated(1000, "%d,label%d\n", func(i int) int { return i }), "", thousandLabels, nil},
+			repeated(1000, "%d,label%d\n", func(i int) int { return i }), "", thousandLabels, ownLabels},
 		"more scores than a run may have": {settingsOf(measure.Probabilities, measure.JSONL, "Brier"),
-			repeated(1000, `{"id":"%d","label":"label%d"}`+"\n", func(i int) int { return i }), "", thousandLabels + unscoredScores, nil},
+			repeated(1000, `{"id":"%d","label":"label%d"}`+"\n", func(i int) int { return i }), "", thousandLabels + unscoredScores, ownLabels},
 		"long labels in the header": {settingsOf(measure.Probabilities, measure.CSV, "Brier"), "id,label\n" +
-			repeated(100, "%d,"+strings.Repeat("a", 1000)+"%d\n", func(i int) int { return i }), "", longLabels, nil},
+			repeated(100, "%d,"+strings.Repeat("a", 1000)+"%d\n", func(i int) int { return i }), "", longLabels, ownLabels},
 		"long labels in each line": {settingsOf(measure.Probabilities, measure.JSONL, "Brier"),
 			repeated(100, `{"id":"%d","label":"`+strings.Repeat("a", 1000)+`%d"}`+"\n", func(i int) int { return i }), "",
-			longLabels + unscoredScores, nil},
+			longLabels + unscoredScores, ownLabels},
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
 			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},
+		"labels in other capitals": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,pos\n2,neg\n3,Pos\n4,Neg\n5,x\n6,x \n", "",
+			`6 items, 6 labels ("pos" 1, "neg" 1, "Pos" 1, "Neg" 1, "x" 1 and 1 more)`, []string{
+				`the labels "Neg" and "neg" differ only in upper and lower case, and so do 2 more: write them alike if they are one label`}},
+		"labels in blanks": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,x\n2,x \n", "",
+			`2 items, 2 labels ("x" 1, "x " 1)`, []string{
+				`the labels "x" and "x " differ only in blanks or case: write them alike if they are one label`}},
+		"a missing label and a sum": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,x\n2,nan\n Total,2\n", "",
+			`3 items, 3 labels ("x" 1, "nan" 1, "2" 1)`, []string{
+				`items have the label "nan", which pandas and Python write for a missing value: write their labels, or leave these items out`,
+				`the last item is " Total", which is probably a sum below a table: leave its line out`}},
+		"labels that are numbers": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,1.0\n2,0\n3,2.5\n4,x\n", "",
+			`4 items, 4 labels ("1.0" 1, "0" 1, "2.5" 1, "x" 1)`, []string{
+				`the labels "1.0" and "0" are numbers in different forms, and labels are compared as text: write all of them alike`}},
+		"decimals": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,1\n2,0\n3,2.5\n", "",
+			`3 items, 3 labels ("1" 1, "0" 1, "2.5" 1)`, nil},
+		"lists of labels": {settingsOf(measure.Multilabel, measure.CSV, "HammingLoss"), "id,label\n1,\"['a', 'b']\"\n2,['c']\n", "",
+			`2 items, 0 of them without a label, 2 labels ("['a', 'b']" 1, "['c']" 1)`, []string{
+				`the label "['a', 'b']" is a list as Python prints it: write the labels with "|" between them`}},
+		"another separator": {settingsOf(measure.Multilabel, measure.CSV, "HammingLoss"), "id,label\n1,a;b\n2,b\n3,c d\n", "",
+			`3 items, 0 of them without a label, 3 labels ("a;b" 1, "b" 1, "c d" 1)`, []string{
+				`labels such as "a;b" contain ";", and the dataset separates labels by "|": write "|" between labels, or change the separator of ` +
+					`the dataset`}},
+		"names with a comma": {settingsOf(measure.Multilabel, measure.CSV, "HammingLoss"), "id,label\n1,\"a, b\"\n2,c\n", "",
+			`2 items, 0 of them without a label, 2 labels ("a, b" 1, "c" 1)`, nil},
+		"clusters of one item": {settingsOf(measure.Clustering, measure.CSV, "ARI"),
+			"id,label\n" + repeated(10, "%d,c%d\n", func(i int) int { return i }), "", "10 items, 10 clusters", []string{
+				`every item has a cluster of its own; check that "label" is the field meant`}},
+		"numbers of tokens": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro)"), "1\tAnn\tB-PER\n2\thas\tO\n\n1\tLee\tB-PER\n", "",
+			"2 sentences, 3 tokens, 2 spans of 1 type", []string{"the first column has the numbers of the tokens, as in CoNLL-U; expected the " +
+				"tokens themselves: leave that column out"}},
 		"one label": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "Kappa"), "id,label\n1,cat\n2,cat\n", "",
 			`2 items, 1 label ("cat" 2)`, []string{`every item has the label "cat"`, "Kappa has no value where the truth is scored against itself: …"},
 		},

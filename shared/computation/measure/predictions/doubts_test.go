@@ -1,0 +1,49 @@
+package predictions
+
+import (
+	"testing"
+
+	"assay/shared/computation/measure/measuretest"
+)
+
+// TestDoubtfulTexts_NameWhatSpoiledThem warns of what programs leave in texts, and of nothing that texts have.
+func TestDoubtfulTexts_NameWhatSpoiledThem(t *testing.T) {
+	const missing = "are a missing value as pandas and Python write it"
+	const misread = "have UTF-8 that was read as Windows-1252 and saved again"
+	const lists = "are lists as Python prints them"
+	for name, c := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"sound":            {[]string{"The café.", "MAÇÃ” and «Ã»", "nano", "[1] a list", "Â\u00a0b", "null"}, ""},
+		"nothing":          {nil, ""},
+		"a missing text":   {[]string{"a", "nan"}, `1 of 2 texts ` + missing + `, such as "nan": write these texts, or an empty text`},
+		"misread letters":  {[]string{"The cafÃ© by", "b", "Ã¤"}, `2 of 3 texts ` + misread + `, such as "The cafÃ© by": read and write the file as UTF-8 at each step`},
+		"misread quotes":   {[]string{"donâ€™t"}, `1 of 1 text ` + misread + `, such as "donâ€™t": read and write the file as UTF-8 at each step`},
+		"misread and else": {[]string{"Ã” Â°"}, `1 of 1 text ` + misread + `, such as "Ã” Â°": read and write the file as UTF-8 at each step`},
+		"lists": {[]string{"['a', 'b']", `["it's"]`}, `2 of 2 texts ` + lists + `, such as "['a', 'b']": write the text itself; several ` +
+			`references of a truth are an array in JSON lines`},
+		"a text that is a list": {[]string{"['a']", "b", "c"}, ""},
+	} {
+		d := &doubtfulTexts{TextInspector: noInspector{}}
+		for _, text := range c.texts {
+			d.Inspect([]byte(text))
+		}
+		got := d.Warnings()
+		if len(got) > 1 || len(got) == 1 && got[0] != c.want || len(got) == 0 && c.want != "" {
+			t.Errorf("%s: %q; want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestReadRun_DoubtsATruth names mistakes of the truth that a run shows.
+func TestReadRun_DoubtsATruth(t *testing.T) {
+	truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nTotal,1\n"))
+	_, report := readRun(t, truth, measuretest.File("run", "id,label\na,x\n"))
+	measuretest.Expect(t, report.Diagnostics(), `run error: there is no prediction for 1 of 2 ids of the truth: "Total"; expected one for each; `+
+		`if it is no item but a sum below a table, leave its line out of the truth`)
+	truth = soundTruth(t, csvLabels, Sets, measuretest.File("truth", "id,label\na,x; y\nb,x\n"))
+	_, report = readRun(t, truth, measuretest.File("run", "id,label\na,x|y\nb,x\n"))
+	measuretest.Expect(t, report.Diagnostics(), `run:2 warning: the truth has no label "y"; every prediction of it counts as wrong; the likely `+
+		`cause: the truth has the label "x; y", with ";" between labels, and the dataset separates by "|"`)
+}

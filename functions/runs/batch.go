@@ -11,9 +11,11 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 var dataset = api.Load[record.DatasetItem]("datasetId", record.DatasetKey)
@@ -24,7 +26,7 @@ const maxReviewed = 100
 // ReviewsPatch selects runs of a dataset, by their ids or by a filter, and holds the change of their reviews.
 type ReviewsPatch struct {
 	RunIDs []string      `json:"runIds,omitempty" maxItems:"100" maxLength:"26" doc:"ids of the runs"`
-	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: all runs that match every member, the newest first, 100 in each request"`
+	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: all runs that match every member, the newest first, 100 in each request. A change that publishes or unblinds leaves out runs of rejected teams, unless registrationIds names the team"`
 	Cursor string        `json:"cursor,omitempty" maxLength:"26" doc:"with filter: cursor of the answer before"`
 	Review ReviewChange  `json:"review" doc:"new values of members of each review; absent members stay unchanged"`
 }
@@ -55,12 +57,15 @@ type ReviewChange struct {
 type ReviewedRuns struct {
 	Data []ReviewedRun `json:"data" doc:"results in the order of runIds, or the newest first"`
 	Next string        `json:"cursor,omitempty" doc:"cursor of the next request; absent if no more runs match the filter"`
+	// LeftOut is the number of runs of rejected teams that the filter left out.
+	LeftOut int `json:"leftOut,omitempty" doc:"how many runs of rejected teams the filter left out"`
 }
 
 // ReviewedRun is the result for one run.
 type ReviewedRun struct {
 	RunID   string            `json:"runId"`
 	Status  int               `json:"status" doc:"200, or the status of the problem"`
+	Changed bool              `json:"changed" doc:"whether the request changed the review"`
 	Review  *record.Review    `json:"review,omitempty" doc:"the current review"`
 	Problem *problem.Document `json:"problem,omitempty" doc:"the reason why the review was not changed"`
 }
@@ -94,6 +99,11 @@ func (s *RunSelection) keeps(r *record.RunItem) bool {
 		among(s.RegistrationIDs, r.Access.RegistrationID) && strings.Contains(strings.ToLower(r.Label), strings.ToLower(s.Label))
 }
 
+// shows reports whether the change can show results to more users.
+func (ch ReviewChange) shows() bool {
+	return ch.Published != nil && *ch.Published || ch.Blinded != nil && !*ch.Blinded
+}
+
 // apply sets the members of the draft that the change has.
 func (ch ReviewChange) apply(d *ReviewDraft) error {
 	members, err := json.Marshal(ch)
@@ -104,12 +114,7 @@ func (ch ReviewChange) apply(d *ReviewDraft) error {
 func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch) (answer ReviewedRuns, err error) {
 	ids := b.RunIDs
 	if b.Filter != nil {
-		selection := records.Selection{Sources: records.Of(record.KindDataset, d.ID, record.KindRun), Cursor: b.Cursor, Limit: maxReviewed}
-		answer.Next, err = records.List(ctx, c.Store, selection, b.Filter.keeps, func(r *record.RunItem) (bool, error) {
-			ids = append(ids, r.ID)
-			return false, nil
-		})
-		if err != nil {
+		if ids, err = selectRuns(ctx, c, d, b, &answer); err != nil {
 			return answer, err
 		}
 	}
@@ -122,9 +127,53 @@ func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b Revie
 	return answer, nil
 }
 
+// selectRuns returns the next runs that the filter selects, and sets the cursor of the answer.
+func selectRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch, answer *ReviewedRuns) (ids []string, err error) {
+	var selected []*record.RunItem
+	selection := records.Selection{Sources: records.Of(record.KindDataset, d.ID, record.KindRun), Cursor: b.Cursor, Limit: maxReviewed}
+	answer.Next, err = records.List(ctx, c.Store, selection, b.Filter.keeps, func(r *record.RunItem) (bool, error) {
+		selected = append(selected, r)
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := len(selected)
+	if b.Review.shows() {
+		if selected, err = withoutRejected(ctx, c, selected, b.Filter.RegistrationIDs); err != nil {
+			return nil, err
+		}
+	}
+	answer.LeftOut = all - len(selected)
+	return lists.Map(selected, func(r *record.RunItem) string { return r.ID }), nil
+}
+
+// withoutRejected removes the runs of rejected teams, except those of the teams that the caller named.
+func withoutRejected(ctx context.Context, c *api.Call, all []*record.RunItem, named []string) ([]*record.RunItem, error) {
+	var teams []store.Key
+	for _, r := range all {
+		id := r.Access.RegistrationID
+		if key := record.RegistrationKey(r.TaskID, id); id != "" && !slices.Contains(named, id) && !slices.Contains(teams, key) {
+			teams = append(teams, key)
+		}
+	}
+	registrations, err := records.GetAll[record.RegistrationItem](ctx, c.Store, store.Strong, teams...)
+	if err != nil {
+		return nil, err
+	}
+	rejected := map[string]bool{}
+	for _, r := range registrations {
+		if r != nil && r.State == record.Rejected {
+			rejected[r.ID] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(r *record.RunItem) bool { return rejected[r.Access.RegistrationID] }), nil
+}
+
 // reviewRun changes the review of one run. It does nothing if the review has the requested values already and the run waits for no review.
 func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, ch ReviewChange) (ReviewedRun, error) {
 	var shown record.Review
+	changed := false
 	err := c.Each(ctx, func() error {
 		r, err := findReview(ctx, c, runID)
 		if err == nil && r.Run.DatasetID != d.ID {
@@ -143,7 +192,8 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err := problem.Check(draft.Check()); err != nil {
 			return err
 		}
-		if draft != (ReviewDraft{ReviewDraft: r.ReviewDraft}) || r.Run.Todo() != nil {
+		changed = draft != (ReviewDraft{ReviewDraft: r.ReviewDraft}) || r.Run.Todo() != nil
+		if changed {
 			if r, err = changeReview(ctx, c, r, draft); err != nil {
 				return err
 			}
@@ -152,7 +202,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		return err
 	})
 	if err == nil {
-		return ReviewedRun{RunID: runID, Status: http.StatusOK, Review: &shown}, nil
+		return ReviewedRun{RunID: runID, Status: http.StatusOK, Changed: changed, Review: &shown}, nil
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {

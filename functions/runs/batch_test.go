@@ -55,6 +55,14 @@ func TestReviews_AnswersForEachRun(t *testing.T) {
 	if n := s.audits() - before; n != 1 {
 		t.Errorf("%d audit entries, want one of the one change", n)
 	}
+	for _, published := range []bool{true, false} {
+		var preview struct{ Resource runs.ReviewedRuns }
+		s.Want(http.StatusOK, &preview, "olga", http.MethodPatch, s.dataset.Path()+"/reviews?preview=true",
+			map[string]any{"runIds": []string{missing, ok.ID}, "review": map[string]any{"published": published}})
+		if of := preview.Resource.Data; of[0].Changed || of[1].Changed == published {
+			t.Errorf("published %t again: %+v", published, of)
+		}
+	}
 	run := recordtest.Get[record.RunItem](t, s.Store, ok.Key())
 	e := recordtest.Get[record.EvaluationItem](t, s.Store, ok.Evaluation.Key())
 	if !run.Access.Published || !run.Access.Blinded || e.Access != run.Access {
@@ -91,6 +99,39 @@ func TestReviews_SelectsRuns(t *testing.T) {
 	}
 	if r := servertest.Get[record.Review](s.Server, "olga", path(ada)+"/review"); r.Published {
 		t.Error("a preview published a review")
+	}
+}
+
+// A filter selects no runs of rejected teams to be published or unblinded, unless it names the team. Other changes concern these runs too.
+func TestReviews_LeaveOutRejectedTeams(t *testing.T) {
+	s := serve(t)
+	kept := s.add("ada")
+	rejected := s.add("reg")
+	team := rejected.Access.RegistrationID
+	r := recordtest.Get[record.RegistrationItem](t, s.Store, record.RegistrationKey(s.dataset.TaskID, team))
+	r.State = record.Rejected
+	s.Records().Replace(r)
+	for _, c := range []struct {
+		filter, review map[string]any
+		want           []string
+	}{
+		{map[string]any{}, publish, []string{kept.ID}},
+		{map[string]any{"userIds": []string{recordtest.UserID("reg")}}, publish, nil},
+		{map[string]any{}, map[string]any{"blinded": false}, []string{kept.ID}},
+		{map[string]any{"registrationIds": []string{team}}, publish, []string{rejected.ID}},
+		{map[string]any{}, map[string]any{"published": false}, []string{rejected.ID, kept.ID}},
+	} {
+		var answer runs.ReviewedRuns
+		s.Want(http.StatusOK, &answer, "olga", http.MethodPatch, s.dataset.Path()+"/reviews",
+			map[string]any{"filter": c.filter, "review": c.review})
+		got := lists.Map(answer.Data, func(r runs.ReviewedRun) string { return r.RunID })
+		leftOut := 1
+		if slices.Contains(c.want, rejected.ID) {
+			leftOut = 0
+		}
+		if !slices.Equal(got, c.want) || answer.LeftOut != leftOut {
+			t.Errorf("%v by %v: %v, and %d left out", c.review, c.filter, got, answer.LeftOut)
+		}
 	}
 }
 

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
+	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 
@@ -30,19 +32,48 @@ func listRegistrations(c *call, task object) {
 // decide returns a command that sets the state of registrations for a task.
 func decide(state string) func(*call) {
 	return inTask(func(c *call, task object) {
-		c.change(client.Path("tasks", task.id(), "registrations"), c.args[1:], map[string]any{"state": state})
+		changed := c.change(client.Path("tasks", task.id(), "registrations"), c.args[1:], map[string]any{"state": state})
+		if state == string(record.Rejected) {
+			for _, r := range changed {
+				c.tellPublished(task, r)
+			}
+		}
 	})
+}
+
+// mostUsers is the greatest number of users in a filter of a list.
+const mostUsers = 50
+
+// tellPublished says on which datasets others see results of a rejected team, because its published runs stay published.
+func (c *call) tellPublished(task, r object) {
+	if c.err != nil || c.json {
+		return
+	}
+	authors := append(memberAs[[]string](r, "members"), memberAs[[]string](r, "formerIds")...)
+	authors = authors[:min(len(authors), mostUsers)]
+	evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(authors, ","))
+	shown := map[string]int{} // runs by dataset
+	for _, e := range all[object](c, evaluations) {
+		if e["team"] == r["team"] && isPublished(e) {
+			shown[e.text("datasetId")]++
+		}
+	}
+	for _, dataset := range slices.Sorted(maps.Keys(shown)) {
+		c.note("Others still see the results of %s of %s. To hide them: assay review %s --dataset %s --unpublish --filter registrationIds=%s",
+			plural.Count(shown[dataset], "run"), r.text("team"), offline.Quoted(c.arg(0)), dataset, r.id())
+	}
 }
 
 func review(c *call, task object) {
 	body := c.reviews()
 	path := client.Path("datasets", c.dataset(task, c.text("dataset")).id(), "reviews")
 	var reviewed []object
-	refused := 0
+	refused, leftOut := 0, 0
 	for more := true; more; more = c.err == nil && body["cursor"] != "" {
 		page := ask[struct {
-			Data   []object
-			Cursor string
+			Data    []object
+			Cursor  string
+			LeftOut int
 		}](c, http.MethodPatch, path, body)
 		for _, r := range page.Data {
 			if r["problem"] == nil {
@@ -54,18 +85,34 @@ func review(c *call, task object) {
 			}
 		}
 		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
+		leftOut += page.LeftOut
 	}
 	c.tellHidden(reviewed)
 	if !c.json {
 		for _, r := range reviewed {
 			r["shownTo"] = shownTo(r)
-			r["done"] = map[bool]string{true: "changed", false: "refused"}[r["problem"] == nil]
+			r["done"] = doneTo(r)
 		}
 	}
-	c.table(reviewed, "The filter has no run.", "RUN runId|REVIEW done|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
+	if leftOut > 0 {
+		c.note("Left out: %s of rejected teams. To show their results too, name the runs, or the team by --filter registrationIds=ID.",
+			plural.Count(leftOut, "run"))
+	}
+	c.table(reviewed, "No run was selected.", "RUN runId|REVIEW done|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
 	if refused > 0 {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}
+}
+
+// doneTo says what a request did to a review.
+func doneTo(reviewed object) string {
+	switch {
+	case reviewed["problem"] != nil:
+		return "refused"
+	case memberAs[bool](reviewed, "changed"):
+		return "changed"
+	}
+	return "unchanged"
 }
 
 // given returns the flags that the user wrote, each with a blank before it.

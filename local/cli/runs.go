@@ -189,9 +189,8 @@ func unseen(seen, tail string) string {
 	return strings.TrimSuffix(tail, "\n") + strings.Repeat("\n", min(len(tail), 1))
 }
 
-// change patches resources below a path by their ids, and prints them.
-func (c *call) change(below string, ids []string, body map[string]any) {
-	var changed []object
+// change patches resources below a path by their ids, prints them, and returns them.
+func (c *call) change(below string, ids []string, body map[string]any) (changed []object) {
 	for _, id := range ids {
 		if c.err != nil {
 			break
@@ -204,4 +203,5 @@ func (c *call) change(below string, ids []string, body map[string]any) {
 		changed = append(changed, now)
 	}
 	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
+	return changed
 }

@@ -62,6 +62,25 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
 }
 
+// TestReject_SaysWhatOthersStillSee rejects a team with a published run. Reviews by a filter then leave the team out.
+func TestReject_SaysWhatOthersStillSee(t *testing.T) {
+	_, olga, tom := limited(t)
+	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
+	id := olga.ids("registrations", "Lakes")[0]
+	if got := olga.want(done, "registrations", "reject", "Lakes", id); strings.Contains(got, "Others") {
+		t.Errorf("results that others do not see: %s", got)
+	}
+	publish := []string{"review", "Lakes", "--dataset", "Rivers", "--publish", "--filter"}
+	olga.says(done, []string{"Left out: 1 run of rejected teams.", "No run was selected."}, append(publish, "states=completed")...)
+	olga.says(done, []string{"changed", "everyone"}, append(publish, "registrationIds="+id)...)
+	olga.says(done, []string{"unchanged", "everyone"}, append(publish, "registrationIds="+id)...)
+	olga.want(done, "registrations", "accept", "Lakes", id)
+	said := olga.says(done, []string{"Others still see the results of 1 run of tom. To hide them: assay review Lakes --dataset "},
+		"registrations", "reject", "Lakes", id)
+	_, hide, _ := strings.Cut(strings.TrimSpace(said), "To hide them: assay ")
+	olga.says(done, []string{"changed", "its team"}, strings.Fields(hide)...)
+}
+
 // testInvitationsInWords joins and invites without a team. The hints depend on who can register.
 func testInvitationsInWords(olga, tom *person) {
 	olga.t.Helper()

@@ -123,8 +123,8 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	return u, nil
 }
 
-// showCurrent adds deleted tasks, the names of organizers, and the names of the tasks that the user sees. A registration that is not accepted does not
-// show the name of a private task.
+// showCurrent adds deleted tasks, the names of organizers, and the names of the tasks that the user sees. A registration that is not
+// accepted does not show the name of a private task.
 func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error) {
 	asked := func(member string) bool { return slices.Contains(c.Page.Fields, member) }
 	if len(c.Page.Fields) > 0 && !slices.ContainsFunc([]string{"memberships", "registrations", "deletedTasks"}, asked) {

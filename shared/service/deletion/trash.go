@@ -3,7 +3,6 @@ package deletion
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
@@ -70,25 +69,11 @@ type batch struct {
 
 // fits reports whether the transaction has room for more items.
 func (b *batch) fits(items ...store.Item) bool {
-	bytes, writes := b.bytes, b.Len()
+	bytes := b.bytes
 	for _, it := range items {
 		bytes += len(it.Data)
-		writes += writesOf(it)
 	}
-	return writes <= maxWrites && bytes <= maxBytes
-}
-
-// writesOf returns the number of writes that move the item: a registration moves with the grants of its members.
-func writesOf(it store.Item) int {
-	const move = 2
-	if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-		return move
-	}
-	r, err := records.Decode[record.RegistrationItem](it)
-	if err != nil || r == nil {
-		return move // the move itself reports the error
-	}
-	return move * (1 + len(r.Members))
+	return b.Len()+2*len(items) <= maxWrites && bytes <= maxBytes
 }
 
 // require requires, once, that a record is unchanged.

@@ -2,6 +2,7 @@ package tools_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"net/http"
 	"runtime"
@@ -68,6 +69,11 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 		"qrels to a run":         {object{"qrels": qrels, "to": "trec-run"}, "/to", ""},
 		"unknown format":         {object{"qrels": qrels, "to": "xml"}, "/to", ""},
 		"qrels as a run":         {object{"run": inlineFiles("qrels.txt", "1 0 a 2\n"), "to": "csv"}, "/run/files/0", ""},
+		"values of spans":        {object{"run": run, "kind": "spans", "to": "csv"}, "/kind", ""},
+		"kind of judgments":      {object{"qrels": qrels, "kind": "retrieval", "to": "csv"}, "/kind", ""},
+		"labels to TREC":         {object{"run": inlineFiles("a.csv", "id,label\n1,a\n"), "kind": "classification", "to": "trec-run"}, "/to", ""},
+		"unknown labels":         {object{"run": run, "kind": "classification", "to": "csv"}, "/from", ""},
+		"a list as a number":     {object{"run": inlineFiles("a.json", `[{"id":"1","value":[1]}]`), "kind": "regression", "to": "csv"}, "/run/files/0", ""},
 		"repeated file name":     {object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name", ""},
 		"file name of two lines": {object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name", ""},
 	})
@@ -99,6 +105,66 @@ func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 	labels := s.newClassificationDataset("id,label\n1,a\n")
 	truth["qrels"] = object{"datasetId": labels.ID}
 	s.wantRefusal("olga", "converter", refusal{truth, "/qrels/datasetId", "no relevance judgments"})
+}
+
+// TestConverter_ConvertsValues converts labels, numbers and texts, whose format and fields are recognized or given.
+func TestConverter_ConvertsValues(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	for name, c := range map[string]struct {
+		content string
+		more    object
+		want    string
+	}{
+		"labels": {`[{"uid":"1","prediction":"a"}]`, object{"kind": "classification", "to": "csv"}, "id,label\n1,a\n"},
+		"given fields": {"key;gold\n1;a\n", object{"kind": "classification", "from": "csv", "to": "jsonl",
+			"fromFields": object{"idField": "key", "valueField": "gold"}, "toFields": object{"idField": "uid", "valueField": "y"}},
+			`{"uid":"1","y":"a"}` + "\n"},
+		"numbers":       {`{"1":2.5,"2":3,"3":4}`, object{"kind": "regression", "to": "csv"}, "id,value\n1,2.5\n2,3\n3,4\n"},
+		"probabilities": {"id,a,b\n1,0.25,0.75\n", object{"kind": "probabilities", "to": "jsonl"}, `{"id":"1","value":{"a":0.25,"b":0.75}}` + "\n"},
+		"texts":         {"id,text\n1,a lake\n", object{"kind": "text", "to": "jsonl"}, `{"id":"1","text":"a lake"}` + "\n"},
+		"a ranking":     {`{"q1": {"d1": 2.5}}`, object{"kind": "retrieval", "to": "trec-run"}, "q1 Q0 d1 0 2.5 run\n"},
+	} {
+		c.more["run"] = inlineFiles("run", c.content)
+		if out := answer[tools.ConverterOutput](s, "", "converter", c.more); string(out.File.Content) != c.want {
+			t.Errorf("%s: %s", name, out.File.Content)
+		}
+	}
+}
+
+// TestValidator_NamesTheConversionThatHeals converts refused files as the validator says, and validates the result.
+func TestValidator_NamesTheConversionThatHeals(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	jsonl := object{"kind": "jsonl", "idField": "id", "valueField": "label"}
+	for name, c := range map[string]struct {
+		content string
+		as      object // what the files must be
+		heals   bool
+	}{
+		"labels as csv":     {"id,label\n1,a\n", object{"kind": "classification", "format": jsonl}, true},
+		"labels as json":    {`[{"id":"1","label":"a"}]`, object{"kind": "classification", "format": jsonl}, true},
+		"a ranking of ranx": {`{"q1": {"d1": 2.5}}`, object{"kind": "retrieval"}, true},
+		"other fields":      {"key,gold\n1,a\n", object{"kind": "classification", "format": jsonl}, false},
+		"a list of numbers": {`[{"id":"1","label":[1]}]`, object{"kind": "regression", "format": jsonl}, false},
+		"the right format":  {`{"id":"1","label":""}` + "\n", object{"kind": "classification", "format": jsonl}, false},
+	} {
+		c.as["run"] = inlineFiles("f", c.content)
+		out := answer[tools.ValidatorOutput](s, "", "validator", c.as)
+		if out.Valid || (out.Conversion != nil) != c.heals {
+			t.Errorf("%s: valid %t, conversion %+v", name, out.Valid, out.Conversion)
+			continue
+		}
+		if !c.heals {
+			continue
+		}
+		convert := map[string]any{}
+		text, _ := json.Marshal(out.Conversion)
+		_ = json.Unmarshal(text, &convert)
+		convert["run"] = c.as["run"]
+		c.as["run"] = inlineFiles("f", string(answer[tools.ConverterOutput](s, "", "converter", convert).File.Content))
+		if out := answer[tools.ValidatorOutput](s, "", "validator", c.as); !out.Valid {
+			t.Errorf("%s: %+v", name, out.Diagnostics)
+		}
+	}
 }
 
 func TestInlineFiles_AreBounded(t *testing.T) {

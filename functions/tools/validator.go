@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"assay/functions/tools/conversion"
 	"assay/functions/tools/detection"
 	"assay/functions/tools/inputs"
 	"assay/shared/computation/measure"
@@ -31,6 +32,7 @@ type ValidatorOutput struct {
 	Format      record.RunFormat     `json:"format" doc:"format of runs, and of the labels or values of a truth; relevance judgments are always TREC qrels"`
 	Guess       string               `json:"guess,omitempty" doc:"if kind and format were guessed: the reason, and the members to give if they are wrong"`
 	Files       []string             `json:"files" doc:"names of the files"`
+	Conversion  *ConversionSettings  `json:"conversion,omitempty" doc:"if the tool converter turns an invalid file into the expected format: its members. Send them with the file in qrels for relevance judgments, and in run for others"`
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"errors and warnings, by file and line; up to 100, errors before warnings. Each stands for all lines with its fault"`
 }
 
@@ -106,10 +108,40 @@ var validatorTool = define(metadata{
 				found, err = scoring.ValidateRun(ctx, settings, files, known)
 			}
 		}
+		if err != nil {
+			return out, err
+		}
 		out.Valid, out.Diagnostics = !measure.HasErrors(found), record.Disclosed(found)
+		if !out.Valid && len(files) == 1 {
+			out.Conversion, err = conversionOf(ctx, in.Truth != nil, settings, files[0])
+		}
 		return out, err
 	}, nil
 })
+
+// conversionOf returns how to convert a file of another format or with other fields. It is nil if that does not help.
+func conversionOf(ctx context.Context, ofTruth bool, s scoring.Settings, file scoring.File) (*ConversionSettings, error) {
+	if !s.Kind.Ranks() {
+		v, found, err := detection.ForeignValues(ctx, s.Kind, s.Format, false, file)
+		if err != nil || v == nil || measure.HasErrors(found) {
+			return nil, err
+		}
+		return &ConversionSettings{Kind: string(s.Kind), From: v.From.Kind, FromFields: fieldsOf(v.From), To: v.To.Kind, ToFields: fieldsOf(v.To)},
+			nil
+	}
+	kind := conversion.Runs
+	if ofTruth {
+		kind = conversion.Qrels
+	}
+	if ofTruth && s.Kind != measure.Retrieval { // The judgments of other rankings have subtopics, which are not converted.
+		return nil, nil
+	}
+	_, from, ok, err := detection.ForeignRanking(kind, file)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &ConversionSettings{From: string(from), To: string(kind.Formats[0])}, nil
+}
 
 // check reports members of the input that contradict each other.
 func (in *ValidatorInput) check() error {

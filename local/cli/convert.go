@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/functions/tools/conversion"
+	"assay/functions/tools/detection"
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 )
@@ -48,7 +49,7 @@ func (c *call) conversion() (kind *conversion.Kind, from, to conversion.Format) 
 	}
 	if from == "" {
 		var err error
-		if kind, from, err = offline.Recognized(kind, c.files(c.args[0])[0]); c.fail(err) {
+		if kind, from, err = detection.Ranking(kind, c.files(c.args[0])[0]); c.fail(err) {
 			return conversion.Runs, from, to
 		}
 	}

@@ -3,7 +3,6 @@ package offline
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,13 +19,9 @@ import (
 // Foreign returns the command that converts a ranking or relevance judgments of another program into the format of TREC. It is empty for
 // other files. kind is nil if it is not known.
 func Foreign(kind *conversion.Kind, file scoring.File) (command string, err error) {
-	head, err := detection.Head(file)
-	if err != nil {
+	found, from, ok, err := detection.ForeignRanking(kind, file)
+	if err != nil || !ok {
 		return "", err
-	}
-	found, from, ok := conversion.Recognize(kind, head)
-	if !ok {
-		return "", nil
 	}
 	qrels := ""
 	if found == conversion.Qrels {
@@ -42,27 +37,13 @@ func Foreign(kind *conversion.Kind, file scoring.File) (command string, err erro
 func ForeignValues(
 	ctx context.Context, kind measure.Kind, format measure.Format, anyNames bool, file scoring.File,
 ) (command string, err error) {
-	v, ok, err := detection.ValuesOf(kind, file)
-	if err != nil || !ok || !measure.HasFields(format.Kind) || kind == measure.Spans {
-		return "", err
-	}
-	switch {
-	case !v.IsWhole(kind), v.Format.Kind == format.Kind && (anyNames || v.Has(kind, format)):
-		return "", nil
-	case !anyNames && !v.Has(kind, format) && !v.AreLike(format): // Other fields may mean something else.
-		return "", nil
-	case anyNames:
-		format.IDField, format.ValueField = v.Format.IDField, v.Format.ValueField
-	}
-	contents, done := scoring.Contents([]scoring.File{file})
-	defer done()
-	converter := conversion.Values{Kind: kind, From: v.Format, To: format}
-	if err := Refuse(converter.Convert(ctx, io.Discard, contents...)); err != nil {
+	v, found, err := detection.ForeignValues(ctx, kind, format, anyNames, file)
+	if err = Refuse(found, err); err != nil || v == nil {
 		return "", err
 	}
 	return fmt.Sprintf("assay convert %s --kind %s --from %s --id %s --value %s --to %s --to-id %s --to-value %s -o %s", quotedPath(file.Name),
-		kind, v.Format.Kind, Quoted(v.Format.IDField), Quoted(v.Format.ValueField),
-		format.Kind, Quoted(format.IDField), Quoted(format.ValueField), quotedPath(unused(file.Name, ".converted", "."+format.Kind))), nil
+		kind, v.From.Kind, Quoted(v.From.IDField), Quoted(v.From.ValueField),
+		v.To.Kind, Quoted(v.To.IDField), Quoted(v.To.ValueField), quotedPath(unused(file.Name, ".converted", "."+v.To.Kind))), nil
 }
 
 // ForeignShape returns a Refused for a file of a known shape that assay convert does not read. It returns nil for other files.
@@ -129,26 +110,4 @@ func Quoted(text string) string {
 		return `"` + text + `"`
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// Recognized returns the kind and the format of a file to convert. The kind is nil and the format is empty if they are not known. For
-// files that are in no recognized format it returns a format of TREC, or of JSON if they begin like JSON.
-func Recognized(kind *conversion.Kind, file scoring.File) (*conversion.Kind, conversion.Format, error) {
-	head, err := detection.Head(file)
-	if err != nil {
-		return nil, "", err
-	}
-	if found, from, ok := conversion.Recognize(kind, head); ok {
-		return found, from, nil
-	}
-	if kind == nil {
-		kind = conversion.Runs
-		if conversion.AreQrels(head) {
-			kind = conversion.Qrels
-		}
-	}
-	if from, ok := conversion.FormOfJSON(head); ok {
-		return kind, from, nil
-	}
-	return kind, kind.Formats[0], nil
 }

@@ -18,7 +18,7 @@ func separatedHint(line []byte, values Values) string {
 			if values == Arrays {
 				return hint
 			}
-			return hint + ", or convert it with assay convert"
+			return hint + ", or convert it with assay convert or the tool converter"
 		}
 	}
 	return ""

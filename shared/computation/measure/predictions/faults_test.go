@@ -40,7 +40,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 	}{
 		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
 			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}; it looks like CSV: write the file as JSON ` +
-				"lines, with such an object in each line, or convert it with assay convert",
+				"lines, with such an object in each line, or convert it with assay convert or the tool converter",
 			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line; ` +
 				"an object over several lines has to be on one, and a file whose last line is cut short has to be written again",
 		}},

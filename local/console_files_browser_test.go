@@ -113,3 +113,24 @@ func TestConsole_ComparesLabels(t *testing.T) {
 	p.Await(`document.querySelector("main img")?.naturalWidth > 300`)
 	p.Check(s.url+"/", "blob:")
 }
+
+// TestConsole_ConvertsAFileOfAnotherFormat chooses labels in CSV for a dataset of JSON lines, and lets the server convert them.
+func TestConsole_ConvertsAFileOfAnotherFormat(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task := s.task(t, owner, "Birds")
+	s.dataset(t, owner, task, `{"id":"1","label":"wren"}`+"\n", map[string]any{"name": "Songs",
+		"runFormat": map[string]any{"kind": "jsonl", "idField": "id", "valueField": "label"},
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}}})
+	s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Songs", "run.csv", "id,label\n1,wren\n")
+	p.Sees("The file seems to be in another format")
+	p.Press("Convert and check")
+	p.Sees("The file was converted to run.converted.jsonl.")
+	p.Sees("valid The file can be submitted.")
+	p.Press("Title > Submit")
+	p.Await(`/^#\/runs\//.test(location.hash)`)
+	p.Sees("completed")
+}

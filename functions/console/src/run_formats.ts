@@ -48,3 +48,18 @@ export const sampleOf = ({
   evaluator: { kind },
 }: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
   samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");
+
+type Written = Schemas["ConversionSettings"]["to"];
+
+/** writtenAs holds the ending of file names for each format that is written. */
+const writtenAs: Record<Written, string> = {
+  "trec-run": "txt",
+  "trec-qrels": "txt",
+  jsonl: "jsonl",
+  csv: "csv",
+  beir: "tsv",
+};
+
+/** convertedName returns a name for a file in another format. */
+export const convertedName = (name: string, to: Written): string =>
+  `${name.replace(/\.gz$/i, "").replace(/\.[^.]+$/, "")}.converted.${writtenAs[to]}`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, type Evaluator, formatOf, formatOfName, sampleOf } from "./run_formats";
+import { begin, convertedName, type Evaluator, formatOf, formatOfName, sampleOf } from "./run_formats";
 
 const multilabel: Evaluator = {
   kind: "multilabel",
@@ -42,4 +42,10 @@ test("a sample has the fields of its format and a value of its evaluator", () =>
   assert.equal(sample({ kind: "csv", separator: ";" }, "multilabel"), "id,label\nitem1,value1;value2");
   assert.equal(sample({ kind: "csv", valueField: "value" }, "regression"), "id,value\nitem1,12.5");
   assert.equal(sample({ kind: "trec-run" }, "retrieval").split(" ").length, 6);
+});
+
+test("a converted file has the ending of its format", () => {
+  assert.equal(convertedName("run.csv", "jsonl"), "run.converted.jsonl");
+  assert.equal(convertedName("my.run.json.gz", "trec-run"), "my.run.converted.txt");
+  assert.equal(convertedName("run", "csv"), "run.converted.csv");
 });

@@ -6,7 +6,9 @@ import { packed } from "./upload";
 
 const unpacked = 60 << 20; // a little less than the limit of tools
 
-export type Verdict = { valid: boolean; diagnostics: Schemas["Diagnostic"][]; lines: Map<number, string> };
+export type Verdict = Pick<Schemas["ValidatorOutput"], "valid" | "diagnostics" | "of" | "conversion"> & {
+  lines: Map<number, string>;
+};
 
 /** validate returns the diagnostics of the server for a file, or undefined if the file is too large for a check. */
 export async function validate(
@@ -17,9 +19,7 @@ export async function validate(
   const { limits } = await read("/info", {});
   const content = await packed(file, limits.body - 4096);
   if (content === undefined) return undefined;
-  const { valid, diagnostics } = await ok(
-    client.POST("/v1/tools/validator", { body: of([{ name: file.name, content }]) }),
-  );
-  const numbers = diagnostics.flatMap(d => d.line ?? []);
-  return { valid, diagnostics, lines: await linesOf(file, numbers) };
+  const said = await ok(client.POST("/v1/tools/validator", { body: of([{ name: file.name, content }]) }));
+  const numbers = said.diagnostics.flatMap(d => d.line ?? []);
+  return { ...said, lines: await linesOf(file, numbers) };
 }

@@ -2,11 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { convert } from "../convert";
 import { type Problem, toProblem } from "../problem";
 import { type Verdict, validate } from "../validate";
 import { Diagnostics, FileField } from "./file_field";
 import { bytes } from "./files";
-import { Failure, Tag } from "./show";
+import { Action, Failure, Tag } from "./show";
 
 type Props = {
   label: string;
@@ -23,6 +24,7 @@ type Props = {
 export function CheckedFile({ label, hint, chosen, choose, as, good, bad, refused = [] }: Props) {
   const [verdict, setVerdict] = useState<Verdict | "asking" | "later">();
   const [problem, setProblem] = useState<Problem>();
+  const [made, setMade] = useState<File>(); // by a conversion
   useEffect(() => {
     setProblem(undefined);
     setVerdict(chosen && "asking");
@@ -40,12 +42,21 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad, refuse
       current = false;
     };
   }, [chosen, JSON.stringify(as([]))]);
+  const take = (file: File): void => {
+    setMade(file);
+    choose(file);
+  };
   const checked = typeof verdict === "object" ? verdict : undefined;
   const known = checked && !checked.valid;
   return (
     <>
       <FileField label={label} hint={hint} chosen={chosen ? [chosen] : []} choose={([file]) => choose(file!)} />
       <div role="status">
+        {made && made === chosen && (
+          <p>
+            The file was converted to <bdi>{made.name}</bdi>.
+          </p>
+        )}
         {verdict === "asking" && <p>The server reads the file …</p>}
         {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
         {checked && (refused.length === 0 || known) && <p>{summaryOf(checked, good, bad)}</p>}
@@ -57,8 +68,22 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad, refuse
       </div>
       {checked && (refused.length === 0 || known) && <Diagnostics of={checked.diagnostics} lines={checked.lines} />}
       {!known && <Diagnostics of={refused} lines={checked?.lines} />}
+      {chosen && checked?.conversion && <Convert file={chosen} of={checked} choose={take} />}
       {problem && <Failure of={problem} />}
     </>
+  );
+}
+
+/** Convert offers to choose the file in the expected format, as the server converts it. The new file is checked too. */
+function Convert({ file, of: { of, conversion }, choose }: { file: File; of: Verdict; choose: (file: File) => void }) {
+  const act = async (): Promise<void> => choose(await convert(file, of, conversion!));
+  return (
+    <p>
+      The file seems to be in another format, which the server can convert.{" "}
+      <Action plain run={act}>
+        Convert and check
+      </Action>
+    </p>
   );
 }
 

@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -327,12 +328,20 @@ func (f *file) member(in *lines.Reader, field string, raw []byte, kinds []string
 	}
 	text, fault := fields.Text(field, raw, kinds)
 	if fault != "" && raw[0] == '[' {
-		fault += "; each id has one value, so write it without brackets"
+		fault += f.insteadOfArray(raw)
 	}
 	if fault != "" {
 		f.errorf(in.Number(), "%s", fault)
 	}
 	return text, fault == ""
+}
+
+// insteadOfArray returns how to write an array in the place of one value, as a clause that begins with a semicolon.
+func (f *file) insteadOfArray(raw []byte) string {
+	if (f.values == Scores || f.values == Probabilities) && bytes.IndexByte(raw, ',') >= 0 {
+		return `; an array does not say which label each score has: write an object with the score of each label, such as {"yes": 0.7, "no": 0.3}`
+	}
+	return "; each id has one value, so write it without brackets"
 }
 
 // content returns the text of a raw value. It reports a value of none of the kinds.

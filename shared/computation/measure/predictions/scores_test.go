@@ -47,6 +47,9 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:3 error: "label" is an array; expected a number or object` + unbracketed,
 			`run:3 error: the id "b" was given before, on line 2; expected every id once (lines 3 and 4)`,
 			`run:4 error: "label" is empty; expected a value`}},
+		"scores without labels": {measure.JSONL, `{"id":"a","label":[0.7,0.3]}` + "\n" + `{"id":"b","label":[0.5,0.5]}`, []string{
+			`run:1 error: "label" is an array; expected a number or object; an array does not say which label each score has: write an object with ` +
+				`the score of each label, such as {"yes": 0.7, "no": 0.3} (lines 1 and 2)`}},
 		"no column of a class": {measure.CSV, "id,z,x\na,0.3,0.7\nb,0.5,0.6\n", []string{
 			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run warning: the run has scores for classes, but none for "y" of the truth`}},

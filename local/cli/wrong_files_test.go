@@ -95,6 +95,10 @@ func TestEval_GuessesTheKindFromTheTruth(t *testing.T) {
 	truth := p.write("truth", labels)
 	p.says(fileRefused, []string{`run:1: error: "label" is an array`, "write it without brackets"}, "eval", truth,
 		p.write("run", `{"id":"1","label":["x"]}`))
+	for _, c := range []struct{ number, want string }{{"1,660.0", "write 1660.0"}, {"3,45", "write 3.45"}} {
+		p.says(fileRefused, []string{"truth:2: error", c.want, "for regression"}, "eval", p.write("truth", "id,value\n1,\""+c.number+"\"\n"),
+			p.write("run", "id,value\n1,1650\n"))
+	}
 	truth = p.write("truth", clusters)
 	p.says(done, []string{"for clustering", "ARI"}, "eval", truth, p.write("run", strings.ReplaceAll(clusters, ":\"x", ":\"z")))
 	p.says(fileRefused, []string{"--kind clustering", "--to-value cluster"}, "eval", truth,

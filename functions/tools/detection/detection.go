@@ -118,6 +118,9 @@ func kindOf(format measure.Format, value any) measure.Kind {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
 		return measure.Regression
 	}
+	if fields.NumberHint([]byte(text)) != "" && !strings.Contains(strings.ToLower(format.ValueField), "label") {
+		return measure.Regression // The reader says how to write the number.
+	}
 	if format.Kind == measure.CSV && strings.Contains(text, measure.DefaultSeparator) {
 		return measure.Multilabel
 	}

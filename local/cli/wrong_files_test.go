@@ -87,6 +87,15 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}
 }
 
+// TestConvert_NamesShapesThatItDoesNotRead says how to heal a file that assay convert does not read.
+func TestConvert_NamesShapesThatItDoesNotRead(t *testing.T) {
+	p := local(t)
+	clusters := p.write("clusters.json", "[\n [\n  {\"document\": \"1\"}\n ]\n]\n")
+	p.says(fileRefused, []string{"(echo id,cluster; jq -r"}, "convert", "--kind", "clustering", clusters)
+	table := p.write("table.json", `{"id":{"0":"1"},"label":{"0":"x"}}`)
+	p.says(fileRefused, []string{`to_json(FILE, orient="records", lines=True)`}, "convert", "--kind", "classification", table)
+}
+
 // TestEval_GuessesTheKindFromTheTruth evaluates files whose kind no measure names. The values of the truth and the names of fields tell it.
 func TestEval_GuessesTheKindFromTheTruth(t *testing.T) {
 	const labels = `{"id":"1","label":"x"}` + "\n"

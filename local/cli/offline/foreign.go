@@ -69,6 +69,9 @@ func RecognizedValues(kind measure.Kind, file scoring.File) (measure.Format, err
 	}
 	v, ok, err := detection.ValuesOf(kind, file)
 	if err == nil && !ok {
+		err = ForeignShape(measure.Format{Kind: measure.CSV, IDField: "id", ValueField: measure.EvaluatorOf(kind).ValueField}, file)
+	}
+	if err == nil && !ok {
 		err = fmt.Errorf("%s has no recognized format: name it with --from, --id and --value", file.Name)
 	}
 	return v.Format, err

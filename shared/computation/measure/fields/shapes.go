@@ -35,6 +35,17 @@ func (e Expected) text() string {
 	return "csv with " + namedFields(e.Names)
 }
 
+// named replaces {id} and {value} in advice by the names of the fields.
+func (e Expected) named(heal string) string {
+	id := "id"
+	value := "label"
+	if len(e.Names) > 1 {
+		id = e.Names[0]
+		value = e.Names[1]
+	}
+	return strings.NewReplacer("{id}", id, "{value}", value).Replace(heal)
+}
+
 // namedFields names fields in words.
 func namedFields(names []string) string {
 	noun := "the field "
@@ -68,7 +79,7 @@ func ShapeOf(head []byte, e Expected) Shape {
 		if heal == "" {
 			heal = s.heal[anyKind]
 		}
-		return Shape{Fault: fmt.Sprintf("the file is %s; expected %s: %s", what, e.text(), heal), Converts: s.converts}
+		return Shape{Fault: fmt.Sprintf("the file is %s; expected %s: %s", what, e.text(), e.named(heal)), Converts: s.converts}
 	}
 	return Shape{}
 }
@@ -101,17 +112,17 @@ var shapes = []shape{
 		"predictions"), heal: map[string]string{anyKind: "write the prediction for each item"}},
 	{recognize: printed, heal: asTable},
 	{recognize: begins(`^\s*\[\s*\[\s*\{\s*"document"`, "a JSON array with the documents of each cluster, as at PAN"), heal: map[string]string{
-		measure.CSV: `write a line for each item, with the name of its cluster: echo id,cluster; jq -r 'to_entries[] | .key as $c | ` +
-			`.value[] | [.document, $c] | @csv' FILE`,
+		measure.CSV: `write a line for each item, with the name of its cluster: (echo {id},{value}; jq -r 'to_entries[] | .key as $c | ` +
+			`.value[] | [.document, $c] | @csv' FILE)`,
 		anyKind: `write a line for each item, with the name of its cluster: jq -c 'to_entries[] | .key as $c | .value[] | ` +
-			`{id: .document, cluster: "\($c)"}' FILE`,
+			`{"{id}": .document, "{value}": "\($c)"}' FILE`,
 	}},
 	{recognize: begins(`^\s*\[?\s*\{\s*'`, "a dictionary or list of Python, with single quotes"), heal: map[string]string{
 		measure.JSONL: "JSON has double quotes, so write each line with json.dumps and not with print or str",
 		measure.CSV:   "write it with csv.DictWriter, or each line with json.dumps and not with print or str" + thenConvert,
 		anyKind:       "write a token and its tag in each line, and not the dictionary",
 	}},
-	{recognize: all(`^\s*\{.*\},$`, "objects of JSON with a comma after each"), heal: map[string]string{
+	{recognize: commasBetween, heal: map[string]string{
 		measure.JSONL: "leave the commas out, as sed 's/,$//' does",
 		anyKind:       "leave the commas out, as sed 's/,$//' does" + thenConvert,
 	}},
@@ -139,8 +150,8 @@ var shapes = []shape{
 		anyKind:     "separate all lines by the same character" + thenConvert,
 	}},
 	{recognize: numberedColumns, heal: map[string]string{
-		measure.CSV: `name them before to_csv, as df.columns = ["id", "label"] does, or in the first line`,
-		anyKind:     `name them before to_json, as df.columns = ["id", "label"] does`,
+		measure.CSV: `name them before to_csv, as df.columns = ["{id}", "{value}"] does, or in the first line`,
+		anyKind:     `name them before to_json, as df.columns = ["{id}", "{value}"] does`,
 	}},
 	{recognize: onlyNumbers, heal: map[string]string{
 		measure.CSV: "write the id before each value, in the order of the items, under a line with the names of the fields",
@@ -230,6 +241,18 @@ func isNumber(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
 
+// commasBetween recognizes lines of JSON objects with commas between them. The last line may have none.
+func commasBetween(h head, _ Expected) string {
+	for i, line := range h.lines {
+		object, comma := bytes.CutSuffix(bytes.TrimSpace(line), []byte{','})
+		isLast := i > 0 && i == len(h.lines)-1
+		if !comma && !isLast || !bytes.HasPrefix(object, []byte{'{'}) || !bytes.HasSuffix(object, []byte{'}'}) {
+			return ""
+		}
+	}
+	return "objects of JSON with a comma after each"
+}
+
 // printed recognizes a table that pandas printed.
 func printed(h head, _ Expected) string {
 	if !IsPrintedHeader(h.lines[0]) {
@@ -275,15 +298,22 @@ func countsRows(rows [][]byte, separator string) bool {
 	return first == 0 || first == 1
 }
 
-// quotedLines recognizes tables each line of which is one quoted field.
+// quotedLines recognizes tables each line of which is one quoted field. The first line may have no quotes.
 func quotedLines(h head, _ Expected) string {
-	for _, line := range h.lines {
-		inner := bytes.ReplaceAll(bytes.Trim(line, " "), []byte(`""`), nil)
-		if !IsQuoted(inner) || bytes.IndexByte(inner[1:len(inner)-1], '"') >= 0 || !bytes.ContainsAny(inner, ",;\t") {
-			return ""
-		}
+	quoted := h.lines
+	if len(quoted) > 1 && bytes.IndexByte(quoted[0], '"') < 0 {
+		quoted = quoted[1:]
+	}
+	if slices.ContainsFunc(quoted, func(line []byte) bool { return !isWhollyQuoted(line) }) {
+		return ""
 	}
 	return "a table whose lines each stand in quotes, as a spreadsheet writes lines that are all in its first column"
+}
+
+// isWhollyQuoted reports whether a line is one quoted field with a separator in it.
+func isWhollyQuoted(line []byte) bool {
+	field := bytes.ReplaceAll(bytes.Trim(line, " "), []byte(`""`), nil)
+	return IsQuoted(field) && bytes.IndexByte(field[1:len(field)-1], '"') < 0 && bytes.ContainsAny(field, ",;\t")
 }
 
 // separatorNames names the characters that separate fields.

@@ -10,7 +10,6 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
-	"assay/shared/language/plural"
 )
 
 // pythonList matches a list of texts as Python prints it.
@@ -197,9 +196,9 @@ var spoiledTexts = [...]struct {
 	what  string
 	heal  string
 }{
-	{pythonList.Match, 0.5, "are lists as Python prints them", "write the text itself; several references of a truth are an array in JSON lines"},
-	{isMisread, 0, "have UTF-8 that was read as Windows-1252 and saved again", "read and write the file as UTF-8 at each step"},
-	{isMissing, 0, "are a missing value as pandas and Python write it", "write these texts, or an empty text"},
+	{pythonList.Match, 0.5, "lists as Python prints them", "write the text itself; several references of a truth are an array in JSON lines"},
+	{isMisread, 0, "UTF-8 that was read as Windows-1252 and saved again", "read and write the file as UTF-8 at each step"},
+	{isMissing, 0, "missing values as pandas and Python write them", "write these texts, or an empty text"},
 }
 
 // isMisread reports whether a text has characters of UTF-8 that were read as Windows-1252, such as Ã© for é. It ignores sequences that texts
@@ -241,7 +240,7 @@ func (d *doubtfulTexts) Warnings() []string {
 	list := d.TextInspector.Warnings()
 	for i, s := range spoiledTexts {
 		if n := d.found[i]; n > 0 && float64(n) >= s.share*float64(d.texts) {
-			list = append(list, fmt.Sprintf("%d of %s %s, such as %s: %s", n, plural.Count(d.texts, "text"), s.what, d.first[i], s.heal))
+			list = append(list, fmt.Sprintf("texts with %s: %d of %d, such as %s; %s", s.what, n, d.texts, d.first[i], s.heal))
 		}
 	}
 	return list

@@ -8,20 +8,20 @@ import (
 
 // TestDoubtfulTexts_NameWhatSpoiledThem warns of what programs leave in texts, and of nothing that texts have.
 func TestDoubtfulTexts_NameWhatSpoiledThem(t *testing.T) {
-	const missing = "are a missing value as pandas and Python write it"
-	const misread = "have UTF-8 that was read as Windows-1252 and saved again"
-	const lists = "are lists as Python prints them"
+	const missing = "texts with missing values as pandas and Python write them: "
+	const misread = "texts with UTF-8 that was read as Windows-1252 and saved again: "
+	const lists = "texts with lists as Python prints them: "
 	for name, c := range map[string]struct {
 		texts []string
 		want  string
 	}{
 		"sound":            {[]string{"The café.", "MAÇÃ” and «Ã»", "nano", "[1] a list", "Â\u00a0b", "null"}, ""},
 		"nothing":          {nil, ""},
-		"a missing text":   {[]string{"a", "nan"}, `1 of 2 texts ` + missing + `, such as "nan": write these texts, or an empty text`},
-		"misread letters":  {[]string{"The cafÃ© by", "b", "Ã¤"}, `2 of 3 texts ` + misread + `, such as "The cafÃ© by": read and write the file as UTF-8 at each step`},
-		"misread quotes":   {[]string{"donâ€™t"}, `1 of 1 text ` + misread + `, such as "donâ€™t": read and write the file as UTF-8 at each step`},
-		"misread and else": {[]string{"Ã” Â°"}, `1 of 1 text ` + misread + `, such as "Ã” Â°": read and write the file as UTF-8 at each step`},
-		"lists": {[]string{"['a', 'b']", `["it's"]`}, `2 of 2 texts ` + lists + `, such as "['a', 'b']": write the text itself; several ` +
+		"a missing text":   {[]string{"a", "nan"}, missing + `1 of 2, such as "nan"; write these texts, or an empty text`},
+		"misread letters":  {[]string{"The cafÃ© by", "b", "Ã¤"}, misread + `2 of 3, such as "The cafÃ© by"; read and write the file as UTF-8 at each step`},
+		"misread quotes":   {[]string{"donâ€™t"}, misread + `1 of 1, such as "donâ€™t"; read and write the file as UTF-8 at each step`},
+		"misread and else": {[]string{"Ã” Â°"}, misread + `1 of 1, such as "Ã” Â°"; read and write the file as UTF-8 at each step`},
+		"lists": {[]string{"['a', 'b']", `["it's"]`}, lists + `2 of 2, such as "['a', 'b']"; write the text itself; several ` +
 			`references of a truth are an array in JSON lines`},
 		"a text that is a list": {[]string{"['a']", "b", "c"}, ""},
 	} {

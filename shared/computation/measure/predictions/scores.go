@@ -166,7 +166,11 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 		column, ok := s.columns[string(class)]
 		switch {
 		case !ok:
-			f.errorf(e.line, "the first example has no score for the class %s; expected the same classes in all", fields.Quote(class))
+			only := ""
+			if len(s.names) == 1 {
+				only = "; if the only class of an example is its label, write the label itself"
+			}
+			f.errorf(e.line, "the first example has no score for the class %s; expected the same classes in all%s", fields.Quote(class), only)
 			return false
 		case !math.IsNaN(row[column]):
 			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))

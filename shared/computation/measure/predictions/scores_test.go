@@ -32,6 +32,10 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 	}{
 		"other classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":{"x":1,"z":2}}`, []string{
 			`run:2 error: the first example has no score for the class "z"; expected the same classes in all`}},
+		"labels as classes": {measure.JSONL, `{"id":"a","label":{"x":1}}` + "\n" + `{"id":"b","label":{"y":1}}`, []string{
+			`run:2 error: the first example has no score for the class "y"; expected the same classes in all; if the only class of an example ` +
+				`is its label, write the label itself`,
+			`run warning: the run has scores for classes, but none for "y" of the truth`}},
 		"fewer classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":1}`, []string{
 			`run:2 error: the example has scores for 0 labels, and the first one for 2; expected the same in all, or one score alone`}},
 		"twice at first": {measure.JSONL, `{"id":"a","label":{"x":1,"x":2}}` + "\n", []string{

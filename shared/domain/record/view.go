@@ -262,7 +262,7 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 
 var undisclosed = measure.Diagnostic{Severity: measure.Error,
 	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids, tokens and labels in its files with " +
-		"those in the inputs of the dataset and in its description, or ask the organizers, who can see the reason. " +
+		"the inputs and the description of the dataset, if it has them. Otherwise ask the organizers, who can see the reason. " +
 		"At most " + strconv.Itoa(MaxTruthFailures) +
 		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
 

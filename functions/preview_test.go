@@ -331,28 +331,50 @@ func (p *previewed) registrations() (ids []any) {
 	return ids
 }
 
-// A preview says when scores that wait for the last close will be shown, and to whom they would be shown now.
+// A preview says when scores that wait for the last close will be shown, and to whom they would be shown now, whatever moves the close: the
+// dataset, the task or an exception.
 func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
-	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
-	previewed := func(closesAt any, after, detail string) {
+	f.closeTask(time.Hour)()
+	previewed := func(method, path string, body map[string]any, audiences, detail string) {
 		t.Helper()
 		var p previewAnswer
-		f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"?preview=true", map[string]any{
-			"submissions": map[string]any{"closesAt": closesAt}})
+		f.Want(http.StatusOK, &p, olga, method, path+"?preview=true", body)
 		found := ""
 		for _, e := range p.Effects {
-			if e.Kind == "audience" {
+			if e.Kind == "audience" && e.Subject == f.dataset.Path() {
 				found += e.Before + ", " + e.After + ": " + e.Detail
 			}
 		}
-		if !strings.HasPrefix(found, after) || !strings.Contains(found, detail) || after == "" && found != "" {
-			t.Errorf("closing at %v: %q, want %q and %q", closesAt, found, after, detail)
+		if !strings.HasPrefix(found, audiences) || !strings.Contains(found, detail) || audiences == "" && found != "" {
+			t.Errorf("%s with %v: %q, want %q and %q", path, body, found, audiences, detail)
 		}
 	}
-	previewed(f.in(-time.Hour), "organizers, everyone: ", "from "+f.in(-time.Hour).String())
-	previewed(f.in(3*time.Hour), "organizers, organizers: ", "from "+f.in(3*time.Hour).String())
-	previewed(nil, "organizers, organizers: ", "No window closes")
+	closing := func(path string, at any, audiences, detail string) {
+		t.Helper()
+		previewed(http.MethodPatch, path, map[string]any{"submissions": map[string]any{"closesAt": at}}, audiences, detail)
+	}
+	extending := func(body map[string]any, audiences, detail string) {
+		t.Helper()
+		body["reason"] = "The store was down."
+		previewed(http.MethodPost, f.exceptions(f.bob), body, audiences, detail)
+	}
+	past, later := f.in(-time.Hour), f.in(3*time.Hour)
+	const leave = "They leave the leaderboard, which shows them now."
+	for _, path := range []string{f.task.Path(), f.dataset.Path()} {
+		closing(path, past, "organizers, everyone: ", "are shown: its last window closed at "+past.String())
+		closing(path, later, "organizers, organizers: ", "until its last window closes at "+later.String())
+	}
+	closing(f.task.Path(), nil, "organizers, organizers: ", "no window closes")
+	extending(map[string]any{"closesAt": later}, "organizers, organizers: ", "until its last window closes at "+later.String())
+	extending(map[string]any{"closesAt": f.in(time.Minute)}, "", "")
+	extending(map[string]any{"closesAt": later, "datasetId": f.task.Dataset().ID}, "", "")
+
+	f.closeTask(-time.Hour)()
+	for _, body := range []map[string]any{{"closesAt": later}, {"closesAt": later, "datasetId": f.dataset.ID}} {
+		extending(body, "everyone, organizers: ", leave)
+	}
+	closing(f.dataset.Path(), later, "everyone, organizers: ", leave)
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
-	previewed(f.in(-time.Hour), "", "") // bob's window is the last, as before
+	closing(f.dataset.Path(), f.in(-2*time.Hour), "", "") // bob's window is the last, as before
 }

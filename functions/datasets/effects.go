@@ -42,7 +42,9 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return err
 	}
 	if t != nil {
-		noteRelease(c, t, e, old, changed)
+		if old.Scores == changed.Scores {
+			c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
+		}
 		c.EffectOfAdvice(old, changed, t, t)
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
@@ -60,21 +62,4 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return err
 	}
 	return noteTrial(ctx, c, old, changed, inline)
-}
-
-// noteRelease adds to a preview when withheld scores will be shown, if the change moves the close of the last window.
-func noteRelease(c *api.Call, t *record.TaskItem, e *record.Embargo, old, changed *record.DatasetItem) {
-	was, is := old.Release(t, e), changed.Release(t, e)
-	if old.Scores != changed.Scores || was == is {
-		return
-	}
-	seen := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(old.Scope().Audience)}
-	effect := api.Effect{Kind: api.EffectAudience, Subject: "/v1/datasets/" + old.ID, Before: seen[was.Withholds(c.Now())],
-		After: seen[is.Withholds(c.Now())]}
-	if is.Unknown {
-		c.Effect(effect.Saying(problem.Sentence("Users who see scores of published runs. No window closes, so scores stay withheld.")))
-		return
-	}
-	c.Effect(effect.Saying(problem.Sentence("Users who see scores of published runs. Scores are shown from %s on, when the last window "+
-		"closes.", is.At)))
 }

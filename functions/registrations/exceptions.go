@@ -116,27 +116,32 @@ func limitsOf(ctx context.Context, c *api.Call, taskID, datasetID string) (perDa
 	return set.Submissions.PerDay, set.Submissions.Total, nil
 }
 
-// extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it.
+// extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it. A preview says for each
+// dataset until when they wait.
 func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception) error {
 	if !e.ClosesAt.After(c.Now()) {
 		return problem.InvalidMember("/closesAt", "must lie in the future")
 	}
-	full := false
+	var was, is record.Embargo
 	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, taskID, c.Now(), func(b *record.Embargo) {
-		full = len(b.Extensions) >= record.MaxExtensions
-		if full {
-			return
-		}
-		if b.Extensions == nil {
-			b.Extensions = map[string]record.Extension{}
-		}
-		b.Extensions[e.ID] = record.Extension{DatasetID: e.DatasetID, ClosesAt: *e.ClosesAt}
+		was = *b
+		b.Extend(*e)
+		is = *b
 	})
-	if err == nil && full {
-		err = problem.Conflict.New("The task has %d exceptions with a later close, which is the most: move the close of the task or the dataset.",
+	switch {
+	case err != nil:
+		return err
+	case len(is.Extensions) > record.MaxExtensions:
+		return problem.Conflict.New("The task has %d exceptions with a later close, which is the most: move the close of the task or the dataset.",
 			record.MaxExtensions)
+	case !c.Previewing():
+		return nil
 	}
-	return err
+	t, err := records.Require[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(taskID), visibility.Missing)
+	if err != nil {
+		return err
+	}
+	return c.EffectsOfReleases(ctx, t, t, &was, &is)
 }
 
 // refund adds to c.Tx that a run of the team no longer counts in the quotas.

@@ -46,7 +46,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	}
 	c.Tx.Save(&changed, c.Now())
 	if !reflect.DeepEqual(d.Submissions.ClosesAt, t.Submissions.ClosesAt) {
-		if err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil); err != nil {
+		if err := moveClose(ctx, c, t, &changed); err != nil {
 			return nil, err
 		}
 	}
@@ -58,6 +58,20 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 		return &changed, nil
 	}
 	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
+}
+
+// moveClose makes withheld scores follow the close of the task, and adds to a preview when they are shown.
+func moveClose(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
+	if c.Previewing() {
+		e, err := records.Get[record.Embargo](ctx, c.Store, store.Strong, record.EmbargoKey(t.ID))
+		if err != nil {
+			return err
+		}
+		if err := c.EffectsOfReleases(ctx, t, changed, e, e); err != nil {
+			return err
+		}
+	}
+	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil)
 }
 
 // noteAdvice adds to a preview the datasets whose advice for organizers changes with the window or the quota of the task.

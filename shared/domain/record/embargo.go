@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,6 +106,15 @@ func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
 // Embargo sets whether scores are withheld at now in the access attributes of the dataset's run or evaluation.
 func (d *DatasetItem) Embargo(a *AccessAttributes, r Release, now time.Time) {
 	a.AfterClose, a.Embargoed = d.Scores == ScoresAfterClose, r.Withholds(now)
+}
+
+// Extend adds the later close of the exception.
+func (e *Embargo) Extend(by Exception) {
+	e.Extensions = maps.Clone(e.Extensions)
+	if e.Extensions == nil {
+		e.Extensions = map[string]Extension{}
+	}
+	e.Extensions[by.ID] = Extension{DatasetID: by.DatasetID, ClosesAt: *by.ClosesAt}
 }
 
 // Drop removes the extensions of the exceptions, and reports whether it removed any.

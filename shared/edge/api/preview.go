@@ -122,6 +122,39 @@ func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record
 	}
 }
 
+// EffectOfRelease adds an effect if the change moves the time from which others than organizers see the scores of a dataset.
+func (c *Call) EffectOfRelease(d *record.DatasetItem, was, is record.Release) {
+	if was == is {
+		return
+	}
+	seers := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(d.Scope().Audience)}
+	before, after := was.Withholds(c.Now()), is.Withholds(c.Now())
+	e := Effect{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID, Before: seers[before], After: seers[after]}
+	set := problem.Resource("dataset", d.ID).Named(d.Name)
+	text := problem.Sentence("The scores of published runs on %s are withheld until its last window closes at %s.", set, is.At)
+	switch {
+	case !after:
+		text = problem.Sentence("The scores of published runs on %s are shown: its last window closed at %s.", set, is.At)
+	case is.Unknown:
+		text = problem.Sentence("The scores of published runs on %s are withheld without an end, because no window closes.", set)
+	}
+	if after && !before {
+		text.Append(problem.Sentence(" They leave the leaderboard, which shows them now."))
+	}
+	c.Effect(e.Saying(text))
+}
+
+// EffectsOfReleases adds an effect for each dataset of the task whose scores are shown at another time after a change of the task or its
+// embargo. Handlers call it only for previews. The embargoes are nil if the task has none.
+func (c *Call) EffectsOfReleases(ctx context.Context, t, changed *record.TaskItem, was, is *record.Embargo) error {
+	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
+	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
+	for _, d := range found {
+		c.EffectOfRelease(d, d.Release(t, was), d.Release(changed, is))
+	}
+	return err
+}
+
 // maxCounted bounds the records that a preview counts. countedAtOnce is the number of records that it reads at once.
 const (
 	maxCounted    = 2000

@@ -185,7 +185,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	default:
 		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects {
 			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // Every change has an audit entry.
-				s.Effects = append(s.Effects, a.effect(e))
+				s.Effects = append(s.Effects, a.words.effect(e))
 			}
 		}
 	}
@@ -254,28 +254,6 @@ func merged(patch, has object) object {
 		all[name] = value
 	}
 	return all
-}
-
-// effect describes one effect of a preview in words.
-func (a *applying) effect(e object) string {
-	subject := e.text("subject")
-	for path, name := range map[string]string{"/v1/tasks/": "the task", "/v1/datasets/": "the dataset", "/v1/organizers/": "the organizer"} {
-		if strings.HasPrefix(subject, path) {
-			subject = name
-		}
-	}
-	text := a.words.text(problem.Text{Detail: memberAs[string](e, "detail"), Parts: memberAs[[]problem.Part](e, "parts")})
-	switch {
-	case text != "":
-	case e["count"] != nil:
-		text = fmt.Sprintf("%s of %s: %s", e.text("kind"), subject, e.text("count"))
-	default:
-		text = fmt.Sprintf("%s of %s", e.text("kind"), subject)
-	}
-	if e["before"] != nil || e["after"] != nil {
-		text += fmt.Sprintf(": %s to %s", e.text("before"), e.text("after"))
-	}
-	return text
 }
 
 func (a *applying) dataset(i int, taskID string) {

@@ -190,6 +190,34 @@ func (w *words) part(p problem.Part) string {
 	return p.Value
 }
 
+// effect returns an effect of a preview in words. The audience follows a sentence as a sentence, and a phrase after a colon.
+func (w *words) effect(e object) string {
+	text := w.text(problem.Text{Detail: memberAs[string](e, "detail"), Parts: memberAs[[]problem.Part](e, "parts")})
+	before, after := e.first("before"), e.first("after")
+	if before == "-" {
+		before = "nobody"
+	}
+	switch {
+	case text != "" && after != "-":
+		return fmt.Sprintf("%s Before: %s. After: %s.", text, before, after)
+	case text != "":
+		return text
+	}
+	subject := e.text("subject")
+	for path, name := range map[string]string{"/v1/tasks/": "the task", "/v1/datasets/": "the dataset", "/v1/organizers/": "the organizer"} {
+		if strings.HasPrefix(subject, path) {
+			subject = name
+		}
+	}
+	switch {
+	case after != "-":
+		return fmt.Sprintf("Who sees %s: %s → %s", subject, before, after)
+	case e["count"] != nil:
+		return fmt.Sprintf("%s of %s: %s", e.text("kind"), subject, e.text("count"))
+	}
+	return fmt.Sprintf("%s of %s", e.text("kind"), subject)
+}
+
 // indexes are the numbers in a JSON Pointer.
 var indexes = regexp.MustCompile(`/\d+`)
 

@@ -150,6 +150,9 @@ func (c *Contract) contentFaults(x exchange, declared []media) []string {
 		faults = append(faults, statusFaults(x.body, status)...)
 		faults = append(faults, problemFaults(x.body)...)
 	}
+	if m.mediaType == mediaPreview {
+		faults = append(faults, previewFaults(x.body)...)
+	}
 	return faults
 }
 

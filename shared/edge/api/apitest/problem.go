@@ -23,22 +23,49 @@ func problemFaults(body []byte) (faults []string) {
 		texts = append(texts, f.Text)
 	}
 	for _, t := range texts {
-		plain, all := t.Detail, t.Detail
-		if t.Parts != nil {
-			plain, all = "", ""
+		faults = append(faults, textFaults(t)...)
+	}
+	return faults
+}
+
+// mediaPreview is the media type of previews.
+const mediaPreview = "application/vnd.assay.preview+json"
+
+// whole matches a text of whole sentences.
+var whole = regexp.MustCompile(`(?s)^[^a-z].*[.?!]$`)
+
+// previewFaults checks the texts of the effects in a preview. Readers put words before and after them.
+func previewFaults(body []byte) (faults []string) {
+	var p struct{ Effects []problem.Text }
+	if err := json.Unmarshal(body, &p); err != nil {
+		return []string{err.Error()}
+	}
+	for _, t := range p.Effects {
+		faults = append(faults, textFaults(t)...)
+		if t.Detail != "" && (!whole.MatchString(t.Detail) || strings.Contains(t.Detail, "..")) {
+			faults = append(faults, fmt.Sprintf("the effect is not in whole sentences: %q", t.Detail))
 		}
-		for _, p := range t.Parts {
-			all += p.Value
-			if p.Type == problem.PlainText {
-				plain += p.Value + "\n"
-			}
+	}
+	return faults
+}
+
+// textFaults checks that the parts are the detail, and that values which programs say in their own words are parts.
+func textFaults(t problem.Text) (faults []string) {
+	plain, all := t.Detail, t.Detail
+	if t.Parts != nil {
+		plain, all = "", ""
+	}
+	for _, p := range t.Parts {
+		all += p.Value
+		if p.Type == problem.PlainText {
+			plain += p.Value + "\n"
 		}
-		if all != t.Detail {
-			faults = append(faults, fmt.Sprintf("the values of the parts are %q, and the detail is %q", all, t.Detail))
-		}
-		if found := typed.FindString(plain); found != "" {
-			faults = append(faults, fmt.Sprintf("%q of %q is in no part of its own", found, strings.TrimSpace(t.Detail)))
-		}
+	}
+	if all != t.Detail {
+		faults = append(faults, fmt.Sprintf("the values of the parts are %q, and the detail is %q", all, t.Detail))
+	}
+	if found := typed.FindString(plain); found != "" {
+		faults = append(faults, fmt.Sprintf("%q of %q is in no part of its own", found, strings.TrimSpace(t.Detail)))
 	}
 	return faults
 }

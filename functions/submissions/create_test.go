@@ -29,7 +29,7 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 		made.Visibility != record.Private {
 		t.Fatalf("%+v", made)
 	}
-	if q := made.Quota; *q.PerDay != 5 || *q.RemainingToday != 1 || *q.Total != 3 || *q.Remaining != 1 ||
+	if q := made.Quota; *q.PerDay != 5 || *q.RemainingToday != 3 || *q.Total != 3 || *q.Remaining != 1 || *q.Left != 1 ||
 		q.ResetsAt.Sub(s.Now()) > record.Day {
 		t.Errorf("quota %+v", q)
 	}

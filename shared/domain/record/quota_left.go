@@ -19,15 +19,16 @@ type DatasetQuota struct {
 	StartsBlinded bool `json:"startsBlinded" doc:"whether runs on the dataset start blinded: until the organizers unblind them, nobody else sees their scores"`
 }
 
-// QuotaLeft is the remaining part of a quota, including exceptions.
+// QuotaLeft is the remaining part of a quota, including exceptions. Left and NextAt follow from all limits together. The other members
+// describe one limit each.
 type QuotaLeft struct {
-	Left           *int     `json:"left,omitempty" doc:"how many runs can be submitted now: the least that the limits of a day and in all leave, for a dataset its own limits and those of its task; absent: no limit"`
+	Left           *int     `json:"left,omitempty" doc:"how many runs can be submitted now: the least that all limits leave, of a day and in all, and for a dataset those of its task, too; absent: no limit"`
 	NextAt         *Instant `json:"nextAt,omitempty" doc:"when left grows next, because a run has left the sliding 24 hours; absent when waiting does not make it grow"`
 	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
-	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many can be submitted now: of a dataset no more than its task's quota leaves, and no more than is left in all"`
-	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
+	RemainingToday *int     `json:"remainingToday,omitempty" doc:"how many runs perDay by itself leaves now; other limits can leave fewer, see left"`
+	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the oldest run that counts in perDay leaves the 24 hours; left grows then only if no other limit binds, see nextAt. Absent when no run counts"`
 	Total          *int     `json:"total,omitempty" doc:"runs allowed in all; absent: no limit"`
-	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left; of a dataset no more than its task's quota leaves"`
+	Remaining      *int     `json:"remaining,omitempty" doc:"how many runs total by itself leaves; other limits can leave fewer, see left"`
 }
 
 // ClosedReason says why a team cannot submit to a dataset.

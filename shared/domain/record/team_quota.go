@@ -103,7 +103,7 @@ func latest[T any](a, b []T, compare func(T, T) int) []T {
 	return all
 }
 
-// left returns what remains under the limits.
+// left returns what each of the limits leaves by itself.
 func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	u.expire(now)
 	if l.perDay > 0 {
@@ -114,19 +114,6 @@ func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	}
 	if l.total > 0 {
 		q.Total, q.Remaining = &l.total, new(max(0, l.total-u.Total))
-	}
-	return q.atMost(q)
-}
-
-// atMost lowers what remains to what other allows.
-func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
-	for _, left := range []*int{other.RemainingToday, other.Remaining} {
-		if left != nil && q.RemainingToday != nil {
-			q.RemainingToday = new(min(*q.RemainingToday, *left))
-		}
-	}
-	if other.Remaining != nil && q.Remaining != nil {
-		q.Remaining = new(min(*q.Remaining, *other.Remaining))
 	}
 	return q
 }
@@ -257,7 +244,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationSt
 	q.bind(now, ofTask)
 	for _, d := range sets {
 		of := grant{a.used(d.ID), a.ofDataset(d)}
-		left := of.used.left(of.limits, now).atMost(q.QuotaLeft)
+		left := of.used.left(of.limits, now)
 		left.bind(now, ofTask, of)
 		w := a.submissionWindow(t, d, state, now)
 		if left.NextAt != nil && !w.opensBy(*left.NextAt) {

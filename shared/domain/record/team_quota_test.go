@@ -224,13 +224,18 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 		if next := m.next(d, now); !reflect.DeepEqual(got.NextAt, next) {
 			t.Fatalf("%s: the next one comes at %v, want %v", name, got.NextAt, next)
 		}
-		for _, of := range []*int{got.RemainingToday, got.Remaining} {
-			if of != nil && *of < *got.Left {
-				t.Fatalf("%s: %d remain, but %d are left", name, *of, *got.Left)
-			}
+		id := ""
+		perDay := m.task.Submissions.PerDay
+		total := m.task.Submissions.Total
+		if d != nil {
+			id = d.ID
+			perDay = d.Submissions.PerDay
+			total = d.Submissions.Total
 		}
-		if got.RemainingToday != nil && *got.RemainingToday != *got.Left {
-			t.Fatalf("%s: %d remain today, but %d are left", name, *got.RemainingToday, *got.Left)
+		for limit, remain := range map[*int]int{got.RemainingToday: m.room(id, perDay, 0, now), got.Remaining: m.room(id, 0, total, now)} {
+			if limit != nil && *limit != max(0, remain) {
+				t.Fatalf("%s: %d remain, want %d", name, *limit, remain)
+			}
 		}
 	}
 	check("the task", q.QuotaLeft, nil)

@@ -71,9 +71,11 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	for _, n := range []int{0, 4} {
 		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": true})
 	}
-	if p := f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true}); !strings.Contains(
-		p.Errors[0].Detail, runs["ada"][4].ID) {
-		t.Errorf("%+v", p)
+	p := f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true})
+	for _, want := range []string{runs["ada"][4].ID, `Unmark one of them first: PATCH /v1/runs/{runId} with {"final":false}`} {
+		if !strings.Contains(p.Errors[0].Detail, want) {
+			t.Errorf("%+v lacks %s", p, want)
+		}
 	}
 	f.patch(http.StatusOK, olga, path("ada", 0)+"/review", map[string]any{"published": false})
 	check("", "final=true", "1b3 2a4 2b4")

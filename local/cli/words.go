@@ -94,6 +94,7 @@ var commandOf = map[string]string{ //nolint:gosec // names of operations, not se
 	"updateOrganizerWebhook":                "the organizer's webhooks" + inConsole,
 	"updateRegistration":                    "your team" + inConsole,
 	"updateRegistration with acceptedTerms": "assay join {taskId} --accept-terms",
+	"updateRun":                             "assay final RUN --undo",
 	"updateTaskWebhook":                     "the task's webhooks" + inConsole,
 }
 

@@ -43,6 +43,7 @@ var (
 	UpdateCurrentUser      = operation("updateCurrentUser", "PATCH /v1/user")
 	UpdateOrganizerWebhook = operation("updateOrganizerWebhook", "PATCH /v1/organizers/{organizerId}/webhooks/{webhookId}")
 	UpdateRegistration     = operation("updateRegistration", "PATCH /v1/tasks/{taskId}/registrations/{registrationId}")
+	UpdateRun              = operation("updateRun", "PATCH /v1/runs/{runId}")
 	UpdateTaskWebhook      = operation("updateTaskWebhook", "PATCH /v1/tasks/{taskId}/webhooks/{webhookId}")
 )
 

@@ -107,7 +107,8 @@ func latest[T any](a, b []T, compare func(T, T) int) []T {
 func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	u.expire(now)
 	if l.perDay > 0 {
-		q.PerDay, q.RemainingToday = &l.perDay, new(max(0, l.perDay-len(u.Recent)))
+		q.PerDay = &l.perDay
+		q.RemainingToday = new(max(0, l.perDay-len(u.Recent)))
 		if len(u.Recent) > 0 {
 			q.ResetsAt = new(At(madeAt(u.Recent[0]).Add(Day)))
 		}

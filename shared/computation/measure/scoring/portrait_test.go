@@ -147,6 +147,18 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"2 items, 0 of them without spans, 2 spans of 1 type; 2 of the 2 items of the inputs are in the truth", []string{
 				"lines 1 and 2 of the truth: the span from 1 to 5 ends after the 3 characters of the text in the inputs of the dataset; the likely " +
 					"cause: offsets count bytes, and not characters"}},
+		"a span that ends within a word": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,"end":3},` +
+			`{"start":4,"end":7},{"start":8,"end":9},{"start":9,"end":11},{"start":11,"end":12}]}` + "\n", `{"id":"1","text":"Die Seen 湖は深い"}` + "\n",
+			"1 item, 0 of them without spans, 5 spans of 1 type; 1 of the 1 items of the inputs are in the truth", nil},
+		"spans without their last characters": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,` +
+			`"end":2},{"start":4,"end":7},{"start":9,"end":11}]}` + "\n", `{"id":"1","text":"Die Seen bei"}` + "\n",
+			"1 item, 0 of them without spans, 3 spans of 1 type; 1 of the 1 items of the inputs are in the truth", []string{
+				"line 1 of the truth: 3 of 3 spans begin or end within a word of the texts in the inputs of the dataset; the likely cause: end is " +
+					"the last character of the span: add 1 to it, because it is the character after the span"}},
+		"spans in bytes": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,"end":4},` +
+			`{"start":5,"end":10},{"start":11,"end":14},{"start":15,"end":16}]}` + "\n", `{"id":"1","text":"Säe Söer bei dir"}` + "\n",
+			"1 item, 0 of them without spans, 4 spans of 1 type; 1 of the 1 items of the inputs are in the truth", []string{
+				"line 1 of the truth: 3 of 4 spans begin or end within a word of the texts in the inputs of the dataset; check…"}},
 		"spans": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":0,"end":2,"type":"PER"}]}` + "\n" +
 			`{"id":"2","label":[]}` + "\n", "", "2 items, 1 of them without spans, 1 span of 1 type", nil},
 	} {

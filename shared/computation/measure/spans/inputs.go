@@ -8,11 +8,12 @@ import (
 	"assay/shared/computation/measure/predictions"
 )
 
-// Inputs holds the ids of the documents in the inputs of a dataset, and the sizes of their texts.
+// Inputs holds the ids of the documents in the inputs of a dataset, and the sizes and words of their texts.
 type Inputs struct {
 	*predictions.Gold
 	field string     // the field of a run with the spans
 	sizes []textSize // by document
+	words []words    // by document
 }
 
 // NewInputs returns Inputs without documents. The format is the format of runs.
@@ -22,10 +23,14 @@ func NewInputs(format measure.Format) *Inputs {
 	return in
 }
 
-// take keeps the size of a text. It implements predictions.Take.
+// take keeps the size and the words of a text. It implements predictions.Take.
 func (in *Inputs) take(_ string, _, index int, _, text []byte) (fault string) {
 	for len(in.sizes) <= index {
 		in.sizes = append(in.sizes, textSize{})
+		in.words = append(in.words, nil)
+	}
+	if !in.sizes[index].known {
+		in.words[index] = wordsOf(text)
 	}
 	in.sizes[index] = cmp.Or(in.sizes[index], sizeOf(text))
 	return ""
@@ -37,19 +42,27 @@ func (in *Inputs) Known() *measure.Known {
 	if known == nil {
 		return nil
 	}
-	const perSize = 16
-	known.Bytes += int64(perSize * cap(in.sizes))
+	const perSize, perWords = 16, 24
+	known.Bytes += int64(perSize*cap(in.sizes) + perWords*cap(in.words))
+	for _, w := range in.words {
+		known.Bytes += int64(8 * len(w))
+	}
 	known.Compare = in.compare
 	return known
 }
 
-// compare reports ids that only the run or only the inputs have, and spans of the run that end after their texts. A line that has a text of
+// compare reports ids that only the run or only the inputs have, spans of the run that end after their texts, and that most of them begin
+// or end within a word. A line that has a text of
 // its own is compared with that text.
 func (in *Inputs) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	run := &texts{types: newTypes(ctx), report: &report, field: in.field}
+	bounds := wordBounds{healed: map[offset]int{}}
 	err := in.ReadRunArrays(ctx, func(file string, line, index int, array, text []byte) (fault string) {
 		fault = run.take(file, line, index, array, text)
+		if fault == "" && index < len(in.words) && run.types.counter.Add(len(offsetCauses)*len(run.at(index))) == nil {
+			bounds.add(file, line, run.at(index), in.words[index])
+		}
 		if fault != "" || text != nil {
 			return fault
 		}
@@ -58,5 +71,8 @@ func (in *Inputs) compare(ctx context.Context, files ...measure.File) ([]measure
 		}
 		return ""
 	}, files, &report)
+	if warning := bounds.warning("in the inputs of the dataset"); warning != "" {
+		report.Warnf(bounds.file, bounds.line, "%s", warning)
+	}
 	return report.Diagnostics(), cmp.Or(err, run.types.counter.Err())
 }

@@ -94,21 +94,26 @@ func (x *texts) shifted(truth *texts) string {
 		}
 	}
 	enough := func(n int) bool { return n >= minShifted && 2*n > different }
-	most := offset{}
-	for o, n := range shifted {
-		if n > shifted[most] || n == shifted[most] && (o.start > most.start || o.start == most.start && o.end > most.end) {
-			most = o
-		}
-	}
+	off := most(shifted)
 	switch {
-	case enough(shifted[most]):
-		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[most],
-			plural.Count(different, "span"), offsetCauses[most])
+	case enough(shifted[off]):
+		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[off],
+			plural.Count(different, "span"), offsetCauses[off])
 	case enough(late):
 		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; "+
 			"the likely cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
 	}
 	return ""
+}
+
+// most returns the offset with the greatest number.
+func most(counts map[offset]int) (most offset) {
+	for o, n := range counts {
+		if n > counts[most] || n == counts[most] && (o.start > most.start || o.start == most.start && o.end > most.end) {
+			most = o
+		}
+	}
+	return most
 }
 
 // isLate reports whether the spans of a document are as many as the true ones, with the same types, and are ever farther behind them.

@@ -129,6 +129,10 @@ var shapes = []shape{
 	{recognize: all(`^([TREAMN]\d+|[#*]\S*)\t`, "annotations of brat, which has a file for each text and no ids"), heal: map[string]string{
 		anyKind: "write one line for each text, with its id and all its spans",
 	}},
+	{recognize: all(`^(#.*|\d+([-.]\d+)?(\t[^\t]*){9})$`, "CoNLL-U, whose first column has the numbers of tokens"), heal: map[string]string{
+		measure.CoNLL: "write the token, which is the second column, and its tag, such as O or B-PER, in each line",
+		anyKind:       "write a line for each item, with its id",
+	}},
 	{recognize: all(`^__label__\S`, "lines of fastText, which have no ids"), heal: map[string]string{
 		measure.CSV: "write a line for each item, with its id and its label without __label__, under a line with the names of the fields",
 		anyKind:     "write a line for each item, with its id and its label without __label__",
@@ -336,8 +340,8 @@ func otherSeparator(h head, _ Expected) string {
 	return ""
 }
 
-// numberedColumns recognizes tables whose first line has the numbers from 0 in the place of names. If the second line goes on counting, the
-// first line may be an item.
+// numberedColumns recognizes tables whose first line has the numbers from 0 in the place of names. If the second line begins with a number
+// too, the first line may be an item.
 func numberedColumns(h head, _ Expected) string {
 	for _, separator := range []string{",", ";", "\t"} {
 		names := strings.Split(string(h.lines[0]), separator)
@@ -345,7 +349,11 @@ func numberedColumns(h head, _ Expected) string {
 		for i, name := range names {
 			isOther = isOther || name != strconv.Itoa(i)
 		}
-		if len(names) > 1 && !isOther && len(h.lines) > 1 && !bytes.HasPrefix(h.lines[1], []byte("1"+separator)) {
+		if isOther || len(names) < 2 || len(h.lines) < 2 {
+			continue
+		}
+		first, _, _ := bytes.Cut(h.lines[1], []byte(separator))
+		if _, isItem := ParseScore(first); !isItem {
 			return "a table whose columns have numbers and no names, as in a DataFrame without names"
 		}
 	}

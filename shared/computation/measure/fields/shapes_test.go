@@ -39,6 +39,7 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		"[\n{\"id\":\"a\"}\n]\n":                                                {"JSON", "with an id and a value", ""},
 		"id,label\na,x\n":                                                       {},
 		"a,x\nb,y\n":                                                            {},
+		"0,1\n5,0\n":                                                            {}, // items whose first id is 0
 		"0,1\n1,0\n2,1\n":                                                       {}, // items with the ids from 0
 		"id,text\n1,Hello, world\n2,Bye, world\n":                               {}, // commas in texts
 		"id,label\n1,a,x\n1,b,y\n":                                              {},

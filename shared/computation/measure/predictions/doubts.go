@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
+	"assay/shared/language/plural"
 )
 
 // pythonList matches a list of texts as Python prints it.
@@ -94,7 +95,7 @@ func (t *Gold) spellings() string {
 	}
 	more := ""
 	if pairs > 1 {
-		more = fmt.Sprintf(", and so do %d more", pairs-1)
+		more = ", as in " + plural.Count(pairs-1, "further pair")
 	}
 	return fmt.Sprintf("the labels %s and %s differ only in %s%s: write them alike if they are one label", fields.Quote([]byte(first)),
 		fields.Quote([]byte(second)), difference, more)

@@ -141,6 +141,9 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,
 		}},
+		{"csv records of separators", measure.CSV, Labels, "id,label\na,x\n,\nb,y\n,\n", []string{
+			`run:3 error: the line has only separators, as spreadsheets write an empty row: leave it out (lines 3 and 5)`,
+		}},
 		{"csv header only", measure.CSV, Labels, "id,label\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},

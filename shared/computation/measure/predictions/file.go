@@ -173,7 +173,12 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	if f.values == Arrays {
 		textColumn = slices.Index(header, TextField)
 	}
+	hasText := func(field []byte) bool { return len(field) > 0 }
 	for line, record := range records.All() {
+		if len(record) > 1 && !slices.ContainsFunc(record, hasText) {
+			f.errorf(line, "the line has only separators, as spreadsheets write an empty row: leave it out")
+			continue
+		}
 		e := example{line: line}
 		if textColumn >= 0 {
 			e.text = record[textColumn]

@@ -63,6 +63,7 @@ func (s *sentences) read(ctx context.Context, files []measure.File) error {
 
 func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	before, found := len(s.list), len(s.report.Diagnostics())
+	faults := s.report.Errors()
 	in := lines.NewReader(ctx, f.Name, f.Content, s.report)
 	var parts [bounds.Columns][]byte
 	last := 0
@@ -78,7 +79,8 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 			}
 			continue
 		}
-		if last == 1 && !s.isTagged(parts[:], n) && s.refuseShape(in.Head(), f.Name) || !s.addLine(f.Name, last, in.Text(), parts[:], n) {
+		isFirst := len(s.list) == before && s.report.Errors() == faults
+		if isFirst && !s.isTagged(parts[:], n) && s.refuseShape(in.Head(), f.Name) || !s.addLine(f.Name, last, in.Text(), parts[:], n) {
 			return nil
 		}
 	}

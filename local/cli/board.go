@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
 	"strconv"
 
 	"assay/local/cli/client"
@@ -24,7 +22,7 @@ func leaderboard(c *call, task object) {
 	for _, e := range entries {
 		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final")
 		hidden = hidden || !isPublished(e)
-		line := []string{cmp.Or(rankAmong(entries, e), "-"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
+		line := []string{rankOf(e), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
 		if memberAs[bool](e, "baseline") {
 			line[2] += " (baseline)"
 		}
@@ -39,7 +37,7 @@ func leaderboard(c *call, task object) {
 		c.note("There are more: --limit shows up to 200.")
 	}
 	if hidden && !c.json {
-		c.note("A rank in parentheses is that of a run which is not published: the rank that it would have.")
+		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
 	}
 	if unmarked && !c.json {
 		c.note("A team that marked no run as final is shown with its last runs.")
@@ -47,23 +45,13 @@ func leaderboard(c *call, task object) {
 	c.print(b, lines...)
 }
 
-// rankAmong returns the rank of an entry among the published entries of a board. It is in parentheses if the entry is not published. It is
-// empty if the entry has no rank.
-func rankAmong(board []object, entry object) string {
-	own := memberAs[int](entry, "rank")
-	if own == 0 {
-		return ""
+// rankOf returns the rank of an entry among all entries that the caller sees. It is in parentheses if others do not see the entry.
+func rankOf(entry object) string {
+	rank := entry.text("rank")
+	if rank != "-" && !isPublished(entry) {
+		return "(" + rank + ")"
 	}
-	rank := 1
-	for _, e := range board {
-		if other := memberAs[int](e, "rank"); isPublished(e) && other > 0 && other < own {
-			rank++
-		}
-	}
-	if !isPublished(entry) {
-		return fmt.Sprintf("(%d)", rank)
-	}
-	return strconv.Itoa(rank)
+	return rank
 }
 
 // emptyBoard is the reason why a leaderboard has no entries.

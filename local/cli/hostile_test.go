@@ -85,7 +85,7 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	const board = "RANK  GROUP  TEAM    RUN  F1(positive='not spam')  x forged cell\n" +
 		"(1)   -      Otters  r    0.5000                   1.0000\n" +
 		"-     -      Seals   s    -                        -\n" +
-		"A rank in parentheses is that of a run which is not published: the rank that it would have.\n"
+		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.\n"
 	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
 		t.Errorf("the leaderboard is\n%s", got)
 	}

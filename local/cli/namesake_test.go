@@ -55,14 +55,17 @@ func TestHints_NameWhatHelps(t *testing.T) {
 	stranger.says(notSignedIn, []string{"Try: set ASSAY_URL"}, "runs")
 }
 
-// TestRanks_CountPublishedRuns: a run that is not published has no rank, and takes none from others.
-func TestRanks_CountPublishedRuns(t *testing.T) {
+// TestRanks_CountTheRunsOfTheReader shows a board with a run that is not published: ranks count it for its team, and for nobody else.
+func TestRanks_CountTheRunsOfTheReader(t *testing.T) {
 	s, tom, _ := prepared(t)
 	olga, ann := s.person("olga"), s.person("ann")
 	ann.want(done, "submit", "Lake search", "Rivers="+ann.write("run.txt", goodRun), "--wait")
 	olga.want(done, "review", "Lake search", "--dataset", "Rivers", "--publish", ann.ids("runs")[0])
 	tom.want(done, "submit", "Lake search", "Rivers="+tom.write("run.txt", betterRun), "--wait")
-	tom.says(done, []string{"(1) ", "\n1 ", "in parentheses"}, "leaderboard", "Lake search", "--dataset", "Rivers")
+	tom.says(done, []string{"\n(1) ", "\n2 ", "in parentheses"}, "leaderboard", "Lake search", "--dataset", "Rivers")
+	if got := tom.says(done, []string{"\n1 "}, "leaderboard", "Lake search", "--dataset", "Rivers", "--public"); strings.Contains(got, "(") {
+		t.Errorf("what everyone sees has a run that is not published:\n%s", got)
+	}
 	if got := ann.want(done, "leaderboard", "Lake search", "--dataset", "Rivers"); strings.Contains(got, "parentheses") {
 		t.Errorf("a published run is marked:\n%s", got)
 	}

@@ -63,21 +63,10 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 
 // explainUnjudged names the documents of a run without judged documents, and why they have no judgment or what a judged one looks like.
 func (r *run) explainUnjudged(counter *steps.Counter, q *Qrels) string {
-	var unknown []string
-	var topics []int32
-	for _, b := range r.blocks {
-		for i, s := range b.spans {
-			last := min(b.end(i), s.first+uint32(mostExplained-len(unknown)))
-			if int(s.topic) < len(q.names) && !slices.Contains(topics, s.topic) && s.first < last {
-				topics = append(topics, s.topic)
-			}
-			for _, record := range b.records[s.first:last] {
-				unknown = append(unknown, string(b.doc(&record)))
-			}
-		}
-	}
+	unknown, topics := r.firstDocuments(q)
 	judged := func(doc string) bool {
-		return slices.ContainsFunc(topics, func(topic int32) bool { return isJudged(q.grade(topic, []byte(doc))) })
+		return counter.Add(perLookup*len(topics)) == nil &&
+			slices.ContainsFunc(topics, func(topic int32) bool { return isJudged(q.grade(topic, []byte(doc))) })
 	}
 	known := mismatch.IDs{Of: measure.OfTruth, Has: judged, Lacks: judged, Left: q.documents(), Sparse: true}
 	cause := known.Explain(counter, unknown)
@@ -86,6 +75,24 @@ func (r *run) explainUnjudged(counter *steps.Counter, q *Qrels) string {
 			fields.Quote([]byte(q.names[0])))
 	}
 	return fields.JoinFirst(unknown, len(unknown)) + "; check the third field of the lines" + cause
+}
+
+// firstDocuments returns the documents of the first lines, at most mostExplained of them, and their topics that the truth has.
+func (r *run) firstDocuments(q *Qrels) (docs []string, topics []int32) {
+	for _, b := range r.blocks {
+		for i, s := range b.spans {
+			if len(docs) == mostExplained {
+				return docs, topics
+			}
+			if int(s.topic) < len(q.names) && !slices.Contains(topics, s.topic) {
+				topics = append(topics, s.topic)
+			}
+			for _, record := range b.records[s.first:min(b.end(i), s.first+uint32(mostExplained-len(docs)))] {
+				docs = append(docs, string(b.doc(&record)))
+			}
+		}
+	}
+	return docs, topics
 }
 
 // reportForms warns of unjudged documents that are judged in another Unicode form of their ids.

@@ -133,20 +133,8 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 	switch {
 	case len(text) == 0:
 		return false, ""
-	case IsPrintedTable(text):
-		return false, PrintedTable
-	case conflictMark.Match(text):
-		return false, conflict
-	case text[0] != '{' && json.Valid(text):
-		hint := ""
-		if text[0] == '[' {
-			hint = arrayHint
-		}
-		return false, fmt.Sprintf("the line is %s; expected an object %s%s", phrase(text), expected, hint)
-	case text[0] == '[':
-		return false, "the line begins a JSON array; expected an object " + expected + arrayHint
 	case text[0] != '{':
-		return false, "the line is not JSON; expected an object " + expected
+		return false, otherLine(text, expected)
 	}
 	end, _ := containerEnd(text, 1, true, func(key, value []byte) bool {
 		if fault == "" {
@@ -158,6 +146,25 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 		return false, jsonFault(text)
 	}
 	return fault == "", fault
+}
+
+// otherLine says what a line is that begins no object.
+func otherLine(text []byte, expected string) string {
+	hint := ""
+	if text[0] == '[' {
+		hint = arrayHint
+	}
+	switch {
+	case IsPrintedTable(text):
+		return PrintedTable
+	case conflictMark.Match(text):
+		return conflict
+	case json.Valid(text):
+		return fmt.Sprintf("the line is %s; expected an object %s%s", phrase(text), expected, hint)
+	case text[0] == '[':
+		return "the line begins a JSON array; expected an object " + expected + hint
+	}
+	return "the line is not JSON; expected an object " + expected
 }
 
 const arrayHint = "; write each element of the array on a line of its own, as jq -c '.[]' does"

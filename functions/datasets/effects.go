@@ -29,11 +29,11 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		}
 	}
 	note(!old.ReadsInputs(access.Anyone), !changed.ReadsInputs(access.Anyone), all, record.AudienceName(access.Registrants),
-		problem.Sentence("Users who get the input files. Links that they have received already work for some more minutes."))
+		problem.Sentence("Other users get the input files. Links that were handed out already work for some more minutes."))
 	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
-		problem.Sentence("Users who get the truth files, if they also get the inputs."))
+		problem.Sentence("Other users get the truth files, if they also get the inputs."))
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
-		problem.Sentence("Users who see scores of published runs before the window of the last team closes."))
+		problem.Sentence("Other users see scores of published runs before the window of the last team closes."))
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,
@@ -56,7 +56,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	again := api.Effect{Kind: api.EffectEvaluation, Subject: path}.
 		Saying(problem.Sentence("All runs are evaluated again once the truth files are read."))
-	err = api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
+	err = api.CountEffect(ctx, c, again, "run", records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
 	if err != nil {
 		return err

@@ -94,6 +94,6 @@ func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	}
 	effect := api.Effect{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID}.
 		Saying(problem.Sentence("Teams must accept the changed terms before they submit again or get inputs for registrants."))
-	return api.CountEffect(ctx, c, effect,
+	return api.CountEffect(ctx, c, effect, "team",
 		[]records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) bool { return r.State != record.Rejected })
 }

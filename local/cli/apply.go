@@ -29,7 +29,7 @@ type step struct {
 	Resource string   `json:"resource"` // kind and name, such as task Lake search
 	Action   string   `json:"action"`   // create, change or none
 	Members  []string `json:"members,omitempty"`
-	Effects  []string `json:"effects,omitempty"` // effects in the server's words; only in a dry run
+	Effects  []string `json:"effects,omitempty"` // in sentences
 	ID       string   `json:"id,omitempty"`
 	Advice   string   `json:"advice,omitempty"` // advice of a dataset for its organizers
 	Truth    []string `json:"truth,omitempty"`  // what a dataset's truth has, and what is probably wrong with it
@@ -49,6 +49,8 @@ type applying struct {
 	rules  record.SubmissionRules // rules of the task after the change
 	advice map[int]string         // advice for datasets with new truths, by index, because the server has not read these yet
 	truths map[int][]string       // the same for what the truths have
+	// lasting holds the effects of the dry run by resource, without quotas and advice: those to tell after the change too.
+	lasting map[string][]string
 }
 
 func applyFile(c *call) {
@@ -68,14 +70,21 @@ func applyFile(c *call) {
 	}
 	c.words.file = d
 	c.connect("")
-	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}, truths: map[int][]string{}}
+	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}, truths: map[int][]string{}, lasting: map[string][]string{}}
 	a.apply()
 	if a.err == nil && !c.yes("dry-run") { // The dry run has found no fault, so the changes begin.
 		a.dry, a.steps = false, nil
 		a.apply()
+		for i := range a.steps {
+			a.steps[i].Effects = a.lasting[a.steps[i].Resource]
+		}
 	}
 	if a.dry && !c.yes("dry-run") { // Nothing was changed, and nobody asked what would be.
 		a.steps = nil
+	}
+	isAdvice := map[string]bool{} // advice of a dataset, which its own step prints
+	for _, s := range a.steps {
+		isAdvice[s.Advice] = true
 	}
 	var lines [][]string
 	for _, s := range a.steps {
@@ -85,7 +94,9 @@ func applyFile(c *call) {
 		}
 		lines = append(lines, []string{line})
 		for _, e := range s.Effects {
-			lines = append(lines, []string{"  " + e})
+			if !isAdvice[e] {
+				lines = append(lines, []string{"  " + e})
+			}
 		}
 		if s.Advice != "" {
 			lines = append(lines, []string{"  " + s.Advice})
@@ -183,11 +194,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		has = ask[object](a.call, method, path, body)
 		s.ID = has.id()
 	default:
-		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects {
-			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // Every change has an audit entry.
-				s.Effects = append(s.Effects, a.words.effect(e))
-			}
-		}
+		a.preview(&s, ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
 	}
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
 		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
@@ -254,6 +261,21 @@ func merged(patch, has object) object {
 		all[name] = value
 	}
 	return all
+}
+
+// preview adds the effects of a preview to a step.
+func (a *applying) preview(s *step, effects []object) {
+	for _, e := range effects {
+		kind := e.text("kind")
+		if kind == "audit" || e["subject"] == "auditEntries" || kind == "audience" && e["before"] == nil {
+			continue // Every change has an audit entry, and every new resource an audience.
+		}
+		text := a.words.effect(e)
+		s.Effects = append(s.Effects, text)
+		if kind != "quota" && kind != "advice" {
+			a.lasting[s.Resource] = append(a.lasting[s.Resource], text)
+		}
+	}
 }
 
 func (a *applying) dataset(i int, taskID string) {

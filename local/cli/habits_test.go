@@ -334,7 +334,13 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	file := olga.write("birds.yaml", labelsFile)
 	const advice = "40 examples with exact live scores: about 14 runs reveal the truth"
 	const contents = `truth: 40 items, 2 labels ("a" 20, "b" 20)`
-	olga.says(done, []string{"would create dataset Songs", advice, contents}, "apply", "--dry-run", file)
+	once := func(said string) {
+		t.Helper()
+		if strings.Count(said, advice) != 1 {
+			t.Errorf("the advice is not printed once:\n%s", said)
+		}
+	}
+	once(olga.says(done, []string{"would create dataset Songs", advice, contents}, "apply", "--dry-run", file))
 	olga.says(done, []string{"created dataset Songs", advice, contents}, "apply", file)
 	waittest.Until(t, "the ground truth is read", func() bool {
 		return strings.Contains(olga.want(done, "apply", file), "unchanged dataset Songs\n  "+advice)
@@ -345,5 +351,12 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 		t.Errorf("with fewer runs it says\n%s", got)
 	}
 	more := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1))
-	olga.says(done, []string{"would change task Birds", advice + ", and a team may submit 50"}, "apply", "--dry-run", more)
+	once(olga.says(done, []string{"would change task Birds", advice + ", and a team may submit 50"}, "apply", "--dry-run", more))
+	olga.write("labels.csv", strings.Replace(labels.String(), "0,a", "0,b", 1))
+	const again = "  All runs are evaluated again once the truth files are read. That concerns 0 runs.\n"
+	olga.says(done, []string{"would change dataset Songs: truths", again}, "apply", "--dry-run", more)
+	olga.says(done, []string{"changed dataset Songs: truths", again}, "apply", more)
+	hidden := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1)+"    scores: afterClose\n")
+	olga.says(done, []string{"Other users see scores of published runs before the window of the last team closes. " +
+		"Before: everyone. After: only the organizers.\n"}, "apply", "--dry-run", hidden)
 }

@@ -59,8 +59,8 @@ func (c *call) tellPublished(task, r object) {
 		}
 	}
 	for _, dataset := range slices.Sorted(maps.Keys(shown)) {
-		c.note("Others still see the results of %s of %s. To hide them: assay review %s --dataset %s --unpublish --filter registrationIds=%s",
-			plural.Count(shown[dataset], "run"), r.text("team"), offline.Quoted(c.arg(0)), dataset, r.id())
+		c.note("Others still see the results of %s of %s. To hide them: assay review %s --dataset %s --unpublish --filter %s=%s",
+			plural.Count(shown[dataset], "run"), r.text("team"), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
 	}
 }
 
@@ -95,8 +95,8 @@ func review(c *call, task object) {
 		}
 	}
 	if leftOut > 0 {
-		c.note("Left out: %s of rejected teams. To show their results too, name the runs, or the team by --filter registrationIds=ID.",
-			plural.Count(leftOut, "run"))
+		c.note("Left out: %s of rejected teams. To show their results too, name the runs, or the team by --filter %s=ID.",
+			plural.Count(leftOut, "run"), byTeam)
 	}
 	c.table(reviewed, "No run was selected.", "RUN runId|REVIEW done|RESULTS SHOWN TO shownTo|PROBLEM problem.detail")
 	if refused > 0 {
@@ -127,8 +127,10 @@ func (c *call) given() string {
 	return b.String()
 }
 
-// selectedBy are the names of --filter.
-var selectedBy = []string{"label", "registrationIds", "states", "userIds"}
+// selectedBy are the names of --filter. byTeam is the one for runs of teams.
+var selectedBy = []string{"label", byTeam, "states", "userIds"}
+
+const byTeam = "registrationIds"
 
 // shownTo says who sees the results of a reviewed run.
 func shownTo(reviewed object) string {

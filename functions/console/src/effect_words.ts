@@ -30,8 +30,7 @@ const audienceOf = (name: string | undefined): string => audiences[name ?? ""] ?
 export function said(e: Effect, label?: Parameters<typeof inWords>[1]): string {
   const { detail, parts, count: n } = e;
   const text = detail === undefined ? undefined : inWords({ detail, ...(parts && { parts }) }, label);
-  if (e.kind === "news") return text ? `${kinds.news}: ${text}` : kinds.news;
-  if (text !== undefined) return counted(text, n);
+  if (text !== undefined) return text;
   if (e.kind === "quota") return charge(e);
   if (e.kind === "audience") return `Who sees the ${nounOf(e.subject)}`;
   return counted(kinds[e.kind], n);

@@ -6,6 +6,7 @@ import (
 
 	"assay/shared/domain/access"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 	"assay/shared/storage/store"
 )
 
@@ -32,30 +33,35 @@ const (
 type notification struct {
 	EventKind
 	to     Recipients
-	notice string // in words: who is notified, and of what
+	notice string // sentence for previews: who is notified, and of what
 }
 
 // notifications holds a notification for each kind, in the order of the documentation.
 var notifications = []notification{
-	{EventRegistrationPending, ToOrganizers, "the organizers, that a team waits for their decision"},
-	{EventRegistrationDecided, ToTeam, "the team, of what the organizers decided"},
-	{EventInvitationCreated, ToAddress, "the owner of the address, of the invitation"},
-	{EventRunFailed, ToTeam, "the team, that its run failed"},
-	{EventRunCompleted, ToTeam, "the team, that its run completed"},
-	{EventReviewPublished, ToTeam, "the team, that its results are published"},
-	{EventTruthChanged, ToRegistrants, "the teams that take part, that runs are evaluated again"},
-	{EventWindowClosing, ToRegistrants, "the teams that take part, two days before the window closes"},
-	{EventAnnouncementPublished, ToRegistrants, "the teams that take part, of the announcement"},
-	{EventWorkersMissing, ToOrganizers, "the organizers, that no worker serves a run"},
-	{EventTokenExpiring, ToUsers, "the owner of the token, before it expires"},
-	{EventWebhookDisabled, ToOrganizers, "the organizers, that a webhook was switched off"},
+	{EventRegistrationPending, ToOrganizers, "The organizers are notified that a team waits for their decision."},
+	{EventRegistrationDecided, ToTeam, "The team is notified of the decision."},
+	{EventInvitationCreated, ToAddress, "The invitation is sent to the address."},
+	{EventRunFailed, ToTeam, "The team is notified that its run failed."},
+	{EventRunCompleted, ToTeam, "The team is notified that its run completed."},
+	{EventReviewPublished, ToTeam, "The team is notified that its results are published."},
+	{EventTruthChanged, ToRegistrants, "The teams that take part are notified that runs are evaluated again."},
+	{EventWindowClosing, ToRegistrants, "The teams that take part are notified that the window closes."},
+	{EventAnnouncementPublished, ToRegistrants, "The teams that take part are notified of the announcement."},
+	{EventWorkersMissing, ToOrganizers, "The organizers are notified that no worker serves a run."},
+	{EventTokenExpiring, ToUsers, "The owner of the token is notified before it expires."},
+	{EventWebhookDisabled, ToOrganizers, "The organizers are notified that a webhook was switched off."},
 }
 
 // EventKinds lists all kinds in the order of the documentation.
 var EventKinds = lists.Map(notifications, func(k notification) EventKind { return k.EventKind })
 
-// Notice says in words who is notified of an event of the kind, and of what.
-func (k EventKind) Notice() string { return k.about().notice }
+// Notice says in a sentence who is notified of the event, and of what. It is empty if nobody is.
+func (e *Event) Notice() problem.Text {
+	if e.NotBefore.After(e.CreatedAt.Time) && e.Kind == EventWindowClosing {
+		return problem.Sentence("The teams that take part are notified at %s that the window closes.", e.NotBefore)
+	}
+	return problem.Sentence("%s", e.Kind.about().notice)
+}
 
 // To returns the recipients of events of the kind.
 func (k EventKind) To() Recipients { return k.about().to }

@@ -204,7 +204,9 @@ func (a *Allowance) refuseToday(t *TaskItem, sets []*DatasetItem, n int, now tim
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		of.used.expire(now)
 		if at, _ := of.allows(1, now); at.After(free) {
-			last, runs, free = of, 1, at
+			last = of
+			runs = 1
+			free = at
 		}
 	}
 	if !free.After(now) {

@@ -12,6 +12,7 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/storage/blob"
@@ -51,7 +52,7 @@ const (
 
 // Effect is one consequence of a change.
 type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again, and of a sample of them how many would fail and change places; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again, and of a sample of them how many would fail and change places; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject by e-mail; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
 	Subject string     `json:"subject" doc:"path of the resource that the effect concerns. For a quota: its name in limits.quotas of GET /info, or the path of the task that sets it. For audit entries: their action"`
 	Count   int64      `json:"count,omitempty" doc:"number of runs, entries, registrations, or units of the quota; negative if the quota is refunded"`
 	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`
@@ -71,6 +72,7 @@ func (e Effect) Saying(text problem.Text) Effect {
 type preview struct {
 	store.Store
 	userID  string // of the caller
+	mail    bool   // whether the server sends e-mails
 	written map[store.Key]bool
 	effects []Effect
 }
@@ -95,7 +97,7 @@ func (op *Operation) query() page.Spec {
 // beginPreview turns the call into a preview.
 func (c *Call) beginPreview() {
 	c.state.preview = true
-	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{}}
+	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, mail: c.Info.Mail, written: map[store.Key]bool{}, effects: []Effect{}}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}
 	c.Env = &env
@@ -161,17 +163,18 @@ const (
 	countedAtOnce = 200
 )
 
-// CountEffect adds the effect e with the number of records of the sources that counts accepts.
-func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, sources []records.Source,
+// CountEffect adds the effect e with the number of records of the sources that counts accepts. noun names one of them, such as run.
+func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, noun string, sources []records.Source,
 	counts func(P) bool) error {
 	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
 	e.Count = int64(n)
+	number := plural.Count(n, noun)
 	if n == maxCounted {
-		text := problem.Text{Detail: e.Detail, Parts: e.Parts}
-		text.Append(problem.Sentence(" There are more of them than were counted."))
-		e = e.Saying(text)
+		number += " or more"
 	}
-	c.Effect(e)
+	text := problem.Text{Detail: e.Detail, Parts: e.Parts}
+	text.Append(problem.Sentence(" That concerns %s.", number))
+	c.Effect(e.Saying(text))
 	return err
 }
 
@@ -238,7 +241,9 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
 	case *record.Event:
-		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject}.Saying(problem.Sentence("%s", r.Kind.Notice())))
+		if notice := r.Notice(); p.mail && notice.Detail != "" {
+			p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject}.Saying(notice))
+		}
 	case scopedRecord:
 		was, err := decoded(r, stored)
 		if err != nil {

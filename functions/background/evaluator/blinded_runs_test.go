@@ -141,6 +141,17 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	if strings.Contains(got, "truth has no id") || strings.Contains(got, "ids of the truth") {
 		t.Errorf("the owner reads %s", got)
 	}
+	const others, shown = "id,label\nx,pos\ny,neg\n", `the ids of the truth are "a", "b", "c"`
+	for _, public := range []bool{false, true} {
+		f.change(func(d *record.DatasetItem) { d.Inputs, d.IDsPublic = nil, public })
+		r := evaluate(others, record.Failed, true)
+		if got := messages(r, owner); strings.Contains(got, shown) != public {
+			t.Errorf("with public ids %v, the owner reads %s", public, got)
+		}
+		if got := messages(r, access.Organizer); !strings.Contains(got, shown) {
+			t.Errorf("the organizers read %s", got)
+		}
+	}
 }
 
 // TestDigests_TruthIsKeyed evaluates two runs on a dataset, whose secret keys the digests of both.

@@ -86,7 +86,7 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	}
 	kind := kindOf(j.InvitationItem)
 	if !c.Caller.Allows(kind.scope) {
-		return "", made, problem.InsufficientScope.New("This invitation takes an access token %s, or a login.", kind.scope)
+		return "", made, problem.InsufficientScope.New("This invitation takes %s.", kind.scope.Needed())
 	}
 	if d.Registration != nil && kind != toTask {
 		return "", made, problem.InvalidMember("/registration", "is for invitations to a task: leave it out")

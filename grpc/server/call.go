@@ -331,8 +331,8 @@ var methodRights = map[string]struct {
 func authorize(c access.Caller, method string) error {
 	need := methodRights[method]
 	if !c.Allows(need.token) {
-		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s.",
-			strings.Join(c.Token.Scopes.Names(), ", "), need.token)
+		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. It takes %s.",
+			strings.Join(c.Token.Scopes.Names(), ", "), need.token.Needed())
 	}
 	roles := access.Roles(c, access.Grants{}, access.Scope{})
 	if c.Token != nil && c.Token.Scopes&access.ScopeWork != 0 {

@@ -59,15 +59,15 @@ func (p *program) refuse(err error, command string) *refusal {
 	case client.IsKind(err, problem.OutsideWindow, problem.QuotaExhausted, problem.QuotaToday):
 		return &refusal{outside, text, ""}
 	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // ASSAY_TOKEN has precedence over sign-ins.
-		return &refusal{notSignedIn, text, "a valid access token in ASSAY_TOKEN, or none there and assay login " + p.server}
+		return &refusal{notSignedIn, text, "unset ASSAY_TOKEN, or set it to a valid access token"}
 	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
 		return &refusal{notSignedIn, text, "assay login " + p.server}
 	case client.IsKind(err, problem.InsufficientScope):
-		return &refusal{notFound, text, p.login() + ", or an access token with more scopes"}
-	case client.IsKind(err, problem.NotFound) && p.known: // The id may be wrong, or belong to somebody else.
+		return &refusal{notFound, text, p.login()}
+	case client.IsKind(err, problem.NotFound, problem.Forbidden) && p.known: // No command makes this user another one.
 		return &refusal{notFound, text, ""}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
-		return &refusal{notFound, text, p.login() + " as somebody who may"}
+		return &refusal{notFound, text, p.login()}
 	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
 		return &refusal{fileRefused, text, ""}
 	}

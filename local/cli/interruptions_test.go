@@ -195,13 +195,17 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer.says(done, []string{"Lake search"}, "tasks")
 	newcomer.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
 	newcomer.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
-	newcomer.says(notFound, []string{"Try: unset ASSAY_TOKEN, and assay login " + s.url + ", or an access token with more scopes"},
-		"submit", "Lake search", "Rivers="+run)
+	newcomer.says(notFound, []string{"It takes a login, or an access token with the scope submit or organize.\n" +
+		"Try: unset ASSAY_TOKEN, and assay login " + s.url + "\n"}, "submit", "Lake search", "Rivers="+run)
+	newcomer.says(notFound, []string{"It takes a login, and no access token.\nTry: unset ASSAY_TOKEN, and assay login " + s.url + "\n"}, "tokens")
+	if got := tom.want(notFound, "announce", "Lake search", run, "--title", "News"); strings.Contains(got, "Try: ") {
+		t.Errorf("no command makes tom an organizer:\n%s", got)
+	}
 	tom.says(done, []string{"reader", "read"}, "tokens")
 	tom.says(done, []string{"The server refuses it within 10 seconds."}, "tokens", "delete", tom.ids("tokens")[0])
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	newcomer.env["ASSAY_TOKEN"] = "assay_nothing"
-	newcomer.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
+	newcomer.says(notSignedIn, []string{"Try: unset ASSAY_TOKEN, or set it to a valid access token"}, "submit", "Lake search", "Rivers="+run)
 	tom.says(failed, []string{"assay: the invitation: is not the whole secret"}, "join", "assay-invitation_nothing")
 	tom.says(notFound, []string{`no task "Ponds" here, or you may not see it.` + "\nTry: assay tasks"}, "submit", "Ponds", run)
 	tom.says(notFound, []string{`Did you mean "Lake search"?`}, "submit", "Lkae search", run)

@@ -61,6 +61,14 @@ func (s TokenScope) String() string {
 	return "with the scope " + strings.Join(names, " or ")
 }
 
+// Needed describes to a person with an access token what an operation takes that accepts the scopes.
+func (s TokenScope) Needed() string {
+	if len(s.Names()) == 0 {
+		return "a login, and no access token"
+	}
+	return "a login, or an access token " + s.String()
+}
+
 // Token is an access token that a caller sent. It limits the rights of its user.
 type Token struct {
 	Digest     string // of the secret; part of the token's key

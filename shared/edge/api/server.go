@@ -158,8 +158,8 @@ func (c *Call) consistency() store.Consistency {
 // not convey.
 func (c *Call) checkScope() error {
 	if need := c.op.TokenScope(); !c.Caller.Allows(need) {
-		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s. Else log in.",
-			strings.Join(c.Caller.Token.Scopes.Names(), ", "), need)
+		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. It takes %s.",
+			strings.Join(c.Caller.Token.Scopes.Names(), ", "), need.Needed())
 	}
 	if c.op.Changes() {
 		c.Caller = c.Caller.Changing()

@@ -50,6 +50,8 @@ const exportHelp = `Saves the task, its datasets, registrations, submissions, ru
 runs: each list as JSON Lines, in the form of the API, and as CSV. Files that exist already are
 not fetched again.`
 
+const tokensHelp = "The last column has the day, in UTC, on which a token last changed something. Reading does not count."
+
 const loginHelp = `Signs in with a browser on this machine, with --device on another one, or with an access token from
 standard input. Sign-ins are kept in a file that only you can read. Without a home folder, as in CI,
 use ASSAY_URL and ASSAY_TOKEN instead.`
@@ -65,7 +67,7 @@ var groups = []struct {
 		{use: "download TASK", short: "Download the inputs of the datasets of a task, and public truths", args: cobra.ExactArgs(1),
 			run: inTask(download), more: downloadHelp,
 			flags: func(f *pflag.FlagSet) {
-				f.String("dataset", "", "one dataset alone, by name or id")
+				f.String("dataset", "", "only one dataset, by name or id")
 				f.StringP("output", "o", ".", "folder to save into")
 			}},
 		{use: "join TASK|INVITATION", short: "Take part in a task, or accept an invitation", args: cobra.ExactArgs(1), run: join,
@@ -102,7 +104,7 @@ var groups = []struct {
 			flags: func(f *pflag.FlagSet) {
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.String("measure", "", "measure to sort by, instead of the primary one")
-				f.Bool("best", false, "the best run of each team alone")
+				f.Bool("best", false, "only the best run of each team")
 				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, its last ones")
 				f.Bool("public", false, "what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")
@@ -124,8 +126,8 @@ var groups = []struct {
 		{use: "registrations TASK", short: "List who takes part in a task", more: taskHelp, args: cobra.ExactArgs(1),
 			run:   inTask(listRegistrations),
 			flags: func(f *pflag.FlagSet) { f.String("state", "", "those in one state: pending, accepted or rejected") }, commands: []command{
-				{use: "accept TASK REGISTRATION...", short: "Accept registrations", args: cobra.MinimumNArgs(2), run: decide("accepted")},
-				{use: "reject TASK REGISTRATION...", short: "Reject registrations", args: cobra.MinimumNArgs(2), run: decide("rejected")},
+				{use: "accept TASK TEAM...", short: "Accept teams, by their names or the ids of their registrations", args: cobra.MinimumNArgs(2), run: decide("accepted")},
+				{use: "reject TASK TEAM...", short: "Reject teams, by their names or the ids of their registrations", args: cobra.MinimumNArgs(2), run: decide("rejected")},
 			}},
 		{use: "review TASK [RUN]...", short: "Publish, unpublish, blind or unblind runs, by their ids or by a filter",
 			args: cobra.MinimumNArgs(1), more: taskHelp,
@@ -134,7 +136,7 @@ var groups = []struct {
 			run: inTask(review), flags: func(f *pflag.FlagSet) {
 				f.Bool("publish", false, "show their scores on the leaderboard, once they are not blinded")
 				f.Bool("unpublish", false, "take their scores from the leaderboard")
-				f.Bool("blind", false, "show their scores to organizers alone")
+				f.Bool("blind", false, "show their scores only to organizers")
 				f.Bool("unblind", false, "show their scores to their teams")
 				f.String("comment", "", "what the teams are told")
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
@@ -199,14 +201,14 @@ var groups = []struct {
 			flags: func(f *pflag.FlagSet) {
 				f.Bool("with-token", false, "read an access token from standard input")
 				f.Bool("device", false, "sign in on another device")
-				f.Int("port", 0, "port of this machine that the browser returns to, where the issuer knows one alone; 0: any")
+				f.Int("port", 0, "port of this machine that the browser returns to, where the issuer knows only one; 0: any")
 				f.String("user", "", "at a development server: who to be; unless given, the name of this machine's user")
 				f.Bool("admin", false, "at a development server: be an administrator")
 			}},
 		{use: "logout [URL]", short: "Forget the sign-in at a server", args: cobra.MaximumNArgs(1), run: signOut},
-		{use: "tokens", short: "List your access tokens", args: cobra.NoArgs, run: online(func(c *call) {
+		{use: "tokens", short: "List your access tokens", more: tokensHelp, args: cobra.NoArgs, run: online(func(c *call) {
 			c.list(client.Path("user", "tokens"), "You have no access token. Make one with: assay tokens create NAME",
-				"ID id|NAME name|SCOPES scopes|EXPIRES expiresAt|LAST USED lastUsedOn")
+				"ID id|NAME name|SCOPES scopes|EXPIRES expiresAt|LAST CHANGE ON lastUsedOn")
 		}), commands: []command{
 			{use: "create NAME", short: "Make an access token, and print its secret once", args: cobra.ExactArgs(1), run: online(makeToken),
 				flags: func(f *pflag.FlagSet) {
@@ -240,7 +242,7 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("dataset", "", "dataset of the files, or for an image or a repository to run on, by name or id")
 	f.String("title", "", "title of the submission")
 	f.String("description", "", "description in Markdown")
-	f.String("notes", "", "notes for your team alone")
+	f.String("notes", "", "notes that only your team sees")
 	f.String("paper", "", "URL of a paper about it")
 	f.String("image", "", "a container image to run, instead of files")
 	f.String("repository", "", "https URL of a repository to build and run, instead of files")

@@ -34,8 +34,8 @@ func TestHints_NameWhatHelps(t *testing.T) {
 	olga.says(failed, []string{"Try: assay review lake --filter states=completed --dataset=Rivers --publish\n"}, "review", "lake", "--dataset",
 		"Rivers", "--publish")
 	tom.says(notFound, []string{"in place of e"}, "submit", "Lake search", "e=few.txt", "--team", "Otters")
-	for _, got := range []string{olga.want(notFound, "registrations", "accept", "Lake search", "Otters"),
-		tom.want(notFound, "final", "nonsense"), tom.want(notFound, "tokens", "delete", "CI")} {
+	for _, got := range []string{olga.says(notFound, []string{`There is no team "Otters" in Lake search.`}, "registrations", "accept",
+		"Lake search", "Otters"), tom.want(notFound, "final", "nonsense"), tom.want(notFound, "tokens", "delete", "CI")} {
 		if strings.Contains(got, "assay login") {
 			t.Errorf("a sign-in is no cure for a wrong id:\n%s", got)
 		}
@@ -69,4 +69,22 @@ func TestRanks_CountTheRunsOfTheReader(t *testing.T) {
 	if got := ann.want(done, "leaderboard", "Lake search", "--dataset", "Rivers"); strings.Contains(got, "parentheses") {
 		t.Errorf("a published run is marked:\n%s", got)
 	}
+}
+
+// TestRegistrations_AreNamedByTheirTeams lists the members of teams by name, and decides about teams by their names.
+func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
+	s, tom, _ := prepared(t)
+	olga, ben := s.person("olga"), s.person("ben")
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	ben.want(done, "join", "Lake search", "--team", "Beavers", "--anonymous")
+	s.person("ann").want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
+	olga.says(done, []string{"Otters   -            tom, ann\n", "Beavers  -            ben\n"}, "registrations", "Lake search")
+	tom.says(done, []string{"tom, ann\n"}, "registrations", "Lake search")
+	olga.says(done, []string{"rejected  Otters", "rejected  Beavers"}, "registrations", "reject", "Lake search", "otters", "Beavers")
+	olga.says(notFound, []string{`There is no team "Oters" in Lake search. Did you mean "Otters"?`}, "registrations", "accept", "Lake search",
+		"Oters")
+	tom.says(notFound, []string{"Only the organizers of Lake search accept and reject teams."}, "registrations", "accept", "Lake search", "Otters")
+	cara := s.person("cara")
+	cara.want(done, "join", "Lake search", "--team", "Beavers")
+	olga.says(notFound, []string{`Which team "Beavers" is meant?`, "  ben\n", "  cara\n"}, "registrations", "accept", "Lake search", "Beavers")
 }

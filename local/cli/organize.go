@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 
@@ -18,21 +20,65 @@ import (
 
 func listRegistrations(c *call, task object) {
 	state := c.choice("state", []string{"pending", "accepted", "rejected"})
-	empty := "No registration is listed. Only the organizers see all registrations; you see only your own team and the public ones."
+	empty := "You have no team in " + task.text("name") + ". Only the organizers see the other teams."
 	if c.organizes(task) {
 		empty = "Nobody takes part yet."
 		if state != "" {
 			empty = "No registration is " + state + "."
 		}
 	}
-	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", state), empty,
-		"ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS members")
+	list := all[object](c, client.Query(registrationsOf(task), "filter[state]", state))
+	if !c.json {
+		for _, r := range list {
+			r["memberNames"] = strings.Join(c.memberNames(r), ", ")
+		}
+	}
+	c.table(list, empty, "ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS memberNames")
+}
+
+// memberNames returns the names of the members of a team, as far as the caller sees them, or else their ids.
+func (c *call) memberNames(r object) []string {
+	named := map[string]string{}
+	for _, who := range append(memberAs[[]object](r, "people"), memberAs[object](r, "user"), object{"id": c.me().ID, "name": c.me().Name}) {
+		named[who.id()] = memberAs[string](who, "name")
+	}
+	return lists.Map(memberAs[[]string](r, "members"), func(id string) string { return cmp.Or(named[id], id) })
+}
+
+// teams returns the ids of the registrations that the texts name by their ids or by the names of their teams.
+func (c *call) teams(task object, texts []string) []string {
+	isID := func(text string) bool { return idPattern.FindString(text) == text }
+	if !slices.ContainsFunc(texts, func(text string) bool { return !isID(text) }) {
+		return texts
+	}
+	list := all[object](c, registrationsOf(task))
+	return lists.Map(texts, func(text string) string {
+		same := func(r object) bool { return r.id() == text || strings.EqualFold(r.text("team"), text) }
+		found := slices.DeleteFunc(slices.Clone(list), func(r object) bool { return !same(r) })
+		switch {
+		case c.err != nil:
+		case len(found) == 0:
+			known := lists.Map(list, func(r object) string { return r.text("team") })
+			c.fail(&refusal{notFound, fmt.Sprintf("There is no team %q in %s.%s", text, task.text("name"), closest(text, known)),
+				"assay registrations " + offline.Quoted(c.arg(0))})
+		case len(found) > 1:
+			lines := lists.Map(found, func(r object) string { return r.id() + "  " + strings.Join(c.memberNames(r), ", ") })
+			c.fail(&refusal{notFound, fmt.Sprintf("Which team %q is meant? There are:\n%s", text, strings.Join(lines, "\n")),
+				"the same command with its ID"})
+		default:
+			return found[0].id()
+		}
+		return ""
+	})
 }
 
 // decide returns a command that sets the state of registrations for a task.
 func decide(state string) func(*call) {
 	return inTask(func(c *call, task object) {
-		changed := c.change(client.Path("tasks", task.id(), "registrations"), c.args[1:], map[string]any{"state": state})
+		if !c.organizes(task) && c.signedIn() {
+			c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " accept and reject teams.", ""})
+		}
+		changed := c.change(registrationsOf(task), c.teams(task, c.args[1:]), map[string]any{"state": state})
 		if state == string(record.Rejected) {
 			for _, r := range changed {
 				c.tellPublished(task, r)

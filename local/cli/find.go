@@ -157,7 +157,11 @@ func listTasks(c *call) {
 			task["takes"] = registers(task)
 		}
 	}
-	c.table(list, "There is no such task that you may see.", "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE submissions.closesAt")
+	empty := "You see no task here."
+	if c.arg(0) != "" {
+		empty = fmt.Sprintf("You see no task whose name contains %q.", c.arg(0))
+	}
+	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE submissions.closesAt")
 }
 
 // me is the signed-in user.

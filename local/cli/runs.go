@@ -175,8 +175,18 @@ func showLogs(c *call) {
 	if c.json {
 		c.print(map[string]any{"id": r["id"], "state": r["state"], "log": text.String()})
 	} else if memberAs[string](r, "logTail")+memberAs[string](r, "evaluationLogTail") == "" {
-		c.note("The run, which is %s, has written nothing, or its organizers alone may read it.", r.text("state"))
+		c.noteNoLog(r)
 	}
+}
+
+// noteNoLog says why there is no log of a run.
+func (c *call) noteNoLog(r object) {
+	said := "The run, which is %s, has written nothing."
+	if !c.organizes(c.get(client.Path("tasks", r.text("taskId")))) {
+		said = "The run, which is %s, has written nothing, or only the organizers of its task may read it."
+	}
+	c.err = nil // The task itself can be hidden.
+	c.note(said, r.text("state"))
 }
 
 // unseen returns the part of a tail that is new since the tail before. Lines are added at its end and removed at its start.

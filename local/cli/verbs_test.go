@@ -85,7 +85,7 @@ func TestVerbs_RunATask(t *testing.T) {
 			olga.says(failed, []string{`bad.yaml:21: datasets[1].evaluator.measures[0]: measure "BLEU": ` +
 				`there is no retrieval measure "BLEU", but one of the kind text`},
 				"apply", bad)
-			olga.says(done, []string{"There is no such task"}, "tasks")
+			olga.says(done, []string{"You see no task here."}, "tasks")
 			olga.says(done, []string{"would create organizer Lake Lab"}, "apply", file, "--dry-run")
 			olga.says(done, []string{"created task Lake search", "created dataset Lakes"}, "apply", file)
 			olga.says(done, []string{"unchanged task Lake search", "unchanged dataset Lakes", "unchanged dataset Rivers"}, "apply", file)

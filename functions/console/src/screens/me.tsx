@@ -175,14 +175,14 @@ export const TokenList = ({
                 until <When at={t.expiresAt} />,{" "}
               </>
             )}
-            {t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}
+            {t.lastUsedOn ? `last changed something on ${t.lastUsedOn}` : "has changed nothing yet"}
           </span>
         </span>
         <Action
           plain
           label={`Revoke ${t.name}`}
           ask="What uses it stops working."
-          run={() => done(revoke(t.id), `${t.name} no longer works.`)}
+          run={() => done(revoke(t.id), `The server refuses ${t.name} within 10 seconds.`)}
         >
           Revoke
         </Action>

@@ -201,11 +201,11 @@ func (r *Records) read() (line int, record []string, fault string) {
 		}
 		return r.text.line, nil, fault
 	}
-	return parse.StartLine + r.unseen, nil, r.faultOf(parse, len(record))
+	return parse.StartLine + r.unseen, nil, r.faultOf(parse, record)
 }
 
-// faultOf describes a fault that encoding/csv found in a record with n fields.
-func (r *Records) faultOf(err *csv.ParseError, n int) string {
+// faultOf describes a fault that encoding/csv found in a record.
+func (r *Records) faultOf(err *csv.ParseError, record []string) string {
 	isMark := conflictMark.Match(r.text.lastLine())
 	switch {
 	case isMark:
@@ -215,7 +215,7 @@ func (r *Records) faultOf(err *csv.ParseError, n int) string {
 		return fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote "+
 			"within it twice", MaxRecord)
 	case errors.Is(err, csv.ErrFieldCount):
-		return r.countFault(n)
+		return r.countFault(record)
 	case errors.Is(err, csv.ErrBareQuote):
 		return "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
 	default:
@@ -223,11 +223,15 @@ func (r *Records) faultOf(err *csv.ParseError, n int) string {
 	}
 }
 
-// countFault says that a record has n fields and not as many as the first line.
-func (r *Records) countFault(n int) string {
+// countFault says that a record has not as many fields as the first line.
+func (r *Records) countFault(record []string) string {
+	n := len(record)
 	expected := r.r.FieldsPerRecord
 	fault := fmt.Sprintf("the record has %s, and the first line has %d; expected as many", plural.Count(n, "field"), expected)
-	if n > expected {
+	switch {
+	case n > expected && record[n-1] == "":
+		return fault + "; a separator ends the line: leave it out"
+	case n > expected:
 		return fault + ", and quotes around a field that has the separator in it"
 	}
 	return fault

@@ -150,6 +150,7 @@ func TestRecords_ReadCSV(t *testing.T) {
 	)
 	for content, want := range map[string][]string{
 		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},
+		"a,b\n1,2\n1,2,3\n":              {"1 [a b]", "2 [1 2]", "3 the record has 3 fields, and the first line has 2; expected as many, and quotes"},
 		"a,b\n1\n1,2\n":                  {"1 [a b]", "2 the record has 1 field, and the first line has 2; expected as many", "3 [1 2]"},
 		"a,b\nx\"y,1\n1,2\n":             {"1 [a b]", "2 " + bare, "3 [1 2]"},
 		"a,b\n1,\"2\n":                   {"1 [a b]", "2 " + quoted},

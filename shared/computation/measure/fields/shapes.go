@@ -153,6 +153,10 @@ var shapes = []shape{
 		measure.CSV: "separate all lines by the same character",
 		anyKind:     "separate all lines by the same character" + thenConvert,
 	}},
+	{recognize: bars, heal: map[string]string{
+		measure.CSV: "write a comma or a tab between fields",
+		anyKind:     "write a comma or a tab between fields" + thenConvert,
+	}},
 	{recognize: numberedColumns, heal: map[string]string{
 		measure.CSV: `name them before to_csv, as df.columns = ["{id}", "{value}"] does, or in the first line`,
 		anyKind:     `name them before to_json, as df.columns = ["{id}", "{value}"] does`,
@@ -338,6 +342,19 @@ func otherSeparator(h head, _ Expected) string {
 		}
 	}
 	return ""
+}
+
+// bars recognizes tables that are separated by bars, whose first line has all names of fields.
+func bars(h head, e Expected) string {
+	names := strings.Split(string(h.lines[0]), "|")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	isMissing := func(name string) bool { return !slices.Contains(names, name) }
+	if len(e.Names) < 2 || slices.ContainsFunc(e.Names, isMissing) {
+		return ""
+	}
+	return "a table whose fields are separated by bars (|)"
 }
 
 // numberedColumns recognizes tables whose first line has the numbers from 0 in the place of names. If the second line begins with a number

@@ -152,7 +152,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		}},
 		{"csv records that are not like the header", measure.CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
 			`run:2 error: the record has 1 field, and the first line has 2; expected as many (lines 2 and 7)`,
-			`run:3 error: the record has 3 fields, and the first line has 2; expected as many, and quotes around a field that has the separator in it`,
+			`run:3 error: the record has 3 fields, and the first line has 2; expected as many; a separator ends the line: leave it out`,
 			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
 			`run:9 error: "id" is empty; expected a value`,
 			`run:10 error: "label" is empty; expected a value`,

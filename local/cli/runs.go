@@ -65,9 +65,25 @@ func showRuns(c *call) {
 		c.await(c.args, func() [][]string { return nil })
 		return
 	}
-	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task),
-		"You have submitted no run. Submit one with: assay submit TASK FILE",
-		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
+	list := all[object](c, client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task))
+	c.nameDatasets(list)
+	c.table(list, "No run that you submitted is listed. Runs of other members, and runs and tasks in the trash, are not. Submit one with: "+
+		"assay submit TASK FILE", "ID id|STATE state|DATASET dataset|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
+}
+
+// nameDatasets gives runs the names of their datasets, for a table.
+func (c *call) nameDatasets(runs []object) {
+	if c.json {
+		return
+	}
+	named := map[string]string{}
+	for _, r := range runs {
+		id := r.text("datasetId")
+		if _, known := named[id]; !known && c.err == nil {
+			named[id] = c.get(client.Path("datasets", id)).text("name")
+		}
+		r["dataset"] = named[id]
+	}
 }
 
 // await prints the outcomes of runs, and more lines that it asks for at the end. With --wait, it waits until the runs have ended.

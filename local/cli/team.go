@@ -154,12 +154,29 @@ func (c *call) acceptInvitation(secret string) {
 	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
+		if c.me().registration(object{"id": to["taskId"]}) != "" {
+			c.fail(&refusal{failed, fmt.Sprintf("You take part in %s already, so this invitation is for another team.", to.text("taskName")), ""})
+		}
 		body["registration"] = c.draft(c.me().Name, to["terms"])
 	} else if ignored := c.teamChanges(nil); len(ignored) > 0 && c.err == nil {
 		c.fail(&refusal{failed, "This invitation makes no new team, so it does not go with " + flagsOf(ignored) + ".",
-			"the same command without these flags, and then: assay join TASK " + flagsOf(ignored)})
+			"the same command without these flags. The owner of a team changes it by: assay join TASK " + flagsOf(ignored)})
 	}
-	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))
+	made := c.post(path, body)
+	c.say(made, "%s", c.joined(made))
+}
+
+// joined says what the caller joined by an invitation: an organizer, or a team and whether the organizers have accepted it.
+func (c *call) joined(made object) string {
+	if made["registrationId"] == nil {
+		return fmt.Sprintf("Joined %s.", made.first("taskName", "organizerName"))
+	}
+	text := fmt.Sprintf("Joined %s in the team %s.", made.text("taskName"), made.text("team"))
+	r := c.get(client.Path("tasks", made.text("taskId"), "registrations", made.text("registrationId")))
+	if c.err == nil && r.text("state") != string(record.Accepted) {
+		text += " " + notAccepted(object{"name": made["taskName"]}, r)
+	}
+	return text
 }
 
 // teamless returns the refusal to invite into a team that the caller does not have. Organizers probably mean the task.

@@ -34,7 +34,7 @@ func TestJoin_ChangesATeam(t *testing.T) {
 	ben := s.person("ben")
 	link := strings.TrimSpace(tom.want(done, "invite", "Lake search"))
 	ben.says(failed, []string{"This invitation makes no new team, so it does not go with --team."}, "join", link, "--team", "Bens")
-	ben.says(done, []string{"Joined Lake search"}, "join", link)
+	ben.says(done, []string{"Joined Lake search in the team Seals.\n"}, "join", link)
 	ben.says(failed, []string{"--team: can only be changed by the owner of the team"}, "join", "Lake search", "--team", "Bens")
 	ben.says(done, []string{"ben submits to Lake search, dataset Rivers, for the team Seals."}, "submit", "Lake search", "Rivers="+run)
 }

@@ -63,11 +63,20 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}}\n"))
 	tom.says(notFound, []string{"Cite us.", "Try: the same command with --accept-terms"}, "join", "Lakes")
 	tom.want(done, "join", "Lakes", "--accept-terms")
-	ben.says(done, []string{"Joined Lakes"}, "join", strings.TrimSpace(tom.want(done, "invite", "Lakes")))
+	olga.want(done, "apply", olga.write("task.yaml",
+		"organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}, registration: {mode: approval}}\n"))
+	kim := s.person("kim")
+	kim.want(done, "join", "Lakes", "--accept-terms")
+	s.person("lee").says(done, []string{"Joined Lakes in the team kim. The team kim waits for the organizers of Lakes"}, "join",
+		strings.TrimSpace(kim.want(done, "invite", "Lakes")))
+	ben.says(done, []string{"Joined Lakes in the team tom.\n"}, "join", strings.TrimSpace(tom.want(done, "invite", "Lakes")))
 	toTask := strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task"))
 	zoe := s.person("zoe")
 	zoe.says(notFound, []string{"Cite us."}, "join", toTask)
-	zoe.says(done, []string{"Joined Lakes"}, "join", toTask, "--accept-terms")
+	if got := tom.says(failed, []string{"You take part in Lakes already"}, "join", toTask); strings.Contains(got, "Cite us.") {
+		t.Errorf("a registered user is asked for terms again: %s", got)
+	}
+	zoe.says(done, []string{"Joined Lakes in the team zoe.\n"}, "join", toTask, "--accept-terms")
 }
 
 // TestVerbs_RunATask runs a task with an organizer and two teams using only commands, over both stores.

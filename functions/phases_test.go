@@ -142,6 +142,10 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 			}
 		}
 		seen(olga, true, true)
+		e := string(f.Do(olga, http.MethodGet, "/v1/evaluations/"+run.EvaluationID, nil).Body)
+		if strings.Contains(e, `"hidden":"afterClose"`) == single {
+			t.Errorf("organizers are told that the score is withheld: %v: %s", single, e)
+		}
 	}
 	all(true, true)
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose",

@@ -85,7 +85,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 			}
 		}
 		for _, e := range v.entries.Data {
-			if e.Hidden() != "" {
+			if e.Hidden != "" {
 				v.hidden++
 			}
 		}

@@ -201,7 +201,7 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 				}
 			}
 			for _, e := range s.get("olga", path) {
-				if marked := e.Hidden() != ""; marked == shown[e.ID] || e.Alias != withheld[e.ID] {
+				if marked := e.Hidden != ""; marked == shown[e.ID] || e.Alias != withheld[e.ID] {
 					rt.Fatalf("%s: organizers are shown %+v", path, e.Entry)
 				}
 			}

@@ -101,8 +101,8 @@ var leaderboardTool = define(metadata{
 		"distinguished. With `against`, it shows how ranks changed from another version of the truth, among the entries that both versions " +
 		"rank. An entry without a value of the measure comes last and has no rank. Replace the id in the example by the id of a dataset.\n\n" +
 		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
-		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it. With `public`, " +
-		"`view` leaves out unpublished results.\n\n" +
+		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it, and `hidden` why " +
+		"others do not. With `public`, `view` leaves out the results that others do not see.\n\n" +
 		"Each of the first 30 entries is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
 		"are the same, that test is not defined, and the randomization test replaces it. Two entries are distinguished if p, by Holm's " +
 		"correction over all these pairs, is below 0.05. Values by example of labels and numbers reveal the truth. They are compared by " +
@@ -144,7 +144,7 @@ var leaderboardTool = define(metadata{
 						entry.Change.Difference = e.OtherRank - e.CommonRank
 					}
 				}
-				if e.Hidden() != "" {
+				if e.Hidden != "" {
 					out.NotPublic++
 				}
 				out.Entries = append(out.Entries, entry)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
@@ -21,11 +22,8 @@ func leaderboard(c *call, task object) {
 	hidden, unmarked := false, false
 	for _, e := range entries {
 		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final")
-		hidden = hidden || !isPublished(e)
-		line := []string{rankOf(e), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
-		if memberAs[bool](e, "baseline") {
-			line[2] += " (baseline)"
-		}
+		hidden = hidden || !isShown(e)
+		line := []string{rankOf(e), e.text("group"), marked(e), e.first("label", "title", "runTag", "runId")}
 		values := memberAs[object](e, "measures")
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
@@ -45,10 +43,25 @@ func leaderboard(c *call, task object) {
 	c.print(b, lines...)
 }
 
+// marked returns the team of an entry. In parentheses follows whether the entry is a baseline, and why others do not see it.
+func marked(entry object) string {
+	var marks []string
+	if memberAs[bool](entry, "baseline") {
+		marks = append(marks, "baseline")
+	}
+	if !isShown(entry) {
+		marks = append(marks, memberAs[record.Hidden](entry, "hidden").Mark())
+	}
+	if len(marks) == 0 {
+		return entry.text("team")
+	}
+	return entry.text("team") + " (" + strings.Join(marks, ", ") + ")"
+}
+
 // rankOf returns the rank of an entry among all entries that the caller sees. It is in parentheses if others do not see the entry.
 func rankOf(entry object) string {
 	rank := entry.text("rank")
-	if rank != "-" && !isPublished(entry) {
+	if rank != "-" && !isShown(entry) {
 		return "(" + rank + ")"
 	}
 	return rank

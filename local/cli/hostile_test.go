@@ -78,13 +78,13 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		"/v1/user/tokens":        "<!doctype html>",
 		"/v1/tasks/" + someTask:  `{"id":"` + someTask + `"}`,
 		"/v1/datasets":           `{"data":[{"id":"d"}]}`,
-		"/v1/tools/leaderboard": `{"measures":["F1(positive='not spam')","x\nforged\tcell"],"entries":[{"rank":1,"team":"Otters","runId":"r",
+		"/v1/tools/leaderboard": `{"measures":["F1(positive='not spam')","x\nforged\tcell"],"entries":[{"rank":1,"team":"Otters","hidden":"x\ny","runId":"r",
 			"measures":{"F1(positive='not spam')":0.5,"x\nforged\tcell":1}},{"team":"Seals","runId":"s","measures":{}}]}`,
 	})
 	p := local(t)
-	const board = "RANK  GROUP  TEAM    RUN  F1(positive='not spam')  x forged cell\n" +
-		"(1)   -      Otters  r    0.5000                   1.0000\n" +
-		"-     -      Seals   s    -                        -\n" +
+	const board = "RANK  GROUP  TEAM          RUN  F1(positive='not spam')  x forged cell\n" +
+		"(1)   -      Otters (x y)  r    0.5000                   1.0000\n" +
+		"-     -      Seals         s    -                        -\n" +
 		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.\n"
 	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
 		t.Errorf("the leaderboard is\n%s", got)

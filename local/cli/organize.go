@@ -100,7 +100,7 @@ func (c *call) tellPublished(task, r object) {
 	evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(authors, ","))
 	shown := map[string]int{} // runs by dataset
 	for _, e := range all[object](c, evaluations) {
-		if e["team"] == r["team"] && isPublished(e) {
+		if e["team"] == r["team"] && isShown(e) {
 			shown[e.text("datasetId")]++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
+	"assay/shared/domain/record"
 	"assay/shared/language/problem"
 )
 
@@ -73,22 +74,27 @@ func (o outcome) versionLines(all []outcome) [][]string {
 	return nil
 }
 
-// place gives an entry its rank among the ranked published entries of the board. An entry that is not published has none.
+// place gives an entry its rank among the ranked entries of the board that others see. An entry that others do not see has none.
 func place(entry object, board []object) {
-	if !isPublished(entry) {
+	if !isShown(entry) {
 		delete(entry, "rank")
 	}
 	if entry["rank"] == nil {
 		return
 	}
-	ranked := slices.DeleteFunc(slices.Clone(board), func(e object) bool { return !isPublished(e) || e["rank"] == nil })
+	ranked := slices.DeleteFunc(slices.Clone(board), func(e object) bool { return !isShown(e) || e["rank"] == nil })
 	first := slices.IndexFunc(ranked, func(e object) bool { return e["rank"] == entry["rank"] })
 	entry["rank"], entry["of"] = float64(first+1), float64(len(ranked))
 }
 
-// isPublished reports whether others than the team and the organizers see an entry of a leaderboard.
-func isPublished(entry object) bool {
-	return slices.Contains([]string{"everyone", "registrants"}, entry.text("audience"))
+// isShown reports whether others than the team and the organizers see an entry of a leaderboard.
+func isShown(entry object) bool { return entry["hidden"] == nil }
+
+// noRank says by the member hidden of an entry why it has no rank.
+var noRank = map[record.Hidden]string{
+	record.HiddenBlinded:     "none yet: the run is blinded, so only the organizers see its scores",
+	record.HiddenUnpublished: "none yet: the organizers have not published the run",
+	record.HiddenAfterClose:  "none yet: the run is published, but its scores are withheld until the dataset has closed for every team",
 }
 
 // reviewOf returns the review of a run if organizers have written it and the caller may read it.
@@ -142,12 +148,12 @@ func (o outcome) scores() (lines [][]string) {
 	}
 	switch {
 	case o.Entry == nil:
-	case isPublished(o.Entry) && o.Entry["rank"] == nil:
+	case !isShown(o.Entry):
+		lines = append(lines, []string{"Rank", noRank[memberAs[record.Hidden](o.Entry, "hidden")]})
+	case o.Entry["rank"] == nil:
 		lines = append(lines, []string{"Rank", "none: the run has no value of " + primary})
-	case isPublished(o.Entry):
-		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
 	default:
-		lines = append(lines, []string{"Rank", "none yet: the organizers have not published the run"})
+		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
 	}
 	return lines
 }

@@ -57,7 +57,15 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 			t.Errorf("results that nobody sees are shown: %s", got)
 		}
 	}
-	olga.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	for dataset, said := range map[string]struct{ mark, rank string }{
+		"Ponds": {"Otters (blinded)", "none yet: the run is blinded, so only the organizers see its scores"},
+		"Seas": {"Otters (published, withheld until the last close)",
+			"none yet: the run is published, but its scores are withheld until the dataset has closed for every team"},
+	} {
+		board := decode[struct{ Entries []struct{ RunID string } }](t, olga.want(done, "leaderboard", "Lakes", "--dataset", dataset, "--json"))
+		olga.says(done, []string{said.mark}, "leaderboard", "Lakes", "--dataset", dataset)
+		olga.says(done, []string{said.rank}, "runs", board.Entries[0].RunID)
+	}
 	olga.says(done, []string{"everyone"}, append(publish, "Ponds", "--unblind")...)
 	tom.says(done, []string{"RANK", "Otters"}, "leaderboard", "Lakes", "--dataset", "Ponds")
 }

@@ -31,15 +31,15 @@ export function emptyBoard(
   return final ? `No run that is marked as final is here. ${said}` : said;
 }
 
-/**
- * hidden returns how a run that only organizers see is marked on a dataset that withholds scores until its close: such
- * a run can be blinded or only withheld. It returns undefined for other runs.
- */
-export const hidden = (audience: string, scores: Schemas["Dataset"]["scores"]): string | undefined =>
-  scores === "afterClose" && audience === "organizers" ? "only organizers see it" : undefined;
+/** hiddenMarks are the marks of entries that others do not see. */
+export const hiddenMarks: Record<NonNullable<Schemas["LeaderboardEntry"]["hidden"]>, string> = {
+  blinded: "blinded",
+  unpublished: "not published",
+  afterClose: "published, withheld until the last close",
+};
 
 type Board = {
-  entries: Pick<Schemas["LeaderboardEntry"], "audience">[];
+  entries: Pick<Schemas["LeaderboardEntry"], "hidden">[];
   empty?: Pick<Schemas["EmptyBoard"], "until">;
 };
 
@@ -51,7 +51,7 @@ const lag = 2000; // until the server shows the scores of a dataset that has clo
  * scores after its close does so without any action of the reader. Exceptions move its close, so each minute counts.
  */
 export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["scores"], now = Date.now()): number {
-  const waits = b && (b.entries.length === 0 || b.entries.some(e => e.audience === "organizers"));
+  const waits = b && (b.entries.length === 0 || b.entries.some(e => e.hidden === "afterClose"));
   if (!waits || scores !== "afterClose") return 0;
   const left = b.empty?.until ? Math.max(Date.parse(b.empty.until) - now, 0) + lag : minute;
   return Math.min(left, minute);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyBoard, hidden, nextLook } from "./board_reason";
+import { emptyBoard, nextLook } from "./board_reason";
 
 test("an empty board says why it is empty", () => {
   assert.match(emptyBoard({ reason: "results" }, false), /No run on this dataset is evaluated/);
@@ -10,14 +10,12 @@ test("an empty board says why it is empty", () => {
   assert.match(emptyBoard({ reason: "unpublished" }, true), /^No run that is marked as final is here/);
 });
 
-test("a dataset that withholds scores says so beside an empty board and hidden runs", () => {
+test("a dataset that withholds scores says so beside an empty board", () => {
   assert.match(emptyBoard({ reason: "blinded" }, false, "afterClose"), /and the window of the last team has closed/);
   assert.match(
     emptyBoard({ reason: "unpublished" }, false, "afterClose"),
     /and the window of the last team has closed/,
   );
-  assert.equal(hidden("organizers", "afterClose"), "only organizers see it");
-  assert.equal(hidden("organizers", "live"), undefined);
 });
 
 test("a board that waits for the close of its dataset is read again then, and each minute", () => {
@@ -27,7 +25,7 @@ test("a board that waits for the close of its dataset is read again then, and ea
   assert.equal(nextLook(until(3600), "afterClose", now), 60_000);
   assert.equal(nextLook(until(-1), "afterClose", now), 2000);
   assert.equal(nextLook({ entries: [] }, "afterClose", now), 60_000);
-  assert.equal(nextLook({ entries: [{ audience: "organizers" }] }, "afterClose", now), 60_000);
-  assert.equal(nextLook({ entries: [{ audience: "everyone" }] }, "afterClose", now), 0);
+  assert.equal(nextLook({ entries: [{ hidden: "afterClose" }] }, "afterClose", now), 60_000);
+  assert.equal(nextLook({ entries: [{ hidden: "blinded" }, {}] }, "afterClose", now), 0);
   assert.equal(nextLook({ entries: [] }, "live", now), 0);
 });

@@ -6,9 +6,9 @@ type Run = Pick<Schemas["Run"], "state">;
 /** Standing says of a run whether its review is published, unless that is unknown, and whether its final choice is over. */
 export type Standing = { published: boolean | undefined; finalsClosed: boolean };
 
-/** publishedBy returns whether the review of a run is published, as far as the evaluation that its team sees says so. */
-export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "audience"> | undefined): boolean | undefined {
-  if (e) return e.audience === "everyone" || e.audience === "registrants";
+/** publishedBy returns whether the review of a run is published, as far as the evaluation says so. A blinded run can be. */
+export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "hidden"> | undefined): boolean | undefined {
+  if (e) return e.hidden === "blinded" ? undefined : e.hidden !== "unpublished";
   return r.state === "completed" ? undefined : false;
 }
 

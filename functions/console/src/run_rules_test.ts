@@ -11,9 +11,10 @@ test("a team deletes a run until its review is published, or the final choice is
 
 test("an evaluation tells whether the review is published", () => {
   const completed = { state: "completed" as const };
-  assert.equal(publishedBy(completed, { audience: "everyone" }), true);
-  assert.equal(publishedBy(completed, { audience: "registrants" }), true);
-  assert.equal(publishedBy(completed, { audience: "owners" }), false);
+  assert.equal(publishedBy(completed, {}), true);
+  assert.equal(publishedBy(completed, { hidden: "afterClose" }), true);
+  assert.equal(publishedBy(completed, { hidden: "unpublished" }), false);
+  assert.equal(publishedBy(completed, { hidden: "blinded" }), undefined);
   assert.equal(publishedBy(completed, undefined), undefined);
   assert.equal(publishedBy({ state: "failed" }, undefined), false);
 });

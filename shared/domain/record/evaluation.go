@@ -53,6 +53,7 @@ type Entry struct {
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
 	Final       bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
 	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
+	Hidden      Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
 	Alias       string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 
@@ -63,9 +64,26 @@ const (
 	PublicView = "public"
 )
 
-// Hidden says briefly why others do not see the entry. It returns "" if they see it.
-func (e Entry) Hidden() string {
-	return map[string]string{audienceNames[access.Owners]: "not published", audienceNames[access.Organizers]: "blinded"}[e.Audience]
+// Hidden is the reason why only the team and the organizers see an entry, or only the organizers. It is empty if others see the entry.
+type Hidden string
+
+// The reasons. A blinded entry can be published or not. Otherwise, an entry that is not published is HiddenUnpublished.
+const (
+	HiddenBlinded     Hidden = "blinded"
+	HiddenUnpublished Hidden = "unpublished"
+	HiddenAfterClose  Hidden = "afterClose"
+)
+
+// Mark returns the reason as the mark of an entry.
+func (h Hidden) Mark() string {
+	switch h {
+	case HiddenUnpublished:
+		return "not published"
+	case HiddenAfterClose:
+		return "published, withheld until the last close"
+	default:
+		return string(h)
+	}
 }
 
 // Run distinguishes the entry from others of its team. It returns "" if the team wrote nothing about the run.

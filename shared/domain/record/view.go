@@ -76,6 +76,20 @@ func (s AccessAttributes) evaluationAudience() access.Audience {
 	}
 }
 
+// hidden returns why others do not see the evaluation. It agrees with evaluationAudience.
+func (s AccessAttributes) hidden() Hidden {
+	switch {
+	case s.Blinded:
+		return HiddenBlinded
+	case !s.Published:
+		return HiddenUnpublished
+	case s.Embargoed:
+		return HiddenAfterClose
+	default:
+		return ""
+	}
+}
+
 // canSeeIdentity reports whether a caller with the roles may learn which user and team use an alias.
 func canSeeIdentity(roles access.Role) bool {
 	return roles&(access.Owner|access.Organizer|access.Admin) != 0
@@ -280,7 +294,7 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
-	v.Audience = audienceNames[e.Scope().Audience]
+	v.Audience, v.Hidden = audienceNames[e.Scope().Audience], e.Access.hidden()
 	if e.Access.Anonymous && canSeeIdentity(roles) {
 		v.Alias = e.Access.Alias
 	}

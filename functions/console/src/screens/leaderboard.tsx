@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { emptyBoard, hidden, nextLook } from "../board_reason";
+import { emptyBoard, hiddenMarks, nextLook } from "../board_reason";
 import { useList, useTool } from "../data";
 import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
@@ -39,12 +39,11 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
 
 const most = 200; // largest number of entries in an answer of the tool
 
-const audiences: Record<Entry["audience"], string> = {
-  everyone: "",
-  registrants: "registrants see it",
-  owners: "not published",
-  organizers: "blinded",
-};
+/** markOf returns the mark of an entry that not everyone sees. It returns an empty string for other entries. */
+function markOf(e: Entry): string {
+  if (e.hidden) return hiddenMarks[e.hidden];
+  return e.audience === "registrants" ? "registrants see it" : "";
+}
 
 function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const show = query.get("show") ?? "best";
@@ -134,7 +133,6 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               ) : (
                 <Entries
                   of={{ ...b, entries }}
-                  scores={d.scores}
                   columns={columns}
                   ticked={ticked}
                   tick={setTicked}
@@ -200,7 +198,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
 /** rankOf returns the rank of an entry, in parentheses if others do not see the entry. Entries without a value have no rank. */
 function rankOf(e: Entry): string {
   if (!e.rank) return "–";
-  return audiences[e.audience] && e.audience !== "registrants" ? `(${e.rank})` : `${e.rank}`;
+  return e.hidden ? `(${e.rank})` : `${e.rank}`;
 }
 
 const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) =>
@@ -223,7 +221,6 @@ const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; cho
   );
 
 type Rows = {
-  scores: Dataset["scores"];
   of: Schemas["LeaderboardOutput"];
   columns: string[];
   ticked: string[];
@@ -231,7 +228,7 @@ type Rows = {
   sort: (measure: string) => void;
 };
 
-function Entries({ scores, of: b, columns, ticked, tick, sort }: Rows) {
+function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
   const grouped = b.entries.some(e => e.group);
   const order = b.lowerIsBetter ? "ascending" : "descending";
   return (
@@ -287,8 +284,7 @@ function Entries({ scores, of: b, columns, ticked, tick, sort }: Rows) {
               </td>
               <th scope="row">
                 <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>}{" "}
-                {e.final && <Tag kind="good">final</Tag>}{" "}
-                {audiences[e.audience] && <Tag kind="warm">{hidden(e.audience, scores) ?? audiences[e.audience]}</Tag>}
+                {e.final && <Tag kind="good">final</Tag>} {markOf(e) && <Tag kind="warm">{markOf(e)}</Tag>}
                 <br />
                 <a class="small" href={`#/runs/${e.runId}`}>
                   <bdi>{nameOf(e)}</bdi>

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
-import { hidden } from "../board_reason";
+import { hiddenMarks } from "../board_reason";
 import { useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
@@ -72,7 +72,6 @@ const bulk: [verb: string, change: Schemas["ReviewChange"], became: string][] = 
   ["Unpublish", { published: false }, "no longer published"],
   ["Blind and unpublish", { blinded: true, published: false }, "blinded"],
 ];
-const seenBy = { everyone: "published", registrants: "published", owners: "not published", organizers: "blinded" };
 
 /** Reviews shows the runs on a dataset. The buttons review all ticked runs together. */
 function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchParams }) {
@@ -160,7 +159,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
             {chunks(items, 50).map((page, i) => (
-              <Rows key={i} scored={d.scores} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
+              <Rows key={i} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
             ))}
           </>
         )}
@@ -171,13 +170,11 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
 
 /** Rows shows the runs of one page. One request reads their evaluations. */
 function Rows({
-  scored,
   of: runs,
   ticked,
   tick,
   rejected,
 }: {
-  scored: Schemas["Dataset"]["scores"];
   of: Run[];
   ticked: string[];
   tick: (ids: string[]) => void;
@@ -208,11 +205,7 @@ function Rows({
               )}{" "}
               <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
               {rejected?.has(r.team) && <Tag kind="bad">team rejected</Tag>}{" "}
-              {e && (
-                <Tag kind={e.audience === "everyone" ? "good" : "warm"}>
-                  {hidden(e.audience, scored) ?? seenBy[e.audience]}
-                </Tag>
-              )}{" "}
+              {e && <Tag kind={e.hidden ? "warm" : "good"}>{e.hidden ? hiddenMarks[e.hidden] : "published"}</Tag>}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
             {r.diagnostics[0] && (

@@ -1,5 +1,6 @@
 // The runs for a comparison: the best runs of the dataset, baselines, and the reader's own runs.
 import type { Schemas } from "../api";
+import { hiddenMarks } from "../board_reason";
 import { useGet } from "../data";
 import { useMe } from "../roles";
 import { Select } from "./choices";
@@ -19,9 +20,9 @@ export function useRivals(datasetId: string | undefined): Evaluation[] {
   return [...board, ...mine.filter(m => !board.some(b => b.id === m.id))];
 }
 
-/** placeOf returns the rank of a published run. Other runs have no place on the leaderboard. */
+/** placeOf returns the rank of a run, or why others do not see the run. */
 function placeOf(e: Evaluation): string {
-  if (!["everyone", "registrants"].includes(e.audience)) return "Not published: ";
+  if (e.hidden) return `(${hiddenMarks[e.hidden]}) `;
   return e.rank ? `${e.rank}. ` : "";
 }
 

@@ -17,9 +17,11 @@ import (
 // perValue is the number of steps of a value in a JSON file.
 const perValue = 100
 
-// boundedText reads a JSON file. It refuses a single value of more than bounds.ValueLine bytes, which the decoder would keep in memory.
+// boundedText reads a JSON file, and counts a step for each byte. It refuses a single value of more than bounds.ValueLine bytes, which the
+// decoder would keep in memory.
 type boundedText struct {
 	text    io.Reader
+	counter *steps.Counter
 	decoder *jsontext.Decoder
 	read    int64
 }
@@ -31,6 +33,9 @@ func (b *boundedText) Read(p []byte) (int, error) {
 	}
 	n, err := b.text.Read(p[:min(len(p), 64<<10)])
 	b.read += int64(n)
+	if stopped := b.counter.Add(n); stopped != nil {
+		return 0, stopped
+	}
 	return n, err
 }
 
@@ -38,7 +43,7 @@ func (b *boundedText) Read(p []byte) (int, error) {
 // the reader and of the context.
 func (r *reader) readJSON(ctx context.Context, packed io.Reader) error {
 	counter := steps.Of(ctx)
-	return r.readDocument(packed, func(d *jsontext.Decoder) error {
+	return r.readDocument(ctx, packed, func(d *jsontext.Decoder) error {
 		if d.PeekKind() == '[' {
 			return r.readObjects(counter, d)
 		}
@@ -47,12 +52,12 @@ func (r *reader) readJSON(ctx context.Context, packed io.Reader) error {
 }
 
 // readDocument reads a file that is one JSON object or array. read reads this value.
-func (r *reader) readDocument(packed io.Reader, read func(*jsontext.Decoder) error) error {
+func (r *reader) readDocument(ctx context.Context, packed io.Reader, read func(*jsontext.Decoder) error) error {
 	text, err := lines.Unpack(packed, lines.StandardExpansion)
 	if err != nil {
 		return r.unread(nil, err)
 	}
-	bounded := &boundedText{text: text}
+	bounded := &boundedText{text: text, counter: steps.Of(ctx)}
 	d := jsontext.NewDecoder(bounded, jsontext.AllowDuplicateNames(true))
 	bounded.decoder = d
 	switch d.PeekKind() {

@@ -15,6 +15,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/lines"
+	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,14 +45,14 @@ var (
 // Convert converts files like Kind.Convert.
 func (v Values) Convert(ctx context.Context, w io.Writer, files ...measure.File) ([]measure.Diagnostic, error) {
 	report := &measure.Report{}
-	c := &valueConverter{Values: v, w: bufio.NewWriterSize(w, 64<<10)}
+	c := &valueConverter{Values: v, counter: steps.Of(ctx), w: bufio.NewWriterSize(w, 64<<10)}
 	c.rows = csv.NewWriter(c.w)
 	for _, f := range files {
 		c.reader = &reader{kind: Runs, file: f.Name, report: report} // only for faults and for JSON files
 		var err error
 		switch Format(v.From.Kind) {
 		case JSON:
-			err = c.readJSON(f.Content)
+			err = c.readJSON(ctx, f.Content)
 		case CSV:
 			in := lines.NewReader(ctx, f.Name, f.Content, report)
 			c.readCSV(in)
@@ -76,11 +77,12 @@ func (v Values) Convert(ctx context.Context, w io.Writer, files ...measure.File)
 type valueConverter struct {
 	Values
 	*reader
-	w     *bufio.Writer
-	rows  *csv.Writer
-	begun bool     // the header of csv is written
-	names []string // of its columns after the id
-	err   error
+	counter *steps.Counter
+	w       *bufio.Writer
+	rows    *csv.Writer
+	begun   bool     // the header of csv is written
+	names   []string // of its columns after the id
+	err     error
 }
 
 // readCSV reads a header and records.
@@ -106,13 +108,17 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 	if value >= 0 {
 		c.warnLeftOut(line, slices.Clone(header)...)
 	}
+	names := len(strings.Join(header, ""))
 	for line, record := range records.All() {
 		var raw []byte
 		fault := ""
 		if value >= 0 {
 			raw = c.fromText(record[value])
-		} else {
+		} else if c.err = c.counter.Add(names); c.err == nil { // the value has the names of the columns
 			raw, fault = c.columns(header, record, id)
+		}
+		if c.err != nil {
+			return
 		}
 		if fault != "" {
 			c.errorf(line, "%s", fault)
@@ -177,8 +183,8 @@ func (c *valueConverter) readJSONL(in *lines.Reader) {
 }
 
 // readJSON reads a file that is one array of objects, or one object with the value of each id.
-func (c *valueConverter) readJSON(packed io.Reader) error {
-	return c.readDocument(packed, func(d *jsontext.Decoder) error {
+func (c *valueConverter) readJSON(ctx context.Context, packed io.Reader) error {
+	return c.readDocument(ctx, packed, func(d *jsontext.Decoder) error {
 		array := d.PeekKind() == '['
 		if _, err := d.ReadToken(); err != nil {
 			return err
@@ -211,6 +217,9 @@ func (c *valueConverter) readJSON(packed io.Reader) error {
 // write writes an example with the raw values of its members. It returns false if reading should stop.
 func (c *valueConverter) write(line int, id, value []byte) bool {
 	c.lines++
+	if c.err = c.counter.Add(perValue + len(id) + len(value)); c.err != nil {
+		return false
+	}
 	var texts []string
 	for _, m := range []struct {
 		name  string

@@ -1,12 +1,16 @@
 package conversion_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
 	"assay/functions/tools/conversion"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/steps"
 )
 
 // TestValues_ConvertIntoEachOther converts files of labels, numbers, texts and scores, with other names of fields.
@@ -125,3 +129,25 @@ func TestValues_HaveTheKindOfTheEvaluator(t *testing.T) {
 }
 
 const leftOut = "f:1 warning: the file has other fields, which are left out: "
+
+// TestValues_CountTheirSteps gives files less steps than they take: a step for each byte of JSON, and for each byte of the names of columns
+// that a record is written with.
+func TestValues_CountTheirSteps(t *testing.T) {
+	const budget = 1 << 20
+	name := strings.Repeat("n", 64<<10)
+	over := errors.New("too many steps")
+	for from, text := range map[string]string{
+		"csv":  "id," + name + ",b\n" + strings.Repeat("1,0,1\n", 20),
+		"json": `{"1":{` + strings.Repeat(" ", budget) + `"a":1}}`,
+	} {
+		for _, to := range []string{"csv", "jsonl"} {
+			counter := steps.New(budget, func(context.Context) error { return over })
+			v := conversion.Values{Kind: measure.Probabilities, From: measure.Format{Kind: from, IDField: "id", ValueField: "y"},
+				To: measure.Format{Kind: to, IDField: "id", ValueField: "y"}}
+			_, err := v.Convert(steps.With(t.Context(), counter), io.Discard, measuretest.File("f", text))
+			if !errors.Is(err, over) {
+				t.Errorf("%s to %s: %v after %d steps", from, to, err, counter.Total())
+			}
+		}
+	}
+}

@@ -58,20 +58,21 @@ const leastSparse = 2
 // shorter explains ids that are known with a text before or after them.
 func (ids IDs) shorter(counter *steps.Counter, unknown []string) string {
 	first, meant := unknown[0], ""
+	var a affix
 	for id := range ids.left(counter) {
-		if len(id) > len(first) && strings.Contains(id, first) && (meant == "" || id < meant) {
-			for _, part := range cuts(id) {
-				if part == first {
-					meant = id
-				}
-			}
+		if counter.Add(len(id)) != nil {
+			return ""
+		}
+		if meant != "" && id >= meant || len(id) <= len(first) || !strings.Contains(id, first) {
+			continue
+		}
+		if found, ok := affixOf(id, first); ok {
+			a, meant = found, id
 		}
 	}
 	if meant == "" {
 		return ""
 	}
-	var a affix
-	a.before, a.after, _ = strings.Cut(meant, first)
 	n := 0
 	for _, u := range unknown {
 		if counter.Add(perID) != nil {
@@ -121,21 +122,14 @@ const maxBounds = 32
 // cuts returns an iterator over the parts of an id without an affix, the longest first. An id is divided before and after characters other
 // than letters and digits, and between a letter and a digit.
 func cuts(id string) iter.Seq2[affix, string] {
-	starts, ends := []int{0}, []int{len(id)}
-	before := rune(-1)
-	for i, r := range id {
-		if i > 0 && class(r) != class(before) && len(starts) < maxBounds {
-			starts = append(starts, i)
-		}
-		before = r
-	}
+	starts := slices.Collect(startsOf(id))
+	ends := []int{len(id)}
 	for i := len(id); i > 0 && len(ends) < maxBounds; {
-		r, size := utf8.DecodeLastRuneInString(id[:i])
-		if i < len(id) && class(r) != class(before) {
+		_, size := utf8.DecodeLastRuneInString(id[:i])
+		i -= size
+		if i > 0 && isBound(id, i) {
 			ends = append(ends, i)
 		}
-		before = r
-		i -= size
 	}
 	type part struct{ start, end int }
 	var parts []part
@@ -154,6 +148,44 @@ func cuts(id string) iter.Seq2[affix, string] {
 			}
 		}
 	}
+}
+
+// affixOf returns the affix of a part of an id, which is one of those that cuts returns. ok is false if the id has no such part. It takes
+// only as long as reading the id, because it is asked about each id of a truth.
+func affixOf(id, part string) (a affix, ok bool) {
+	for start := range startsOf(id) {
+		end := start + len(part)
+		if strings.HasPrefix(id[start:], part) && isBound(id, end) {
+			return affix{before: id[:start], after: id[end:]}, true
+		}
+	}
+	return affix{}, false
+}
+
+// startsOf returns an iterator over the first places at which parts of an id begin.
+func startsOf(id string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		n := 0
+		for i := range id {
+			if !isBound(id, i) {
+				continue
+			}
+			if n == maxBounds || !yield(i) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+// isBound reports whether a part of the id begins or ends at the place.
+func isBound(id string, place int) bool {
+	if place == 0 || place == len(id) {
+		return true
+	}
+	before, _ := utf8.DecodeLastRuneInString(id[:place])
+	after, _ := utf8.DecodeRuneInString(id[place:])
+	return class(before) != class(after)
 }
 
 // class returns 'a' for letters, '0' for digits, and 0 for other characters.

@@ -80,6 +80,8 @@ func TestIDs_NamesOneCause(t *testing.T) {
 			`"d1" is "d1.txt" of the truth without ".txt" after it: add that to each id`},
 		"letters of the truth": {run: []string{"1", "2", "3"}, truth: []string{"q1", "q2", "q3"}, want: cause +
 			`"1" is "q1" of the truth without "q" before it: add that to each id`},
+		"within words too": {run: []string{"a"}, truth: []string{"ba-a"}, want: cause +
+			`"a" is "ba-a" of the truth without "ba-" before it: add that to each id`},
 		"sparse, of the truth": {run: []string{"d1", "d2", "x"}, truth: []string{"d1.txt", "d2.txt", "y.txt"}, sparse: true, want: cause +
 			`"d1" is "d1.txt" of the truth without ".txt" after it: add that to each id`},
 		"one sparse id of the truth": {run: []string{"1", "2"}, truth: []string{"doc-1", "doc-3"}, sparse: true},
@@ -106,5 +108,23 @@ func TestIDs_NamesOneCause(t *testing.T) {
 		if got := ids.Explain(steps.Of(t.Context()), unknown); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// TestIDs_DivideOnlyTheRunsIDs compares one id with many that have it within a word, and expects no memory for each of them.
+func TestIDs_DivideOnlyTheRunsIDs(t *testing.T) {
+	var left []string
+	for i := range 10_000 {
+		left = append(left, fmt.Sprint("bab-1-2-3-4-5-6-7-8-9-", i))
+	}
+	never := func(string) bool { return false }
+	ids := mismatch.IDs{Of: measure.OfTruth, Has: never, Lacks: never, Left: slices.Values(left)}
+	allocations := testing.AllocsPerRun(1, func() {
+		if got := ids.Explain(steps.Of(t.Context()), []string{"a"}); got != "" {
+			t.Error(got)
+		}
+	})
+	if allocations > float64(len(left))/10 {
+		t.Errorf("comparing %d ids took %.0f allocations", len(left), allocations)
 	}
 }

@@ -116,12 +116,19 @@ func (a affix) cut(id string) (part string, ok bool) {
 	return part, ok && cut && part != ""
 }
 
-// maxBounds bounds the places at which cuts divides an id.
-const maxBounds = 32
+// maxBounds bounds the places at which cuts divides an id, and maxDivided the bytes of the ids that it divides: the parts of an id are
+// about maxBounds² times as long as the id, and each is looked up.
+const (
+	maxBounds  = 32
+	maxDivided = 1024
+)
 
 // cuts returns an iterator over the parts of an id without an affix, the longest first. An id is divided before and after characters other
-// than letters and digits, and between a letter and a digit.
+// than letters and digits, and between a letter and a digit. Very long ids have no parts.
 func cuts(id string) iter.Seq2[affix, string] {
+	if len(id) > maxDivided {
+		return func(func(affix, string) bool) {}
+	}
 	starts := slices.Collect(startsOf(id))
 	ends := []int{len(id)}
 	for i := len(id); i > 0 && len(ends) < maxBounds; {
@@ -150,8 +157,8 @@ func cuts(id string) iter.Seq2[affix, string] {
 	}
 }
 
-// affixOf returns the affix of a part of an id, which is one of those that cuts returns. ok is false if the id has no such part. It takes
-// only as long as reading the id, because it is asked about each id of a truth.
+// affixOf returns the affix of a part of an id. The parts are those that cuts returns, also of long ids. ok is false if the id has no such
+// part. It takes only as long as reading the id, because it is asked about each id of a truth.
 func affixOf(id, part string) (a affix, ok bool) {
 	for start := range startsOf(id) {
 		end := start + len(part)

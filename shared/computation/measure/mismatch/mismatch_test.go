@@ -68,6 +68,7 @@ func TestIDs_NamesOneCause(t *testing.T) {
 			`"/data/test/d-1.txt" is "d-1" of the truth with "/data/test/" before it and ".txt" after it: leave that out of each id`},
 		"ending": {run: []string{"a.v1.txt", "b.v2.txt"}, truth: []string{"a.v1", "b.v2"}, want: cause +
 			`"a.v1.txt" is "a.v1" of the truth with ".txt" after it: leave that out of each id`},
+		"a very long path": {run: []string{strings.Repeat("x", 1100) + "/a"}, truth: []string{"a"}},
 		"letters": {run: []string{"q301", "q302"}, truth: []string{"301", "302"}, want: cause +
 			`"q301" is "301" of the truth with "q" before it: leave that out of each id`},
 		"an ending of one id": {run: []string{"a.txt", "b", "c"}, truth: []string{"a", "x", "y"}},

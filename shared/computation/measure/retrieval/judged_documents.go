@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/hashtable"
 	"assay/shared/computation/measure/mismatch"
 	"assay/shared/computation/measure/steps"
 )
@@ -64,9 +65,11 @@ func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report
 // explainUnjudged names the documents of a run without judged documents, and why they have no judgment or what a judged one looks like.
 func (r *run) explainUnjudged(counter *steps.Counter, q *Qrels) string {
 	unknown, topics := r.firstDocuments(q)
-	judged := func(doc string) bool {
+	judged := func(id string) bool {
+		doc := []byte(id)
+		hash := hashtable.Hash(doc)
 		return counter.Add(perLookup*len(topics)) == nil &&
-			slices.ContainsFunc(topics, func(topic int32) bool { return isJudged(q.grade(topic, []byte(doc))) })
+			slices.ContainsFunc(topics, func(topic int32) bool { return isJudged(q.gradeOf(topic, doc, hash)) })
 	}
 	known := mismatch.IDs{Of: measure.OfTruth, Has: judged, Lacks: judged, Left: q.documents(), Sparse: true}
 	cause := known.Explain(counter, unknown)
@@ -116,7 +119,7 @@ func (r *run) reportForms(counter *steps.Counter, q *Qrels, report *measure.Repo
 				if mismatch.IsASCII(doc) || judged(doc) {
 					continue
 				}
-				if counter.Add(4*perLookup) != nil {
+				if counter.Add(4*(perLookup+len(doc))) != nil {
 					return
 				}
 				form := mismatch.OtherForm(doc, judged)

@@ -63,9 +63,14 @@ func (q *Qrels) Bytes() int64 {
 
 // grade returns the grade of a document, or unjudged.
 func (q *Qrels) grade(topic int32, doc []byte) int16 {
+	return q.gradeOf(topic, doc, hashtable.Hash(doc))
+}
+
+// gradeOf is grade for a document with a known hash.
+func (q *Qrels) gradeOf(topic int32, doc []byte, hash uint32) int16 {
 	t := &q.topics[topic]
 	own := q.judgments[t.first:t.last]
-	i, _ := hashtable.Table(q.slots[t.slots:t.slotsEnd]).Find(hashtable.Hash(doc), func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
+	i, _ := hashtable.Table(q.slots[t.slots:t.slotsEnd]).Find(hash, func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
 	if i < 0 {
 		return unjudged
 	}

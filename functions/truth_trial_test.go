@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,6 +67,11 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 			t.Errorf("%d runs remain of 5 for %s, whose run the new truth fails", n, user)
 		}
 	}
+	told, counts = l.evaluationEffects("1,a\n2,b\n")
+	if len(told) != 2 || counts[1] != 2 || told[1] != "The preview also evaluated 2 failed runs: 2 of them would complete and count in the "+
+		"quotas. The best of these is a run of Team of ada." {
+		t.Errorf("without the other id again: %q, %v", told, counts)
+	}
 	l.changeTruth("1,a\n2,b\n")
 	l.nextMinute()
 	l.evaluate(runs["ada"])
@@ -126,8 +132,9 @@ func TestTruthTrial_FailsBlindedRunsThatFailedBefore(t *testing.T) {
 	l.nextMinute()
 	check("after a corrected label", failed, hidden, good)
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
-	if len(told) != 3 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
-		!strings.HasPrefix(told[2], "1 blinded run of teams without failures left today would stay completed without values") {
+	if len(told) != 4 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
+		!strings.HasPrefix(told[2], "1 blinded run of teams without failures left today would stay completed without values") ||
+		told[3] != fmt.Sprintf("The preview also evaluated %d failed runs: none of them would complete.", len(failed)) {
 		t.Errorf("%q, %v", told, counts)
 	}
 	l.changeTruth("1,a\n2,b\n3,b\n")

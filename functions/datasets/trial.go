@@ -26,17 +26,18 @@ import (
 const (
 	trialRead   = 1000          // newest runs that it reads
 	trialNewest = 200           // completed runs of these that it chooses from
-	trialRuns   = 50            // runs that it evaluates
+	trialRuns   = 50            // completed runs that it evaluates
+	trialFailed = 20            // failed runs that it evaluates after them
 	trialBytes  = 16 << 20      // size of the files of one run
 	trialSteps  = 1_000_000_000 // for all runs together
 	trialTime   = 5 * time.Second
 	trialMemory = compute.LargeBytes / 2 // for reading one run
 )
 
-// trial evaluates completed runs against the ground truth of a changed dataset, and keeps nothing.
+// trial evaluates completed and failed runs against the ground truth of a changed dataset, and keeps nothing.
 type trial struct {
-	runs   []*tried
-	newest int // completed runs that were found
+	runs   []*tried // completed runs come first
+	newest int      // completed runs that were found
 	lower  bool
 	memory int64 // reserved for reading a run
 }
@@ -50,7 +51,11 @@ type tried struct {
 	ended  bool   // the run was evaluated
 }
 
-// completesAnyway reports whether the run completes without values if it cannot be evaluated, because its team has no failures left.
+// failedBefore reports whether the run has failed against the present ground truth.
+func (r *tried) failedBefore() bool { return r.run.State == record.Failed }
+
+// completesAnyway reports whether a completed run stays completed without values if it cannot be evaluated, because its team has no
+// failures left.
 func (r *tried) completesAnyway(now time.Time) bool {
 	return r.run.LimitsTruthFailures() && r.run.NextTruthFailure.After(now)
 }
@@ -58,7 +63,8 @@ func (r *tried) completesAnyway(now time.Time) bool {
 // errTrialOver ends the evaluation of a trial that has used up its steps.
 var errTrialOver = errors.New("the trial has used up its steps")
 
-// noteTrial adds to a preview how many runs the changed ground truth would fail, and how it changes the order of the leaderboard.
+// noteTrial adds to a preview how many runs the changed ground truth would fail, how many failed runs would complete, and how the order of
+// the leaderboard changes.
 func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	effect := api.Effect{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
 	switch {
@@ -85,13 +91,17 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	return err
 }
 
-// choose takes the best of the newest completed runs.
+// choose takes the best of the newest completed runs, and the newest failed runs.
 func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	var runs []*record.RunItem
+	var failed []*tried
 	sources := records.Of(record.KindDataset, d.ID, record.KindRun)
 	_, err := records.List(ctx, c.Store, records.Selection{Sources: sources, Limit: trialRead}, nil, func(r *record.RunItem) (bool, error) {
-		if r.State == record.Completed && r.ListedID() != "" {
+		switch {
+		case r.State == record.Completed && r.ListedID() != "":
 			runs = append(runs, r)
+		case r.State == record.Failed && r.HasFiles() && record.SizeOf(r.Files) <= trialBytes && len(failed) < trialFailed:
+			failed = append(failed, &tried{run: r})
 		}
 		return len(runs) == trialNewest, nil
 	})
@@ -116,7 +126,7 @@ func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) 
 		}
 	}
 	order(t.runs, lower, func(r *tried) *float64 { return r.before })
-	t.runs = t.runs[:min(len(t.runs), trialRuns)]
+	t.runs = append(t.runs[:min(len(t.runs), trialRuns)], failed...)
 	return nil
 }
 
@@ -207,18 +217,33 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 
 // tell adds the effects of the trial.
 func (t *trial) tell(c *api.Call, effect api.Effect) {
-	ended := slices.DeleteFunc(slices.Clone(t.runs), func(r *tried) bool { return !r.ended })
-	left := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
-	faulty := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault == "" })
-	failing := slices.DeleteFunc(slices.Clone(faulty), func(r *tried) bool { return r.completesAnyway(c.Now()) })
+	t.tellFailures(c, effect)
+	t.tellCompletions(c, effect)
+	t.tellOrder(c, effect)
+}
+
+// those returns the runs that is accepts.
+func (t *trial) those(is func(*tried) bool) []*tried {
+	return slices.DeleteFunc(slices.Clone(t.runs), func(r *tried) bool { return !is(r) })
+}
+
+// tellFailures says how many completed runs would fail.
+func (t *trial) tellFailures(c *api.Call, effect api.Effect) {
+	completed := t.those(func(r *tried) bool { return !r.failedBefore() })
+	ended := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended })
+	if len(completed) == 0 {
+		return
+	}
 	if len(ended) == 0 {
 		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it could not evaluate one in time.")))
 		return
 	}
 	looked := fmt.Sprintf("The preview evaluated %s, the best of the newest %d", plural.Count(len(ended), "run"), t.newest)
-	if others := len(t.runs) - len(ended); others > 0 {
+	if others := len(completed) - len(ended); others > 0 {
 		looked += ", and left out " + plural.Count(others, "run") + " to end in time"
 	}
+	faulty := t.those(func(r *tried) bool { return !r.failedBefore() && r.fault != "" })
+	failing := slices.DeleteFunc(slices.Clone(faulty), func(r *tried) bool { return r.completesAnyway(c.Now()) })
 	of := effect
 	of.Count = int64(len(failing))
 	if len(failing) == 0 {
@@ -232,6 +257,35 @@ func (t *trial) tell(c *api.Call, effect api.Effect) {
 		c.Effect(of.Saying(problem.Sentence("%s of teams without failures left today would stay completed without values, and count in the "+
 			"quotas.", plural.Count(others, "blinded run"))))
 	}
+}
+
+// tellCompletions says how many failed runs would complete.
+func (t *trial) tellCompletions(c *api.Call, effect api.Effect) {
+	failed := t.those((*tried).failedBefore)
+	ended := t.those(func(r *tried) bool { return r.failedBefore() && r.ended })
+	if len(failed) == 0 {
+		return
+	}
+	if len(ended) == 0 {
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many failed runs would complete, since it could not evaluate one " +
+			"in time.")))
+		return
+	}
+	completing := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
+	looked := fmt.Sprintf("The preview also evaluated %s", plural.Count(len(ended), "failed run"))
+	if len(completing) == 0 {
+		c.Effect(effect.Saying(problem.Sentence("%s: none of them would complete.", looked)))
+		return
+	}
+	order(completing, t.lower, func(r *tried) *float64 { return r.after })
+	effect.Count = int64(len(completing))
+	c.Effect(effect.Saying(problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
+		looked, len(completing), completing[0].run.Team)))
+}
+
+// tellOrder says how many of the completed runs that stay completed would change places.
+func (t *trial) tellOrder(c *api.Call, effect api.Effect) {
+	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
 	before := slices.Clone(left)
 	order(left, t.lower, func(r *tried) *float64 { return r.after })
 	moved := 0

@@ -258,6 +258,9 @@ func (r *RunItem) ListedID() string {
 	return r.EvaluationID
 }
 
+// HasFiles reports whether the run has files and all of them are stored, so that it can be evaluated.
+func (r *RunItem) HasFiles() bool { return len(r.Files) > 0 && AllStored(r.Files) }
+
 // Waits reports whether the run waits to be leased: for its first work, or for its evaluation after its execution.
 func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
 

@@ -52,7 +52,7 @@ const (
 
 // Effect is one consequence of a change.
 type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again, and of a sample of them how many would fail and change places; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject by e-mail; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again, and of a sample of them how many would fail, complete and change places; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject by e-mail; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
 	Subject string     `json:"subject" doc:"path of the resource that the effect concerns. For a quota: its name in limits.quotas of GET /info, or the path of the task that sets it. For audit entries: their action"`
 	Count   int64      `json:"count,omitempty" doc:"number of runs, entries, registrations, or units of the quota; negative if the quota is refunded"`
 	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`

@@ -87,7 +87,7 @@ func (t *transition) reevaluate(truth *record.TruthVersion) bool {
 	if run.Waits() {
 		return t.reassign(truth)
 	}
-	if len(run.Files) == 0 || !record.AllStored(run.Files) {
+	if !run.HasFiles() {
 		return false // a run that awaits its files is queued later, for the ground truth of that time
 	}
 	evaluated := run.State == record.Completed || run.State == record.Failed

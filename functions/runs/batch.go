@@ -170,6 +170,19 @@ func withoutRejected(ctx context.Context, c *api.Call, all []*record.RunItem, na
 	return slices.DeleteFunc(all, func(r *record.RunItem) bool { return rejected[r.Access.RegistrationID] }), nil
 }
 
+// refuseOther returns the problem that a run is on another dataset than the one that the path names. It names that dataset to the organizers
+// of the run, and tells nobody else that the run exists.
+func refuseOther(ctx context.Context, c *api.Call, r *record.ReviewItem) error {
+	if err := c.Require(ctx, access.Organizer, r.Scope()); err != nil {
+		return visibility.Missing
+	}
+	set, err := records.Require[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(r.Run.DatasetID), visibility.Missing)
+	if err != nil {
+		return err
+	}
+	return problem.Conflict.New("The run is on another dataset: %s. Review it there.", problem.Resource("dataset", set.ID).Named(set.Name))
+}
+
 // reviewRun changes the review of one run. It does nothing if the review has the requested values already and the run waits for no review.
 func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, ch ReviewChange) (ReviewedRun, error) {
 	var shown record.Review
@@ -177,7 +190,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 	err := c.Each(ctx, func() error {
 		r, err := findReview(ctx, c, runID)
 		if err == nil && r.Run.DatasetID != d.ID {
-			err = visibility.Missing
+			err = refuseOther(ctx, c, r)
 		}
 		if err == nil {
 			err = c.Require(ctx, access.Organizer, r.Scope())

@@ -39,11 +39,12 @@ func TestReviews_AnswersForEachRun(t *testing.T) {
 	ok, wrong := s.add("ada", recordtest.Blinded), s.add("dan")
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path(wrong)+"/review", map[string]any{"hasErrorOutput": true})
 	elsewhere, missing := s.newDataset().Run("ada"), record.NewID(s.Now())
+	others := s.newDataset(func(task *record.TaskItem) { task.OrganizerID = record.NewID(s.Now()) }).Run("ada")
 	before := s.audits()
-	body := map[string]any{"runIds": []string{missing, ok.ID, wrong.ID, elsewhere.ID},
+	body := map[string]any{"runIds": []string{missing, ok.ID, wrong.ID, elsewhere.ID, others.ID},
 		"review": map[string]any{"published": true, "noErrors": true}}
 	want := map[string]int{missing: http.StatusNotFound, ok.ID: http.StatusOK, wrong.ID: http.StatusUnprocessableEntity,
-		elsewhere.ID: http.StatusNotFound}
+		elsewhere.ID: http.StatusConflict, others.ID: http.StatusNotFound}
 	for range 2 { // The second request changes nothing.
 		got, next := s.review(body)
 		for id, status := range want {

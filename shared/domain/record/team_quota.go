@@ -20,11 +20,20 @@ type Used struct {
 	Recent []string // IDs of counted runs made within the last Day, oldest first; an ID contains the time at which it was made
 }
 
-// limits are the limits of one quota. A perDay or total of 0 does not limit. name names the owner of the quota in problems. keep is the
-// greatest number of runs that Used.Recent holds.
+// limits are the limits of one quota, including exceptions. A perDay or total of 0 does not limit. name names the owner of the quota in
+// problems. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are the parts that exceptions have added.
 type limits struct {
-	name                string
-	perDay, total, keep int
+	name                  string
+	perDay, total, keep   int
+	morePerDay, moreTotal int
+}
+
+// included says whether a limit has a part by exceptions.
+func included(more int) string {
+	if more == 0 {
+		return ""
+	}
+	return ", exceptions of your team included,"
 }
 
 func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
@@ -38,8 +47,9 @@ func (u *Used) expire(now time.Time) {
 func (u *Used) refuseAlways(l limits, n int) error {
 	switch {
 	case l.total > 0 && u.Total+n > l.total:
-		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask "+
-			"the organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all%s are left. If you need more, "+
+			"ask the organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name,
+			included(l.moreTotal))
 	case l.perDay > 0 && n > l.perDay:
 		return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
 			"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
@@ -51,8 +61,8 @@ func (u *Used) refuseAlways(l limits, n int) error {
 // runs can be submitted; nil: without end.
 func (g grant) refuseUntil(free time.Time, n int, closes *Instant, now time.Time) error {
 	u, l := g.used, g.limits
-	left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in 24 hours are left.", plural.Count(n, "run"),
-		max(0, l.perDay-len(u.Recent)), l.perDay, l.name)
+	left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in 24 hours%s are left.", plural.Count(n, "run"),
+		max(0, l.perDay-len(u.Recent)), l.perDay, l.name, included(l.morePerDay))
 	if closes != nil && !free.Before(closes.Time) {
 		return problem.QuotaExhausted.New("%s Not enough come back before the window closes at %s. If you need more, ask the "+
 			"organizers of the task for an exception.", left, closes)
@@ -142,15 +152,16 @@ func (a *Allowance) ofDataset(d *DatasetItem) limits {
 // extended adds the exceptions for the dataset to the limits; an empty ID means those for the task. Exceptions add to limits that
 // exist, and create none.
 func (a *Allowance) extended(datasetID string, l limits) limits {
-	perDay, total := l.perDay > 0, l.total > 0
+	perDay, total := l.perDay, l.total
 	for _, e := range a.Exceptions {
-		if e.DatasetID == datasetID && perDay {
+		if e.DatasetID == datasetID && perDay > 0 {
 			l.perDay = min(l.perDay+e.PerDay, l.keep)
 		}
-		if e.DatasetID == datasetID && total {
+		if e.DatasetID == datasetID && total > 0 {
 			l.total += e.Total
 		}
 	}
+	l.morePerDay, l.moreTotal = l.perDay-perDay, l.total-total
 	return l
 }
 

@@ -143,22 +143,27 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 	const used = 2 // runs on the dataset
 	for name, c := range map[string]struct {
 		task, set limits
+		granted   int // of the task, by an exception
 		kind      *problem.Kind
 		want      string
 	}{
-		"no limit": {limits{}, limits{}, nil, ""},
-		"the day of the task": {limits{PerDay: 2}, limits{}, problem.QuotaToday,
+		"no limit": {limits{}, limits{}, 0, nil, ""},
+		"the day of the task": {limits{PerDay: 2}, limits{}, 0, problem.QuotaToday,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left. Enough come back at 2"},
-		"all of the task, before its day": {limits{PerDay: 2, Total: 2}, limits{}, problem.QuotaExhausted,
+		"all of the task, before its day": {limits{PerDay: 2, Total: 2}, limits{}, 0, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left. If you need more, ask"},
-		"all of the dataset, before the day of the task": {limits{PerDay: 2}, limits{Total: 2}, problem.QuotaExhausted,
+		"all of the dataset, before the day of the task": {limits{PerDay: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
 			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in all are left.`},
-		"all of the task, before all of the dataset": {limits{Total: 2}, limits{Total: 2}, problem.QuotaExhausted,
+		"all of the task, before all of the dataset": {limits{Total: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left."},
-		"the day of the task, before the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, problem.QuotaToday,
+		"the day of the task, before the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, 0, problem.QuotaToday,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left."},
-		"the day of the dataset": {limits{PerDay: 3, Total: 3}, limits{PerDay: 2, Total: 3}, problem.QuotaToday,
+		"the day of the dataset": {limits{PerDay: 3, Total: 3}, limits{PerDay: 2, Total: 3}, 0, problem.QuotaToday,
 			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in 24 hours are left.`},
+		"all of the task, with an exception": {limits{Total: 1}, limits{}, 1, problem.QuotaExhausted,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in all, exceptions of your team included, are left. If"},
+		"the day of the task, with an exception": {limits{PerDay: 1}, limits{}, 1, problem.QuotaToday,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours, exceptions of your team included, are left."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := new(record.TaskItem)
@@ -175,6 +180,7 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 			}
 			task.Submissions.PerDay, task.Submissions.Total = c.task.PerDay, c.task.Total
 			set.Submissions.PerDay, set.Submissions.Total = c.set.PerDay, c.set.Total
+			a.Exceptions = []record.Exception{{ExceptionDraft: record.ExceptionDraft{PerDay: c.granted, Total: c.granted}}}
 			p, refused := errors.AsType[*problem.Error](charge())
 			if refused != (c.kind != nil) || refused && (p.Kind != c.kind || !strings.HasPrefix(p.Detail, c.want)) {
 				t.Errorf("got %+v, want %q", p, c.want)

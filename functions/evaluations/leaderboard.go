@@ -60,7 +60,7 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 		return err
 	}
 	if o.final && d.FinalRuns == 0 {
-		return problem.InvalidParameter.New("The dataset takes no final runs, because its {finalRuns} is 0. Leave {?final} out.")
+		return problem.InvalidParameter.New("The dataset takes no final runs. Leave {?final} out.")
 	}
 	measure, shown := "", d.Board()
 	if c.Page.Sort != rank {

@@ -178,7 +178,7 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
 			fields.Add(d.DatasetPointer(i),
-				"names %q, which takes no repositories because its {builds} is false. Submit an image, or ask the organizers to set {builds}",
+				"names %q, which takes no repositories. Submit an image, or ask the organizers to let the dataset take repositories",
 				set.Name)
 		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)

@@ -57,7 +57,7 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 		return nil, err
 	}
 	if asked.Final && d.item.FinalRuns == 0 {
-		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and {finalRuns} of this one is 0: leave it out")
+		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and this one takes none: leave it out")
 	}
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: d.item, Board: d.item.Board(), final: asked.Final, resolver: resolver}

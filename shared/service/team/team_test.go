@@ -103,7 +103,8 @@ func TestJoin_Refuses(t *testing.T) {
 	past := record.At(time.Now().Add(-time.Hour))
 	full := &record.RegistrationItem{}
 	full.Members = slices.Repeat([]string{"x"}, record.MaxTeam)
-	often := &record.RegistrationItem{FormerIDs: slices.Repeat([]string{"x"}, 4*record.MaxTeam)}
+	often := &record.RegistrationItem{}
+	often.FormerIDs = slices.Repeat([]string{"x"}, 4*record.MaxTeam)
 	rejected := &record.RegistrationItem{Registration: record.Registration{State: record.Rejected}}
 	closed := *k.task
 	closed.Submissions.ClosesAt = &past

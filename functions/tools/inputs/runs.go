@@ -136,7 +136,7 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)
 	}
-	for i, name := range DistinctNames(lists.Map(runs, func(r *Run) string { return r.Name })) {
+	for i, name := range DistinctNames(withIDs(runs)) {
 		runs[i].Name = name
 		resolver.addDependency("run %s %s", runs[i].ID, name)
 	}
@@ -172,7 +172,7 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 			continue
 		}
 		shown := r.item.For(r.roles)
-		r.Name = cmp.Or(r.Name, RunLabel(shown.Team, cmp.Or(shown.Label, shown.Title)))
+		r.Name = cmp.Or(r.Name, RunLabel(shown.Team, cmp.Or(shown.Label, shown.Title, shown.RunTag)))
 	}
 	if len(missing) > 0 {
 		return notFound(missing...)
@@ -195,6 +195,20 @@ func RunLabel(team, label string) string {
 	default:
 		return team + ": " + label
 	}
+}
+
+// withIDs returns the names of the runs, followed by their ids if several have the same name. Runs in the request have no id.
+func withIDs(runs []*Run) []string {
+	named := map[string]int{}
+	for _, r := range runs {
+		named[r.Name]++
+	}
+	return lists.Map(runs, func(r *Run) string {
+		if named[r.Name] > 1 && r.ID != "" {
+			return fmt.Sprintf("%s (%s)", r.Name, r.ID)
+		}
+		return r.Name
+	})
 }
 
 // DistinctNames appends numbers to names that occurred before, so that no two are equal. It changes names in place.

@@ -97,6 +97,8 @@ func TestConvert_NamesShapesThatItDoesNotRead(t *testing.T) {
 	p.says(fileRefused, []string{"(echo id,cluster; jq -r"}, "convert", "--kind", "clustering", clusters)
 	table := p.write("table.json", `{"id":{"0":"1"},"label":{"0":"x"}}`)
 	p.says(fileRefused, []string{`to_json(FILE, orient="records", lines=True)`}, "convert", "--kind", "classification", table)
+	printed := p.write("printed.csv", "   id label\n0   a     x\n1   b     y\n")
+	p.says(fileRefused, []string{"a table that pandas printed", "to_csv(FILE, index=False)"}, "convert", "--kind", "classification", printed)
 }
 
 // TestEval_GuessesTheKindFromTheTruth evaluates files whose kind no measure names. The values of the truth and the names of fields tell it.

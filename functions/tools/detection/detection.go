@@ -87,6 +87,12 @@ func Of(kind measure.Kind, file scoring.File, others ...scoring.File) (Guess, er
 // Head returns the text at the start of the file, without white space around it. It ignores faults of the content, because the
 // reader of the whole file reports them.
 func Head(file scoring.File) ([]byte, error) {
+	text, err := Beginning(file)
+	return bytes.TrimSpace(text), err
+}
+
+// Beginning is like Head, with the spaces around the text. Tables that programs printed begin with spaces.
+func Beginning(file scoring.File) ([]byte, error) {
 	r, err := file.Open()
 	if err != nil {
 		return nil, err
@@ -100,7 +106,7 @@ func Head(file scoring.File) ([]byte, error) {
 			head = append(head, rest...)
 		}
 	}
-	return bytes.TrimSpace(head), nil
+	return head, nil
 }
 
 // kindOf guesses the kind of evaluator from the format and the first value.

@@ -48,7 +48,7 @@ func ForeignValues(
 
 // ForeignShape returns a Refused for a file of a known shape that assay convert does not read. It returns nil for other files.
 func ForeignShape(format measure.Format, file scoring.File) error {
-	head, err := detection.Head(file)
+	head, err := detection.Beginning(file)
 	if err != nil {
 		return err
 	}

@@ -61,13 +61,32 @@ func submit(c *call, task object) {
 			c.validFor(datasets, files)
 		}
 	}
-	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), c.submission(files, datasets), files, open)
+	body := c.submission(files, datasets)
+	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files, open)
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
 		c.await(runs, func() [][]string { return c.left(task, datasets) })
 		return
 	}
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
+	byWorker := func(d object) bool { return d.text("evaluator.kind") == "worker" }
+	if body["type"] != "upload" || slices.ContainsFunc(datasets, byWorker) {
+		c.noteUnserved(runs)
+	}
+}
+
+// noteUnserved says for which workers runs wait that no worker takes now.
+func (c *call) noteUnserved(runs []string) {
+	if c.json {
+		return
+	}
+	for _, id := range runs {
+		r := c.get(client.Path("runs", id))
+		if found := memberAs[[]measure.Diagnostic](r, "diagnostics"); c.err == nil && !ended(r) && len(found) > 0 {
+			c.warnOfRun("", found)
+			return // The other runs wait for the same workers.
+		}
+	}
 }
 
 // tellBaseline says who submits a baseline. It refuses flags of teams.

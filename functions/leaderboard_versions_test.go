@@ -286,6 +286,11 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 	}
 	l.changeTruth("1,a\n2,c\n")
 	l.evaluate(cid) // fails: the truth has none of its labels
+	for _, user := range []string{"cid", "olga"} {
+		if r := servertest.Get[record.Run](l.Server, user, "/v1/runs/"+cid); !strings.Contains(r.Notice, "It failed when it was evaluated again") {
+			t.Errorf("%s reads of the run: %q", user, r.Notice)
+		}
+	}
 	l.listed("", 1, ada, cid)
 	notice := func(want string) {
 		t.Helper()

@@ -227,6 +227,10 @@ func (r *RunItem) For(roles access.Role) Run {
 				"published it as well."
 		}
 	}
+	if r.State == Failed && len(r.Evaluations) > 0 && (canSeeIdentity(roles) || r.Access.ShowsResults()) {
+		v.Notice = "The run was completed before. It failed when it was evaluated again, after a change of the ground truth or the evaluator. " +
+			"It no longer counts in the quota."
+	}
 	if canSeeIdentity(roles) && r.AwaitsWorker() {
 		v.Notice = fmt.Sprintf("The run waits for a worker of the pool %s.", cmp.Or(r.Pool, DefaultPool))
 	}

@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 				s.dataset = set
 				for _, user := range []string{"", "zoe", "eve"} {
 					if got := s.leaderboard(user).Empty; got == nil || got.Reason != c.want.Reason || (got.Until == nil) != (c.want.Until == nil) ||
-						got.Until != nil && *got.Until != *c.want.Until || got.Sentence() == "" {
+						got.Until != nil && *got.Until != *c.want.Until || got.Sentence(1) == "" {
 						t.Errorf("%q is told %+v, want %+v", user, got, c.want)
 					}
 				}
@@ -65,10 +66,23 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 		t.Errorf("without marks there are %+v, empty for %+v", got.Entries, got.Empty)
 	}
 	s.dataset.Run("eve", recordtest.Value("AP", 0.6), func(r *recordtest.Run) { r.Evaluation.Final = true })
-	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != inputs.EmptyFinal || got.Empty.Sentence() == "" {
+	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != inputs.EmptyFinal || got.Empty.Sentence(1) == "" {
 		t.Errorf("zoe is told %+v", got.Empty)
 	}
 	if got := s.leaderboard("eve", "final", true); len(got.Entries) != 1 || got.Empty != nil {
 		t.Errorf("the team is told %+v", got.Empty)
+	}
+}
+
+// TestEmptyBoard_NamesTheVersionOfMissingResults: after a change of the ground truth, earlier results can exist.
+func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
+	for _, reason := range []inputs.EmptyReason{inputs.EmptyResults, inputs.EmptyBlinded, inputs.EmptyUnpublished} {
+		e := inputs.EmptyBoard{Reason: reason}
+		if got := e.Sentence(1); !strings.HasSuffix(got, " yet.") {
+			t.Errorf("%s: %s", reason, got)
+		}
+		if got := e.Sentence(2); !strings.HasSuffix(got, " against version 2 of the ground truth.") {
+			t.Errorf("%s: %s", reason, got)
+		}
 	}
 }

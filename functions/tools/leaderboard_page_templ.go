@@ -198,7 +198,7 @@ func leaderboardToolPage(out *LeaderboardOutput) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(out.Empty.Sentence())
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(out.Empty.Sentence(out.TruthVersion))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `leaderboard_page.templ`, Line: 34, Col: 27}
 			}

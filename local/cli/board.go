@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func leaderboard(c *call, task object) {
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
 	if empty := memberAs[*emptyBoard](b, "empty"); empty != nil && !c.json && c.err == nil {
-		c.note("%s", empty.text())
+		c.note("%s", empty.text(memberAs[int64](b, "truthVersion")))
 		return
 	}
 	if memberAs[bool](b, "more") && !c.json {
@@ -73,20 +74,25 @@ type emptyBoard struct {
 	Until  *record.Instant
 }
 
-func (e *emptyBoard) text() string {
+// text returns the reason in a sentence. After a change of the ground truth (qrels, labels), it names the version of the missing results.
+func (e *emptyBoard) text(truthVersion int64) string {
+	missing := "yet"
+	if truthVersion > 1 {
+		missing = fmt.Sprintf("against version %d of the ground truth", truthVersion)
+	}
 	switch {
 	case e.Reason == "results":
-		return "The leaderboard is empty: no run has been evaluated yet."
+		return "The leaderboard is empty: no run has a result " + missing + "."
 	case e.Reason == "afterClose" && e.Until != nil:
 		return "The leaderboard is empty until " + localTime(e.Until) + ", when the dataset has closed for every team."
 	case e.Reason == "afterClose":
 		return "The leaderboard is empty until the dataset has closed for every team. The organizers have not set a time yet."
 	case e.Reason == "blinded":
-		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers have unblinded and published none yet."
+		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers show no results " + missing + "."
 	case e.Reason == "final":
 		return "The leaderboard is empty: no final run is shown, and the teams marked other runs as final than those that you see without --final."
 	default:
-		return "The leaderboard is empty: the organizers have published no results yet."
+		return "The leaderboard is empty: the organizers show no results " + missing + "."
 	}
 }
 

@@ -33,7 +33,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.write("qrels.txt", qrelsFile)
 	olga.want(done, "apply", olga.write("task.yaml", shownFile))
 	tom.says(done, []string{"Lakes  by invitation"}, "tasks")
-	olga.says(done, []string{"empty: no run has been evaluated yet"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	olga.says(done, []string{"empty: no run has a result yet"}, "leaderboard", "Lakes", "--dataset", "Ponds")
 	testInvitationsInWords(olga, tom)
 	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters",
 		"--accept-terms")
@@ -42,7 +42,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
 		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
 	for _, p := range []*person{tom, s.person("zoe")} {
-		p.says(done, []string{"empty: runs on the dataset start blinded, and the organizers have unblinded and published none yet"},
+		p.says(done, []string{"empty: runs on the dataset start blinded, and the organizers show no results yet"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
 		p.says(done, []string{"The leaderboard is empty until 20", "when the dataset has closed for every team"},
 			"leaderboard", "Lakes", "--dataset", "Seas")

@@ -2,7 +2,7 @@
 import type { Schemas } from "./api";
 
 const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
-  results: "No run on this dataset is evaluated yet.",
+  results: "No run on this dataset has a result yet.",
   afterClose: "Scores are withheld until the window of the last team has closed. Then published runs appear here.",
   blinded:
     "Nothing is published yet. Runs on this dataset start blinded: they appear here once the organizers have unblinded and published them.",
@@ -18,16 +18,25 @@ const later: typeof reasons = {
   unpublished: "Runs appear here once the organizers have published them and the window of the last team has closed.",
 };
 
+/** changed are the reasons after a change of the ground truth: runs can have had results before, and failed since. */
+const changed = (version: number): Partial<typeof reasons> => ({
+  results: `No run on this dataset has a result against version ${version} of the truth.`,
+  blinded: `The organizers show no results against version ${version} of the truth. Runs on this dataset start blinded.`,
+  unpublished: `The organizers show no results against version ${version} of the truth.`,
+});
+
 /**
  * emptyBoard returns why a leaderboard has no entries. final says that it shows only runs that are marked as final,
- * scores when the dataset shows scores.
+ * scores when the dataset shows scores, and version which version of the truth the results are against.
  */
 export function emptyBoard(
   empty: Schemas["EmptyBoard"] | undefined,
   final: boolean,
   scores?: Schemas["Dataset"]["scores"],
+  version = 1,
 ): string {
-  const said = (scores === "afterClose" ? later : reasons)[empty?.reason ?? "results"];
+  const reason = empty?.reason ?? "results";
+  const said = (version > 1 && changed(version)[reason]) || (scores === "afterClose" ? later : reasons)[reason];
   return final ? `No run that is marked as final is here. ${said}` : said;
 }
 

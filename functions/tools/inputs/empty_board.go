@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"fmt"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -23,26 +24,31 @@ const (
 
 // EmptyBoard says why a leaderboard has no entries.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has been evaluated yet; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers have unblinded and published none; unpublished: the organizers have published none; final: with final, you see only runs of teams whose final runs you do not see"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers show no results against truthVersion; unpublished: the organizers show no results against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 }
 
-// Sentence returns the reason for a page.
-func (e *EmptyBoard) Sentence() string {
+// Sentence returns the reason for a page. After a change of the ground truth (qrels, labels), it names the version of the missing results:
+// earlier results can exist, and runs can have failed since.
+func (e *EmptyBoard) Sentence(truthVersion int64) string {
+	missing := "yet"
+	if truthVersion > 1 {
+		missing = fmt.Sprintf("against version %d of the ground truth", truthVersion)
+	}
 	switch e.Reason {
 	case EmptyResults:
-		return "No run has been evaluated yet."
+		return "No run has a result " + missing + "."
 	case EmptyAfterClose:
 		if e.Until == nil {
 			return "Scores are shown once the dataset has closed for every team. The organizers have not set a time yet."
 		}
 		return "Scores are shown once the dataset has closed for every team: at " + e.Until.String() + "."
 	case EmptyBlinded:
-		return "Runs on this dataset start blinded, and the organizers have unblinded and published none yet."
+		return "Runs on this dataset start blinded, and the organizers show no results " + missing + "."
 	case EmptyFinal:
 		return "No final run is shown: the teams marked other runs as final than the published ones."
 	default:
-		return "The organizers show no results here yet: none is published, or those that are published are blinded."
+		return "The organizers show no results " + missing + "."
 	}
 }
 

@@ -122,7 +122,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               )}
               {b.entries.length === 0 ? (
                 <p class="empty">
-                  {emptyBoard(b.empty, show === "final", d.scores)}
+                  {emptyBoard(b.empty, show === "final", d.scores, b.truthVersion)}
                   {b.empty?.until && (
                     <>
                       {" "}

@@ -54,7 +54,7 @@ func TestRepeat_IsAnsweredWhileTheRunStands(t *testing.T) {
 		s := serve(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = new(record.At(time.Now().Add(time.Hour))) })
 		body := once(inline(s.dataset(), "run.txt", ranked))
 		first := s.submit(body)
-		s.state(first.RunIDs[0], func(r *record.RunItem) { r.State = state })
+		s.state(first.RunIDs[0], func(r *record.RunItem) { r.State, r.TruthVersion = state, 1 })
 		if !stands {
 			second := s.submit(body)
 			s.repeat("ada", body, second)
@@ -67,23 +67,28 @@ func TestRepeat_IsAnsweredWhileTheRunStands(t *testing.T) {
 	}
 }
 
-// TestRepeat_IsForTheTruthInUse: a run that was evaluated against an earlier truth does not stand until it is evaluated again.
+// TestRepeat_IsForTheTruthInUse: a run that was evaluated against an earlier truth does not stand until it is queued again, for whichever
+// later truth.
 func TestRepeat_IsForTheTruthInUse(t *testing.T) {
 	s := serve(t)
 	set := s.dataset()
 	body := once(inline(set, "run.txt", ranked))
 	first := s.submit(body)
-	evaluated := func(number int64) {
-		s.state(first.RunIDs[0], func(r *record.RunItem) { r.State, r.TruthVersion = record.Completed, number })
+	is := func(state record.RunState, number int64) {
+		s.state(first.RunIDs[0], func(r *record.RunItem) { r.State, r.TruthVersion = state, number })
 	}
 	truth := recordtest.Get[record.TruthVersion](t, s.Store, record.TruthKey(set.ID))
-	evaluated(truth.Number)
+	is(record.Completed, truth.Number)
 	s.repeat("ada", body, first)
 	truth.Number++
 	s.Records().Replace(truth)
-	evaluated(truth.Number)
+	is(record.Completed, truth.Number)
 	s.repeat("ada", body, first)
-	evaluated(truth.Number - 1)
+	for _, waits := range []record.RunState{record.Queued, record.Evaluating} {
+		is(waits, truth.Number-1) // the truth changed again while the run waited
+		s.repeat("ada", body, first)
+	}
+	is(record.Completed, truth.Number-1)
 	s.submit(body)
 }
 

@@ -57,8 +57,11 @@ func (d *SubmissionDraft) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Stands reports whether the run counts as an entry against the ground truth with the number: it waits, is under way or is completed.
-// A run that was evaluated against another ground truth stands for that one.
+// Stands reports whether the run counts as an entry against the ground truth with the number. A completed run stands for the ground truth
+// of its evaluation. A run that waits or is under way stands for the newest, even if it was queued again for an earlier one.
 func (r *RunItem) Stands(truth int64) bool {
-	return r.State.Counts() && (r.TruthVersion == 0 || r.TruthVersion == truth)
+	if r.State == Completed {
+		return r.TruthVersion == truth
+	}
+	return r.State.Counts()
 }

@@ -21,6 +21,9 @@ type apiModel struct {
 	approval    bool // new registrations wait for the organizers
 	blinds      bool // runs are blinded from the start
 	total       int  // runs of a team; 0 means no limit
+	item        int  // the only item of the truth
+	truth       int  // version of the truth
+	board       int  // version of the truth whose results the leaderboard shows
 	description string
 	teams       []*apiTeam
 	left        []string // users who left a team
@@ -37,7 +40,7 @@ type apiTeam struct {
 // apiDraft is what a submission says. Two requests with equal drafts from one team submit the same.
 type apiDraft struct {
 	public bool
-	wrong  bool // The evaluation of the file fails.
+	item   int // the only item of the file
 }
 
 type apiEntry struct {
@@ -46,7 +49,12 @@ type apiEntry struct {
 	draft              apiDraft
 	public             bool
 	state              record.RunState // queued, completed, failed or cancelled
-	evaluation         string
+	outdated           bool            // it was evaluated against an earlier truth, and is not queued again yet
+	charged            bool            // it counts in the quota of the team
+	evaluation         string          // the newest one
+	listed             bool            // lists show an evaluation of the run
+	tried              bool            // it was evaluated at least once
+	ranked             []int           // versions of the truth against which its evaluations completed
 	published, blinded bool
 	deletion           string // path of its entry in the trash, if it is there
 	byTeam             bool   // the team deleted it, and may restore it while its registration is accepted
@@ -101,9 +109,10 @@ func (m *apiModel) seesEntry(caller string, e *apiEntry) bool {
 	return e.deletion == "" && (organizes(caller) || e.owned(caller) || e.public && m.seesTask(caller))
 }
 
-func (m *apiModel) seesEvaluation(caller string, e *apiEntry) bool {
+// seesResults reports whether the caller sees evaluations of the entry, if there are any.
+func (m *apiModel) seesResults(caller string, e *apiEntry) bool {
 	switch {
-	case e.deletion != "" || e.state != record.Completed:
+	case e.deletion != "":
 		return false
 	case organizes(caller):
 		return true
@@ -134,10 +143,23 @@ func (t *apiTeam) shownTo(caller string) string {
 	return t.name
 }
 
+// completes reports whether the evaluation of a file of the draft completes. Otherwise it fails, because the truth lacks the item.
+func (m *apiModel) completes(d apiDraft) bool { return d.item == m.item }
+
+// entriesOf returns the entries of the team.
+func (m *apiModel) entriesOf(t *apiTeam) (all []*apiEntry) {
+	for _, e := range m.entries {
+		if e.team == t {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // used counts the runs of the team against its quota. Deleted runs count, too. Failed and cancelled ones do not.
 func (m *apiModel) used(t *apiTeam) (n int) {
-	for _, e := range m.entries {
-		if e.team == t && e.state != record.Failed && e.state != record.Cancelled {
+	for _, e := range m.entriesOf(t) {
+		if e.charged {
 			n++
 		}
 	}
@@ -158,11 +180,11 @@ func (m *apiModel) registerStatus(caller string) int {
 }
 
 // repeated returns the entry that a request with the draft repeats, or nil. It is the team's latest one with this draft, while its run
-// waits or is completed.
+// waits or is completed against the current truth.
 func (m *apiModel) repeated(t *apiTeam, d apiDraft) *apiEntry {
 	for _, e := range slices.Backward(m.entries) {
 		if e.team == t && e.draft == d {
-			if e.deletion != "" || e.state == record.Failed || e.state == record.Cancelled {
+			if e.deletion != "" || e.outdated || e.state == record.Failed || e.state == record.Cancelled {
 				return nil
 			}
 			return e
@@ -198,10 +220,19 @@ func (m *apiModel) entriesSeen(caller string) (paths []string) {
 	return paths
 }
 
-// evaluationsSeen returns the runs whose evaluation the caller sees, with the visible name of the team.
-func (m *apiModel) evaluationsSeen(caller string) (runs []string) {
+// listed returns the runs whose evaluation the caller sees in lists, with the visible name of the team.
+func (m *apiModel) listed(caller string) []string {
+	return m.resultsSeen(caller, func(e *apiEntry) bool { return e.listed })
+}
+
+// ranked returns the runs that the caller sees on the leaderboard, with the visible name of the team.
+func (m *apiModel) ranked(caller string) []string {
+	return m.resultsSeen(caller, func(e *apiEntry) bool { return slices.Contains(e.ranked, m.board) })
+}
+
+func (m *apiModel) resultsSeen(caller string, which func(*apiEntry) bool) (runs []string) {
 	for _, e := range m.entries {
-		if m.seesEvaluation(caller, e) {
+		if which(e) && m.seesResults(caller, e) {
 			runs = append(runs, fmt.Sprint(e.run, " of ", e.team.shownTo(caller)))
 		}
 	}

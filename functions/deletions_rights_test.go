@@ -91,7 +91,7 @@ func TestUndoDeletion_OfBaselineIsForOrganizers(t *testing.T) {
 func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	f.closeDataset(time.Hour)()
-	p := &platform{Server: f.Server, t: t}
+	p := &platform{workers: &workers{Server: f.Server}, t: t}
 	made, _ := f.submit(http.StatusCreated, "ada")
 	for _, path := range []string{"/v1/runs/" + made.RunIDs[0], f.task.Path() + "/submissions/" + made.ID} {
 		f.ahead.Store(0)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
@@ -53,13 +52,6 @@ func (l *leaderboards) enterPublished() (ada, bob string) {
 func (l *leaderboards) review(runID string, published, blinded bool) {
 	l.t.Helper()
 	l.change("olga", "/v1/runs/"+runID+"/review", map[string]any{"published": published, "blinded": blinded})
-}
-
-// nextMinute advances the clock by a minute and does the due work.
-func (l *leaderboards) nextMinute() {
-	l.t.Helper()
-	l.advance(time.Minute)
-	l.runDue()
 }
 
 // changeTruth stores another truth. The runs then wait to be evaluated again.

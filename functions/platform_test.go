@@ -22,17 +22,23 @@ import (
 	"assay/shared/storage/store/dynamo/dynamotest"
 )
 
-// platform serves every family, with an organizer of olga's and a task. Its evaluator and its background worker work only when a
-// test calls them. A test sets how far its clock is ahead.
-type platform struct {
+// workers is a server with an evaluator and a background worker, which work only when a test calls them. A test sets how far their clock
+// is ahead.
+type workers struct {
 	*servertest.Server
-	t          *testing.T
 	evaluator  *evaluator.Worker
 	background *background.Worker
+	t          testing.TB
 	ahead      atomic.Int64 // nanoseconds
-	organizer  string       // path
-	task       string       // path
-	dataset    string       // path of the newest dataset
+}
+
+// platform serves every family, with an organizer of olga's and a task.
+type platform struct {
+	*workers
+	t         *testing.T
+	organizer string // path
+	task      string // path
+	dataset   string // path of the newest dataset
 }
 
 // newServer serves every family with an empty store.
@@ -101,6 +107,42 @@ func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
 	return s, m
 }
 
+// newWorkers returns the server with workers.
+func newWorkers(t testing.TB, s *servertest.Server) *workers {
+	w := &workers{Server: s, t: t}
+	w.Now = func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+	w.evaluator = &evaluator.Worker{Store: w.Store, Files: w.Files, Now: w.Now, Log: w.Log, Holder: "test"}
+	w.background = background.New(w.Store, w.Files, w.Now, w.Log)
+	return w
+}
+
+func (w *workers) advance(d time.Duration) { w.ahead.Add(int64(d)) }
+
+// runDue does the due work.
+func (w *workers) runDue() {
+	w.t.Helper()
+	if err := w.background.RunDue(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// nextMinute advances the clock by a minute and does the due work.
+func (w *workers) nextMinute() {
+	w.t.Helper()
+	w.advance(time.Minute)
+	w.runDue()
+}
+
+// evaluate evaluates the run, and no other, if it is queued.
+func (w *workers) evaluate(runID string) {
+	w.t.Helper()
+	r := new(record.RunItem)
+	r.ID = runID // without the team, no other run comes first
+	if _, err := w.evaluator.Evaluate(w.t.Context(), r); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // newPlatform makes the task with these members and the required ones.
 func newPlatform(t *testing.T, task map[string]any) *platform {
 	t.Helper()
@@ -110,10 +152,7 @@ func newPlatform(t *testing.T, task map[string]any) *platform {
 // newPlatformOf is newPlatform on a server with an empty store.
 func newPlatformOf(t *testing.T, s *servertest.Server, task map[string]any) *platform {
 	t.Helper()
-	p := &platform{Server: s, t: t}
-	p.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
-	p.evaluator = &evaluator.Worker{Store: p.Store, Files: p.Files, Now: p.Now, Log: p.Log, Holder: "test"}
-	p.background = background.New(p.Store, p.Files, p.Now, p.Log)
+	p := &platform{workers: newWorkers(t, s), t: t}
 	p.organizer = p.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 	p.task = p.newTask(task)
 	return p
@@ -162,26 +201,6 @@ func (p *platform) submit(user string, body map[string]any) (made record.Submiss
 func (p *platform) change(user, path string, members map[string]any) {
 	p.t.Helper()
 	p.Want(http.StatusOK, nil, user, http.MethodPatch, path, members)
-}
-
-func (p *platform) advance(d time.Duration) { p.ahead.Add(int64(d)) }
-
-// runDue does the due work.
-func (p *platform) runDue() {
-	p.t.Helper()
-	if err := p.background.RunDue(p.t.Context()); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// evaluate evaluates the run, and no other, if it is queued.
-func (p *platform) evaluate(runID string) {
-	p.t.Helper()
-	r := new(record.RunItem)
-	r.ID = runID // without the team, no other run comes first
-	if _, err := p.evaluator.Evaluate(p.t.Context(), r); err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 func (p *platform) run(user, id string) record.Run {

@@ -120,7 +120,7 @@ func (w *words) problem(p *client.Problem) string {
 	case len(p.Errors) == 0 || p.Type != problem.Invalid.Type():
 		lines = append(lines, w.text(p.Text))
 	case len(p.Errors) >= problem.MaxFields:
-		lines = append(lines, fmt.Sprintf("There are %d faults or more. These are the first:", problem.Faults(p.Errors)))
+		lines = append(lines, "There are "+plural.Count(problem.Faults(p.Errors), "fault")+" or more. These are the first:")
 	case len(p.Errors) > 1:
 		lines = append(lines, "There are "+plural.Count(problem.Faults(p.Errors), "fault")+":")
 	}

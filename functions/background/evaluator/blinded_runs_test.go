@@ -141,7 +141,10 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	if strings.Contains(got, "truth has no id") || strings.Contains(got, "ids of the truth") {
 		t.Errorf("the owner reads %s", got)
 	}
-	const others, shown = "id,label\nx,pos\ny,neg\n", `the ids of the truth are "a", "b", "c"`
+	const (
+		others = "id,label\nx,pos\ny,neg\n"
+		shown  = `the ids of the truth are "a", "b", "c"`
+	)
 	for _, public := range []bool{false, true} {
 		f.change(func(d *record.DatasetItem) { d.Inputs, d.IDsPublic = nil, public })
 		r := evaluate(others, record.Failed, true)

@@ -3,7 +3,6 @@ package predictions
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,8 +12,14 @@ import (
 	"assay/shared/language/plural"
 )
 
-// pythonList matches a list of texts as Python prints it.
-var pythonList = regexp.MustCompile(`(?s)^\[\s*['"].*['"]\s*\]$`)
+// isPythonList reports whether a text begins and ends like a list of texts as Python prints it.
+func isPythonList(text []byte) bool {
+	inner, opens := bytes.CutPrefix(text, []byte{'['})
+	inner, closes := bytes.CutSuffix(inner, []byte{']'})
+	inner = bytes.TrimSpace(inner)
+	isQuote := func(b byte) bool { return b == '\'' || b == '"' }
+	return opens && closes && len(inner) > 1 && isQuote(inner[0]) && isQuote(inner[len(inner)-1])
+}
 
 // missingValues are texts that Python and pandas write for a missing value.
 var missingValues = []string{"nan", "NaN", "NaT", "None", "<NA>"}
@@ -126,7 +131,7 @@ func (t *Gold) numberForms() string {
 // listedLabels doubts labels that are lists of labels.
 func (t *Gold) listedLabels() string {
 	for _, name := range t.labels.names {
-		if !pythonList.MatchString(name) {
+		if !isPythonList([]byte(name)) {
 			continue
 		}
 		heal := "write one label for each item"
@@ -197,7 +202,7 @@ var spoiledTexts = [...]struct {
 	what  string
 	heal  string
 }{
-	{pythonList.Match, 0.5, "lists as Python prints them", "write the text itself; several references of a truth are an array in JSON lines"},
+	{isPythonList, 0.5, "lists as Python prints them", "write the text itself; several references of a truth are an array in JSON lines"},
 	{isMisread, 0, "UTF-8 that was read as Windows-1252 and saved again", "read and write the file as UTF-8 at each step"},
 	{isMissing, 0, "missing values as pandas and Python write them", "write these texts, or an empty text"},
 }

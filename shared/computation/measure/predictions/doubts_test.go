@@ -1,9 +1,14 @@
 package predictions
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/steps"
 )
 
 // TestDoubtfulTexts_NameWhatSpoiledThem warns of what programs leave in texts, and of nothing that texts have.
@@ -46,4 +51,25 @@ func TestReadRun_DoubtsATruth(t *testing.T) {
 	_, report = readRun(t, truth, measuretest.File("run", "id,label\na,x|y\nb,x\n"))
 	measuretest.Expect(t, report.Diagnostics(), `run:2 warning: the truth has no label "y"; every prediction of it counts as wrong; the likely `+
 		`cause: the truth has the label "x; y", with ";" between labels, and the dataset separates by "|"`)
+}
+
+// TestReadRun_CountsTheStepsOfDoubts reads a run with labels that the truth has only with others, or not at all. Each label of the truth is
+// divided for them.
+func TestReadRun_CountsTheStepsOfDoubts(t *testing.T) {
+	const labels, size = 100, 1000
+	lines := "id,label\n"
+	for i := range labels {
+		lines += fmt.Sprintf("%d,%s%d\n", i, strings.Repeat("a;", size/2), i)
+	}
+	truth := soundTruth(t, csvLabels, Sets, measuretest.File("truth", lines))
+	unknown := "id,label\n"
+	for i := range labels {
+		unknown += fmt.Sprintf("%d,z%d\n", i, i)
+	}
+	counter := steps.New(1<<40, nil)
+	_, err := truth.ReadRun(steps.With(t.Context(), counter), []measure.File{measuretest.File("run", unknown)}, new(measure.Report))
+	divided := fields.Few * labels * size * len(usualSeparators)
+	if took := counter.Total(); err != nil || took < int64(divided) || took > int64(3*divided) {
+		t.Errorf("%d steps for %d bytes of labels, %v", took, divided, err)
+	}
 }

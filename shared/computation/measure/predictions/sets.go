@@ -51,7 +51,7 @@ func (r *Run) otherSeparator(label []byte) string {
 	}
 	own := separatorOf(r.truth.format)
 	isUnknown := func(part []byte) bool { return r.truth.labels.find(bytes.TrimSpace(part)) < 0 }
-	if pythonList.Match(label) {
+	if isPythonList(label) {
 		isUnknownElement := func(part []byte) bool { return isUnknown(bytes.Trim(part, ` '"`)) }
 		if !slices.ContainsFunc(bytes.Split(label[1:len(label)-1], []byte{','}), isUnknownElement) {
 			return fmt.Sprintf("; the likely cause: labels are a list as Python prints it; the dataset separates labels by %q, so write them with "+
@@ -66,11 +66,17 @@ func (r *Run) otherSeparator(label []byte) string {
 	return r.joinedInTruth(label)
 }
 
-// joinedInTruth is otherSeparator for a label that the truth has only with other labels.
+// joinedInTruth is otherSeparator for a label that the truth has only with other labels. It looks only for the first unknown labels.
 func (r *Run) joinedInTruth(label []byte) string {
+	if len(r.added.names) >= fields.Few {
+		return ""
+	}
 	isPart := func(part string) bool { return strings.TrimSpace(part) == string(label) }
 	for _, name := range r.truth.labels.names {
 		for _, separator := range usualSeparators {
+			if r.counter.Add(len(name)) != nil {
+				return ""
+			}
 			parts := strings.Split(name, separator)
 			if len(parts) > 1 && slices.ContainsFunc(parts, isPart) {
 				return fmt.Sprintf("; the likely cause: the truth has the label %s, with %q between labels, and the dataset separates by %q",

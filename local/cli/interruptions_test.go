@@ -258,10 +258,10 @@ func TestLogin_KeepsTokensFromOthers(t *testing.T) {
 	if err != nil || os.WriteFile(path, changed, 0o600) != nil {
 		t.Fatal(err)
 	}
-	ada.says(done, []string{"submitted no run"}, "runs")
+	ada.says(done, []string{"None of your teams has a run"}, "runs")
 	ada.in = strings.TrimSpace(ada.want(done, "tokens", "create", "ci"))
 	ada.says(done, []string{"Signed in"}, "login", s.url, "--with-token")
 	ada.in = "assay_nothing"
 	ada.want(notSignedIn, "login", s.url, "--with-token")
-	ada.says(done, []string{"submitted no run"}, "runs") // The former sign-in still works.
+	ada.says(done, []string{"None of your teams has a run"}, "runs") // The former sign-in still works.
 }

@@ -62,7 +62,7 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 			if err := file.Save(); err != nil {
 				t.Fatal(err)
 			}
-			p.says(done, []string{"submitted no run"}, "runs")
+			p.says(done, []string{"None of your teams has a run"}, "runs")
 		})
 	}
 }

@@ -87,21 +87,18 @@ func decide(state string) func(*call) {
 	})
 }
 
-// mostUsers is the greatest number of users in a filter of a list.
-const mostUsers = 50
-
 // tellPublished says on which datasets others see results of a rejected team, because its published runs stay published.
 func (c *call) tellPublished(task, r object) {
 	if c.err != nil || c.json {
 		return
 	}
-	authors := append(memberAs[[]string](r, "members"), memberAs[[]string](r, "formerIds")...)
-	authors = authors[:min(len(authors), mostUsers)]
-	evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(authors, ","))
 	shown := map[string]int{} // runs by dataset
-	for _, e := range all[object](c, evaluations) {
-		if e["team"] == r["team"] && isShown(e) {
-			shown[e.text("datasetId")]++
+	for some := range slices.Chunk(authors(r), mostUsers) {
+		evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(some, ","))
+		for _, e := range all[object](c, evaluations) {
+			if e["team"] == r["team"] && isShown(e) {
+				shown[e.text("datasetId")]++
+			}
 		}
 	}
 	for _, dataset := range slices.Sorted(maps.Keys(shown)) {

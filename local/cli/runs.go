@@ -52,37 +52,18 @@ func (c *call) watch(ctx context.Context, id string, once bool, each func(run ob
 }
 
 func showRuns(c *call) {
-	task := c.text("task")
-	if task == "" {
+	var task object
+	if text := c.text("task"); text == "" {
 		c.connect("")
 	} else {
-		task = c.task(task).id()
+		task = c.task(text)
 	}
-	if c.err != nil {
-		return
-	}
-	if len(c.args) > 0 {
+	switch {
+	case c.err != nil:
+	case len(c.args) > 0:
 		c.await(c.args, func() [][]string { return nil })
-		return
-	}
-	list := all[object](c, client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task))
-	c.nameDatasets(list)
-	c.table(list, "No run that you submitted is listed. Runs of other members, and runs and tasks in the trash, are not. Submit one with: "+
-		"assay submit TASK FILE", "ID id|STATE state|DATASET dataset|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
-}
-
-// nameDatasets gives runs the names of their datasets, for a table.
-func (c *call) nameDatasets(runs []object) {
-	if c.json {
-		return
-	}
-	named := map[string]string{}
-	for _, r := range runs {
-		id := r.text("datasetId")
-		if _, known := named[id]; !known && c.err == nil {
-			named[id] = c.get(client.Path("datasets", id)).text("name")
-		}
-		r["dataset"] = named[id]
+	default:
+		c.listRuns(task)
 	}
 }
 

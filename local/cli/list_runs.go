@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/local/cli/client"
+	"assay/shared/language/problem"
+)
+
+// listRuns lists the runs of a task for its organizers, and the runs of the caller's teams for all others. task is nil for all tasks.
+func (c *call) listRuns(task object) {
+	columns := "ID id|STATE state|DATASET dataset|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final"
+	if task != nil && c.organizes(task) {
+		list := all[object](c, client.Query(client.Path("runs"), "filter[taskId]", task.id()))
+		c.nameDatasets(list)
+		c.table(list, fmt.Sprintf("%s has no run outside the trash.", task.text("name")), columns+"|TEAM team")
+		return
+	}
+	teams := c.ownTeams(task)
+	list := c.runsOfTeams(teams, task)
+	c.nameDatasets(list)
+	if c.nameSubmitters(teams, list) {
+		columns += "|SUBMITTED BY submitter"
+	}
+	c.table(list, c.noRuns(teams, task), columns)
+}
+
+// ownTeams returns the registrations of the caller, for one task or for all.
+func (c *call) ownTeams(task object) (teams []object) {
+	for _, r := range c.me().Registrations {
+		if c.err != nil || task != nil && task.id() != r.TaskID {
+			continue
+		}
+		team, err := client.Get[object](c.ctx, c.Client, client.Path("tasks", r.TaskID, "registrations", r.RegistrationID))
+		if client.IsKind(err, problem.NotFound) { // The task is in the trash.
+			continue
+		}
+		c.fail(err)
+		teams = append(teams, team)
+	}
+	return teams
+}
+
+// runsOfTeams returns the runs of the teams and the caller's own ones, newest first. Runs that members submitted for other teams are not
+// among them.
+func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
+	me := c.me().ID
+	users := []string{me}
+	for _, t := range teams {
+		users = append(users, authors(t)...)
+	}
+	slices.Sort(users)
+	isOurs := func(r object) bool {
+		return r["userId"] == me ||
+			slices.ContainsFunc(teams, func(t object) bool { return t["taskId"] == r["taskId"] && t["team"] == r["team"] })
+	}
+	for some := range slices.Chunk(slices.Compact(users), mostUsers) {
+		path := client.Query(client.Path("runs"), "filter[userId]", strings.Join(some, ","), "filter[taskId]", task.id())
+		runs = append(runs, slices.DeleteFunc(all[object](c, path), func(r object) bool { return !isOurs(r) })...)
+	}
+	slices.SortFunc(runs, func(a, b object) int { return cmp.Compare(b.id(), a.id()) })
+	return runs
+}
+
+// mostUsers is the greatest number of users in a filter of a list.
+const mostUsers = 50
+
+// authors returns the ids of the users who may have submitted runs of the team: its members, and users who left it.
+func authors(team object) []string {
+	return append(memberAs[[]string](team, "members"), memberAs[[]string](team, "formerIds")...)
+}
+
+// nameSubmitters gives runs the names of the users who submitted them, for a table, and reports whether they are several.
+func (c *call) nameSubmitters(teams, runs []object) (several bool) {
+	if c.json {
+		return false
+	}
+	named := map[any]string{c.me().ID: c.me().name()}
+	for _, t := range teams {
+		names := c.memberNames(t)
+		for i, id := range memberAs[[]string](t, "members") {
+			named[id] = names[i]
+		}
+	}
+	for _, r := range runs {
+		r["submitter"] = cmp.Or(named[r["userId"]], "a former member")
+		several = several || r["userId"] != runs[0]["userId"]
+	}
+	return several
+}
+
+// noRuns says that no run is listed, and which runs never are.
+func (c *call) noRuns(teams []object, task object) string {
+	none := "None of your teams has a run outside the trash."
+	switch {
+	case task != nil && len(teams) == 0:
+		none = fmt.Sprintf("You have no team in %s.", task.text("name"))
+	case task != nil:
+		none = fmt.Sprintf("The team %s has no run for %s outside the trash.", teams[0].text("team"), task.text("name"))
+	}
+	none += " Runs of a team that you left stay with that team."
+	if task == nil && len(c.me().Memberships) > 0 {
+		return none + " Organizers list the runs of a task with: assay runs --task TASK"
+	}
+	return none + " Submit one with: assay submit TASK FILE"
+}
+
+// nameDatasets gives runs the names of their datasets, for a table.
+func (c *call) nameDatasets(runs []object) {
+	if c.json {
+		return
+	}
+	named := map[string]string{}
+	for _, r := range runs {
+		id := r.text("datasetId")
+		if _, known := named[id]; !known && c.err == nil {
+			named[id] = c.get(client.Path("datasets", id)).text("name")
+		}
+		r["dataset"] = named[id]
+	}
+}

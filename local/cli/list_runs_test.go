@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/local/cli/client"
+)
+
+// TestRuns_ListsTheRunsOfTheTeam lists the runs of a team to its members, also those of a member who left, and all runs to organizers.
+func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.want(done, "apply", olga.write("task.yaml", taskFile))
+	olga.says(done, []string{"Lake search has no run outside the trash.\n"}, "runs", "--task", "Lake search")
+	olga.says(done, []string{"None of your teams has a run outside the trash. ", "assay runs --task TASK\n"}, "runs")
+	tom := s.person("tom")
+	ben := s.person("ben")
+	zoe := s.person("zoe")
+	zoe.says(done, []string{"You have no team in Lake search. Runs of a team that you left stay with that team."}, "runs", "--task", "Lake search")
+	run := tom.write("run.txt", goodRun)
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	tom.says(done, []string{"The team Otters has no run for Lake search outside the trash."}, "runs", "--task", "Lake search")
+	ben.want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
+	ben.want(done, "submit", "Lake search", "Rivers="+run)
+	if got := tom.says(done, []string{"Rivers"}, "runs"); strings.Contains(got, "SUBMITTED BY") {
+		t.Errorf("all runs are of one user:\n%s", got)
+	}
+	tom.want(done, "submit", "Lake search", "Lakes="+run)
+	runs := tom.ids("runs")
+	if ofBen := ben.ids("runs", "--task", "Lake search"); len(runs) != 2 || runs[0] < runs[1] || !slices.Equal(ofBen, runs) {
+		t.Errorf("tom sees %v, ben sees %v", runs, ofBen)
+	}
+	tom.says(done, []string{"SUBMITTED BY\n", " tom\n", " ben\n"}, "runs")
+
+	ben.leaves(s.url)
+	ben.says(done, []string{"None of your teams has a run outside the trash. Runs of a team that you left stay with that team."}, "runs")
+	ben.want(done, "submit", "Lake search", "Rivers="+ben.write("better.txt", betterRun), "--team", "Seals")
+	if runs := ben.ids("runs"); len(runs) != 1 {
+		t.Errorf("ben sees %v", runs)
+	}
+	tom.says(done, []string{" tom\n", " a former member\n"}, "runs")
+	if got := tom.ids("runs"); !slices.Equal(got, runs) {
+		t.Errorf("tom sees %v, want %v", got, runs)
+	}
+	olga.says(done, []string{"TEAM\n", " Otters\n", " Seals\n"}, "runs", "--task", "Lake search")
+	if got := olga.ids("runs", "--task", "Lake search"); len(got) != 3 {
+		t.Errorf("olga sees %v", got)
+	}
+}
+
+// leaves ends the person's membership in the only team, for which there is no command.
+func (p *person) leaves(server string) {
+	p.t.Helper()
+	base, err := url.Parse(server)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	token := strings.TrimSpace(p.want(done, "tokens", "create", "leave"))
+	c := client.New(base, "", func(string, time.Duration) {})
+	c.Token = func(context.Context, bool) (string, error) { return token, nil }
+	who, err := client.Get[me](p.t.Context(), c, client.Path("user"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r := who.Registrations[0]
+	path := client.Path("tasks", r.TaskID, "registrations", r.RegistrationID, "members", who.ID)
+	if _, err := c.Do(p.t.Context(), client.Request{Method: http.MethodDelete, Path: path}); err != nil {
+		p.t.Fatal(err)
+	}
+}

@@ -81,7 +81,8 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 }
 
 // publish publishes the review of a run that completes for the first time, if the dataset publishes on completion and no organizer has
-// written the review. A blinded run stays blinded.
+// written the review. A blinded run stays blinded. The review of a team that organizers rejected meanwhile stays unpublished: organizers
+// publish runs of rejected teams by naming them.
 func (t *transition) publish() error {
 	run := t.run
 	if len(run.Evaluations) > 0 || run.Access.Published {
@@ -95,10 +96,20 @@ func (t *transition) publish() error {
 	if err != nil || review == nil || review.ReviewerID != "" {
 		return err
 	}
+	if rejected, err := t.isRejected(); err != nil || rejected {
+		return err
+	}
 	review.Published, run.Access.Published = true, true
 	t.tx.Save(review, t.now)
 	t.tell(record.EventReviewPublished)
 	return nil
+}
+
+// isRejected reports whether organizers rejected the team of the run. Baselines have no team.
+func (t *transition) isRejected() (bool, error) {
+	team := record.RegistrationKey(t.run.TaskID, t.run.Access.RegistrationID)
+	r, err := records.Get[record.RegistrationItem](t.ctx, t.store, store.Strong, team)
+	return r != nil && r.State == record.Rejected, err
 }
 
 // supersede removes the run's evaluation from lists, unless the next one is held, and makes room for the next one.

@@ -54,3 +54,20 @@ func TestCompleteEvaluation_PublishesWhereTheDatasetSaysSo(t *testing.T) {
 		})
 	}
 }
+
+// TestCompleteEvaluation_PublishesNoRunOfARejectedTeam completes a run of a team that organizers rejected while the run waited.
+func TestCompleteEvaluation_PublishesNoRunOfARejectedTeam(t *testing.T) {
+	f := newFixture(t)
+	f.dataset.Publish = record.PublishOnCompletion
+	f.Replace(f.dataset.DatasetItem)
+	waiting := f.add()
+	team := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(waiting.TaskID, waiting.Access.RegistrationID))
+	team.State = record.Rejected
+	f.Replace(team)
+	run, err := f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(f.lease()), f.outcome(f.truth))
+	f.must(err)
+	review := recordtest.Get[record.ReviewItem](t, f.Store, record.ReviewKey(run.ID))
+	if run.State != record.Completed || run.Access.Published || review.Published {
+		t.Errorf("the run is %s and has %+v, the review is %+v", run.State, run.Access, review.Review)
+	}
+}

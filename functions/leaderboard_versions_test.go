@@ -279,7 +279,8 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 	l.changeTruth("1,a\n2,c\n")
 	l.evaluate(cid) // fails: the truth has none of its labels
 	for _, user := range []string{"cid", "olga"} {
-		if r := servertest.Get[record.Run](l.Server, user, "/v1/runs/"+cid); !strings.Contains(r.Notice, "It failed when it was evaluated again") {
+		r := servertest.Get[record.Run](l.Server, user, "/v1/runs/"+cid)
+		if !strings.Contains(r.Notice, "It failed when it was evaluated again") {
 			t.Errorf("%s reads of the run: %q", user, r.Notice)
 		}
 	}

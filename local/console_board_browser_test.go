@@ -77,7 +77,8 @@ func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
 	}
 }
 
-// TestConsole_ShowsABoardOnceItsDatasetCloses opens the leaderboard of a dataset that shows scores after its close, and waits for the close.
+// TestConsole_ShowsABoardOnceItsDatasetCloses opens the leaderboard of a dataset that shows scores after its close, and waits for the
+// close.
 func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -72,8 +72,8 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since workers evaluate them.")))
 		return nil
 	case !record.AllStored(changed.Truths) || record.SizeOf(changed.Truths) > maxAtOnce:
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it cannot read the truth files: they " +
-			"are too large, or arrive after the change.")))
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it cannot read the truth files: " +
+			"they are too large, or arrive after the change.")))
 		return nil
 	}
 	t := trial{lower: changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure)}
@@ -267,8 +267,8 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Effect) {
 		return
 	}
 	if len(ended) == 0 {
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many failed runs would complete, since it could not evaluate one " +
-			"in time.")))
+		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many failed runs would complete, since it could not evaluate " +
+			"one in time.")))
 		return
 	}
 	completing := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })

@@ -230,8 +230,8 @@ func (j *joining) register(ctx context.Context) (string, error) {
 }
 
 // errTeamClosed is the problem of an invitation from an owner of a team, in a task whose registration is closed.
-var errTeamClosed = problem.Forbidden.New("Registration for this task is closed, so only its organizers can invite to teams. Ask them for " +
-	"an invitation to the team.")
+var errTeamClosed = problem.Forbidden.New("Registration for this task is closed, so only its organizers can invite to teams. Ask them " +
+	"for an invitation to the team.")
 
 func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	if j.task.Registration.Mode == record.Closed && !j.byOrganizer() {

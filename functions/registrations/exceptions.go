@@ -132,8 +132,8 @@ func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception
 	case err != nil:
 		return err
 	case len(is.Extensions) > record.MaxExtensions:
-		return problem.Conflict.New("The task has %d exceptions with a later close, which is the most: move the close of the task or the dataset.",
-			record.MaxExtensions)
+		return problem.Conflict.New("The task has %d exceptions with a later close, which is the most: move the close of the task or the "+
+			"dataset.", record.MaxExtensions)
 	case !c.Previewing():
 		return nil
 	}

@@ -170,8 +170,8 @@ func withoutRejected(ctx context.Context, c *api.Call, all []*record.RunItem, na
 	return slices.DeleteFunc(all, func(r *record.RunItem) bool { return rejected[r.Access.RegistrationID] }), nil
 }
 
-// refuseOther returns the problem that a run is on another dataset than the one that the path names. It names that dataset to the organizers
-// of the run, and tells nobody else that the run exists.
+// refuseOther returns the problem that a run is on another dataset than the one that the path names. It names that dataset to the
+// organizers of the run, and tells nobody else that the run exists.
 func refuseOther(ctx context.Context, c *api.Call, r *record.ReviewItem) error {
 	if err := c.Require(ctx, access.Organizer, r.Scope()); err != nil {
 		return visibility.Missing

@@ -96,7 +96,9 @@ var converterTool = define(metadata{
 		"`file` has the converted file. `content` has up to 3 MiB. A larger file is behind the link in `url`, which works for half an hour; " +
 		"creating it requires a login. With its media type in `Accept`, or with `text/plain`, the answer is the file itself or a redirect to it.",
 }, ConverterInput{
-	Qrels:              &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	Qrels: &QrelsReference{Files: []inputs.InlineFile{
+		{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"},
+	}},
 	ConversionSettings: ConversionSettings{To: string(conversion.BEIR)},
 }, func(ctx context.Context, resolver *inputs.Resolver, in ConverterInput) (compute[ConverterOutput], error) {
 	of, err := in.resolve(ctx, resolver)

@@ -126,8 +126,13 @@ func conversionOf(ctx context.Context, ofTruth bool, s scoring.Settings, file sc
 		if err != nil || v == nil || measure.HasErrors(found) {
 			return nil, err
 		}
-		return &ConversionSettings{Kind: string(s.Kind), From: v.From.Kind, FromFields: fieldsOf(v.From), To: v.To.Kind, ToFields: fieldsOf(v.To)},
-			nil
+		return &ConversionSettings{
+			Kind:       string(s.Kind),
+			From:       v.From.Kind,
+			FromFields: fieldsOf(v.From),
+			To:         v.To.Kind,
+			ToFields:   fieldsOf(v.To),
+		}, nil
 	}
 	kind := conversion.Runs
 	if ofTruth {

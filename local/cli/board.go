@@ -90,7 +90,8 @@ func (e *emptyBoard) text(truthVersion int64) string {
 	case e.Reason == "blinded":
 		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers show no results " + missing + "."
 	case e.Reason == "final":
-		return "The leaderboard is empty: no final run is shown, and the teams marked other runs as final than those that you see without --final."
+		return "The leaderboard is empty: no final run is shown, and the teams marked other runs as final than those that you see " +
+			"without --final."
 	default:
 		return "The leaderboard is empty: the organizers show no results " + missing + "."
 	}

@@ -126,8 +126,10 @@ var groups = []struct {
 		{use: "registrations TASK", short: "List who takes part in a task", more: taskHelp, args: cobra.ExactArgs(1),
 			run:   inTask(listRegistrations),
 			flags: func(f *pflag.FlagSet) { f.String("state", "", "those in one state: pending, accepted or rejected") }, commands: []command{
-				{use: "accept TASK TEAM...", short: "Accept teams, by their names or the ids of their registrations", args: cobra.MinimumNArgs(2), run: decide("accepted")},
-				{use: "reject TASK TEAM...", short: "Reject teams, by their names or the ids of their registrations", args: cobra.MinimumNArgs(2), run: decide("rejected")},
+				{use: "accept TASK TEAM...", short: "Accept teams, by their names or the ids of their registrations",
+					args: cobra.MinimumNArgs(2), run: decide("accepted")},
+				{use: "reject TASK TEAM...", short: "Reject teams, by their names or the ids of their registrations",
+					args: cobra.MinimumNArgs(2), run: decide("rejected")},
 			}},
 		{use: "review TASK [RUN]...", short: "Publish, unpublish, blind or unblind runs, by their ids or by a filter",
 			args: cobra.MinimumNArgs(1), more: taskHelp,

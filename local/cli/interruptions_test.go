@@ -197,7 +197,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	newcomer.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
 	newcomer.says(notFound, []string{"It takes a login, or an access token with the scope submit or organize.\n" +
 		"Try: unset ASSAY_TOKEN, and assay login " + s.url + "\n"}, "submit", "Lake search", "Rivers="+run)
-	newcomer.says(notFound, []string{"It takes a login, and no access token.\nTry: unset ASSAY_TOKEN, and assay login " + s.url + "\n"}, "tokens")
+	newcomer.says(notFound, []string{"It takes a login, and no access token.\nTry: unset ASSAY_TOKEN, and assay login " + s.url + "\n"},
+		"tokens")
 	tom.says(done, []string{"reader", "read"}, "tokens")
 	tom.says(done, []string{"The server refuses it within 10 seconds."}, "tokens", "delete", tom.ids("tokens")[0])
 	tom.says(done, []string{"You have no access token"}, "tokens")

@@ -83,7 +83,8 @@ func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
 	olga.says(done, []string{"rejected  Otters", "rejected  Beavers"}, "registrations", "reject", "Lake search", "otters", "Beavers")
 	olga.says(notFound, []string{`There is no team "Oters" in Lake search. Did you mean "Otters"?`}, "registrations", "accept", "Lake search",
 		"Oters")
-	tom.says(notFound, []string{"Only the organizers of Lake search accept and reject teams."}, "registrations", "accept", "Lake search", "Otters")
+	tom.says(notFound, []string{"Only the organizers of Lake search accept and reject teams."}, "registrations", "accept", "Lake search",
+		"Otters")
 	cara := s.person("cara")
 	cara.want(done, "join", "Lake search", "--team", "Beavers")
 	olga.says(notFound, []string{`Which team "Beavers" is meant?`, "  ben\n", "  cara\n"}, "registrations", "accept", "Lake search", "Beavers")

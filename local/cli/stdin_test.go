@@ -26,7 +26,8 @@ func TestApply_ReadsStandardInput(t *testing.T) {
 	long := olga.write("long.md", olga.in)
 	for _, path := range []string{stdin, long} {
 		name := map[bool]string{true: "Standard input", false: long}[path == stdin]
-		olga.says(fileRefused, []string{name + " has more than 1 MiB, and a request takes no more."}, "announce", "Birds", path, "--title", "More")
+		olga.says(fileRefused, []string{name + " has more than 1 MiB, and a request takes no more."}, "announce", "Birds", path,
+			"--title", "More")
 	}
 	olga.says(fileRefused, []string{"Standard input has more than 1 MiB"}, "login", s.url, "--with-token")
 

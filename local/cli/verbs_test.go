@@ -227,8 +227,8 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 	}
 	tom.want(done, "submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/y:1", "--command", "/run")
 	queued := tom.ids("runs")[0]
-	tom.says(waiting, []string{runs[1] + " is still queued", queued + " is still queued", "Try: assay runs " + runs[1] + " " + queued + " --wait\n"},
-		"runs", runs[1], newest, queued)
+	tom.says(waiting, []string{runs[1] + " is still queued", queued + " is still queued",
+		"Try: assay runs " + runs[1] + " " + queued + " --wait\n"}, "runs", runs[1], newest, queued)
 	tom.want(done, "cancel", runs[1])
 	if got := tom.want(runFailed, "runs", runs[1]); strings.Contains(got, "assay logs") {
 		t.Errorf("a cancelled run has logs: %s", got)

@@ -325,7 +325,8 @@ func TestWords_SayEffects(t *testing.T) {
 	at, _ := client.LocalTime("2026-01-02T03:04:05.000Z")
 	local := "The scores are withheld until " + at + "."
 	for want, effect := range map[string]object{
-		local + " Before: everyone. After: only the organizers.": {"detail": told.Detail, "parts": told.Parts, "before": "everyone", "after": "organizers"},
+		local + " Before: everyone. After: only the organizers.": {
+			"detail": told.Detail, "parts": told.Parts, "before": "everyone", "after": "organizers"},
 		local: {"detail": told.Detail, "parts": told.Parts},
 		"Other users see the dataset. Before: nobody. After: everyone.": {"kind": "audience", "subject": "/v1/datasets/1", "after": "everyone"},
 		"Your stored files grow by 5 bytes.":                            {"kind": "quota", "subject": "storedBytes", "count": 5.},

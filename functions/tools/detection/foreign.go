@@ -43,7 +43,8 @@ func ForeignRanking(kind *conversion.Kind, file scoring.File) (found *conversion
 }
 
 // ForeignValues returns the conversion of a file of values, such as labels, into the format. It is nil for files that have the format, and
-// for files that cannot be converted. If anyNames, the file may have other names of fields. The diagnostics come from trying the conversion.
+// for files that cannot be converted. If anyNames, the file may have other names of fields. The diagnostics come from trying the
+// conversion.
 func ForeignValues(
 	ctx context.Context, kind measure.Kind, format measure.Format, anyNames bool, file scoring.File,
 ) (*conversion.Values, []measure.Diagnostic, error) {

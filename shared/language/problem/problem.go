@@ -38,7 +38,8 @@ func NewField(pointer, format string, args ...any) Field {
 
 // Nothing is the text about resources that do not exist, and about resources whose existence the caller may not know. Clients without
 // addresses say it in their own words.
-const Nothing = "There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it."
+const Nothing = "There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody " +
+	"who may see it."
 
 // Unset is the advice for a member that conflicts with others.
 const Unset = "leave it out; a merge patch keeps it unless it sets it to null"

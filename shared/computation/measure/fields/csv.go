@@ -69,8 +69,8 @@ func (r *Records) Header() (line int, header []string) {
 	return line, header
 }
 
-// RefuseShape reports that the file has a known shape that is no csv, and ends the reading. It returns false for other files. Callers ask it
-// if the header lacks wanted names.
+// RefuseShape reports that the file has a known shape that is no csv, and ends the reading. It returns false for other files. Callers ask
+// it if the header lacks wanted names.
 func (r *Records) RefuseShape() bool {
 	found := ShapeOf(r.text.in.Head(), Expected{Kind: measure.CSV, Names: r.wanted})
 	if found.Fault == "" {

@@ -150,22 +150,23 @@ func TestRecords_ReadCSV(t *testing.T) {
 	)
 	for content, want := range map[string][]string{
 		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},
-		"a,b\n1,2\n1,2,3\n":              {"1 [a b]", "2 [1 2]", "3 the record has 3 fields, and the first line has 2; expected as many, and quotes"},
-		"a,b\n1\n1,2\n":                  {"1 [a b]", "2 the record has 1 field, and the first line has 2; expected as many", "3 [1 2]"},
-		"a,b\nx\"y,1\n1,2\n":             {"1 [a b]", "2 " + bare, "3 [1 2]"},
-		"a,b\n1,\"2\n":                   {"1 [a b]", "2 " + quoted},
-		"":                               nil,
-		"a\tb\n1,2\t\"3\t4\"\n":          {"1 [a b]", "2 [1,2 3\t4]"},
-		"a,x\tb\n1,2\t3\n":               {"1 [a x\tb]", "2 [1 2\t3]"}, // tabs do not separate a from the rest
-		"a\t\"b\"\tc,d\n1\t2\t3\n":       {"1 [a b c,d]", "2 [1 2 3]"},
-		"x\ty\n1\t2\n":                   {"1 [x y]", "2 [1 2]"},
-		"x;y\n1;2,5\n":                   {"1 [x y]", "2 [1 2,5]"},
-		"a;b;c,d\n1;2;\"3;4\"\n":         {"1 [a b c,d]", "2 [1 2 3;4]"},
-		"a,b,x;y;z;w\n1,2,3\n":           {"1 [a b x;y;z;w]", "2 [1 2 3]"}, // semicolons do not separate a from b
-		"a,b\n\"x\ry\",2\n":              {"1 [a b]", "2 [x\ry 2]"},
-		"a,b\n1,2\r\r\n":                 {"1 [a b]", "2 [1 2]"},
-		"a,b\n\xff\n1,2\n":               {"1 [a b]", "3 [1 2]"},
-		"a,b\r1,2\r":                     {"1 " + lines.BareCRFault},
+		"a,b\n1,2\n1,2,3\n": {"1 [a b]", "2 [1 2]",
+			"3 the record has 3 fields, and the first line has 2; expected as many, and quotes"},
+		"a,b\n1\n1,2\n":            {"1 [a b]", "2 the record has 1 field, and the first line has 2; expected as many", "3 [1 2]"},
+		"a,b\nx\"y,1\n1,2\n":       {"1 [a b]", "2 " + bare, "3 [1 2]"},
+		"a,b\n1,\"2\n":             {"1 [a b]", "2 " + quoted},
+		"":                         nil,
+		"a\tb\n1,2\t\"3\t4\"\n":    {"1 [a b]", "2 [1,2 3\t4]"},
+		"a,x\tb\n1,2\t3\n":         {"1 [a x\tb]", "2 [1 2\t3]"}, // tabs do not separate a from the rest
+		"a\t\"b\"\tc,d\n1\t2\t3\n": {"1 [a b c,d]", "2 [1 2 3]"},
+		"x\ty\n1\t2\n":             {"1 [x y]", "2 [1 2]"},
+		"x;y\n1;2,5\n":             {"1 [x y]", "2 [1 2,5]"},
+		"a;b;c,d\n1;2;\"3;4\"\n":   {"1 [a b c,d]", "2 [1 2 3;4]"},
+		"a,b,x;y;z;w\n1,2,3\n":     {"1 [a b x;y;z;w]", "2 [1 2 3]"}, // semicolons do not separate a from b
+		"a,b\n\"x\ry\",2\n":        {"1 [a b]", "2 [x\ry 2]"},
+		"a,b\n1,2\r\r\n":           {"1 [a b]", "2 [1 2]"},
+		"a,b\n\xff\n1,2\n":         {"1 [a b]", "3 [1 2]"},
+		"a,b\r1,2\r":               {"1 " + lines.BareCRFault},
 		"a\n" + strings.Repeat("\n", fields.MaxRecord+10): {"1 [a]", fmt.Sprintf("%d before this line are", fields.MaxRecord+2)},
 		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
 	} {

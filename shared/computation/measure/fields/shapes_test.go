@@ -16,13 +16,21 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		`{"columns":["id","label"],"index":[0,1],"data":[["a","x"],["b","y"]]}`: {`in the form "split" of pandas`, "to_csv", "to_json"},
 		`{"schema":{"fields":[]},"data":[{"index":0,"id":"a","label":"x"}]}`:    {`in the form "table" of pandas`, "to_csv", "to_json"},
 		`{"0":{"id":"a","label":"x"},"1":{"id":"b","label":"y"}}`:               {`in the form "index" of pandas`, "to_csv", "to_json"},
-		"   id label\n0  a  x\n":                                                {"a table that pandas printed", "to_csv", "to_json"},
-		"[\n [\n  {\"document\": \"a\"}\n ]\n]\n":                               {"the documents of each cluster", "(echo id,label; jq", `{"id": .document, "label": "\($c)"}`},
-		"{'id': 'a', 'label': 'x'}\n{'id': 'b'}\n":                              {"of Python", "csv.DictWriter", "JSON has double quotes"},
-		"[{'id': 'a', 'label': 'x'}]\n":                                         {"of Python", "csv.DictWriter", "JSON has double quotes"},
-		"{\"id\":\"a\"},\n{\"id\":\"b\"},\n":                                    {"a comma after each", "sed 's/,$//' does" + then, "sed 's/,$//' does"},
-		"T1\tLOC 4 8\tlake\nT2\tLOC 9 12\tsea\n":                                {"annotations of brat", "with its id and all its spans", "with its id and all its spans"},
-		"__label__x a b\n__label__y c\n":                                        {"lines of fastText", "under a line with the names", "without __label__"},
+		"   id label\n0  a  x\n": {"a table that pandas printed", "to_csv", "to_json"},
+		"[\n [\n  {\"document\": \"a\"}\n ]\n]\n": {
+			"the documents of each cluster", "(echo id,label; jq", `{"id": .document, "label": "\($c)"}`,
+		},
+		"{'id': 'a', 'label': 'x'}\n{'id': 'b'}\n": {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"[{'id': 'a', 'label': 'x'}]\n":            {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"{\"id\":\"a\"},\n{\"id\":\"b\"},\n": {
+			"a comma after each", "sed 's/,$//' does" + then, "sed 's/,$//' does",
+		},
+		"T1\tLOC 4 8\tlake\nT2\tLOC 9 12\tsea\n": {
+			"annotations of brat", "with its id and all its spans", "with its id and all its spans",
+		},
+		"__label__x a b\n__label__y c\n": {
+			"lines of fastText", "under a line with the names", "without __label__",
+		},
 		"% data\n\n@RELATION r\n@ATTRIBUTE id string\n":                         {"an ARFF file", "rows after @data", then},
 		"              precision    recall  f1-score   support\n\n x 1 1 1 2\n": {"a classification report", "for each item", "for each item"},
 		"\"id\" \"label\"\n\"1\" \"a\" \"x\"\n\"2\" \"b\" \"y\"\n":              {"the row names of R", "row.names = FALSE", then},
@@ -32,26 +40,30 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		"id,label\n\"a,x\"\n\"b,y\"\n":                                          {"each stand in quotes", "s/^", then},
 		"{\"id\":\"a\"},\n{\"id\":\"b\"}\n":                                     {"a comma after each", "does" + then, "does"},
 		"{\"id\":\"a\"}\n{\"id\":\"b\"},\n":                                     {"JSON", "with an id and a value", ""},
-		"id,label\na\tx\nb\ty, or z\n":                                          {"separated by commas, and whose other lines are separated by tabs", "same character", then},
-		"id|label\na|x\n":                                                       {"separated by bars (|)", "a comma or a tab", then},
-		"| id | label |\n|---|---|\n| a | x |\n":                                {"separated by bars (|)", "a comma or a tab", then},
-		"id|labels\na|x\n":                                                      {},
-		"0,1\na,x\nb,y\n":                                                       {"numbers and no names", "df.columns", "df.columns"},
-		"0.000e+00\n0.000e+00\n1.000e+00\n":                                     {"a list of numbers without ids", "the id before each value", "with its id"},
-		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n":                             {"JSON", "with an id and a value", ""},
-		"[\n{\"id\":\"a\"}\n]\n":                                                {"JSON", "with an id and a value", ""},
-		"id,label\na,x\n":                                                       {},
-		"a,x\nb,y\n":                                                            {},
-		"0,1\n5,0\n":                                                            {}, // items whose first id is 0
-		"0,1\n1,0\n2,1\n":                                                       {}, // items with the ids from 0
-		"id,text\n1,Hello, world\n2,Bye, world\n":                               {}, // commas in texts
-		"id,label\n1,a,x\n1,b,y\n":                                              {},
-		"id,label\na,x\nb\ty\n":                                                 {},
-		"{'id': 'a'}\n{\"id\": 'b'}\n":                                          {"of Python", "csv.DictWriter", "JSON has double quotes"},
-		"T1\tLOC 4 8\tlake\nno annotation\n":                                    {},
-		"1.5\nx\n":                                                              {},
-		"\n \n":                                                                 {},
-		"":                                                                      {},
+		"id,label\na\tx\nb\ty, or z\n": {
+			"separated by commas, and whose other lines are separated by tabs", "same character", then,
+		},
+		"id|label\na|x\n":                        {"separated by bars (|)", "a comma or a tab", then},
+		"| id | label |\n|---|---|\n| a | x |\n": {"separated by bars (|)", "a comma or a tab", then},
+		"id|labels\na|x\n":                       {},
+		"0,1\na,x\nb,y\n":                        {"numbers and no names", "df.columns", "df.columns"},
+		"0.000e+00\n0.000e+00\n1.000e+00\n": {
+			"a list of numbers without ids", "the id before each value", "with its id",
+		},
+		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n": {"JSON", "with an id and a value", ""},
+		"[\n{\"id\":\"a\"}\n]\n":                    {"JSON", "with an id and a value", ""},
+		"id,label\na,x\n":                           {},
+		"a,x\nb,y\n":                                {},
+		"0,1\n5,0\n":                                {}, // items whose first id is 0
+		"0,1\n1,0\n2,1\n":                           {}, // items with the ids from 0
+		"id,text\n1,Hello, world\n2,Bye, world\n":   {}, // commas in texts
+		"id,label\n1,a,x\n1,b,y\n":                  {},
+		"id,label\na,x\nb\ty\n":                     {},
+		"{'id': 'a'}\n{\"id\": 'b'}\n":              {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"T1\tLOC 4 8\tlake\nno annotation\n":        {},
+		"1.5\nx\n":                                  {},
+		"\n \n":                                     {},
+		"":                                          {},
 	} {
 		for kind, heal := range map[string]string{measure.CSV: want.csv, measure.JSONL: want.jsonl} {
 			got := fields.ShapeOf([]byte(text), fields.Expected{Kind: kind, Names: []string{"id", "label"}}).Fault

@@ -124,8 +124,8 @@ func (t *Gold) numberForms() string {
 	if fraction == "" || whole == "" {
 		return ""
 	}
-	return fmt.Sprintf("the labels %q and %q are numbers in different forms, and labels are compared as text: write all of them alike", fraction,
-		whole)
+	return fmt.Sprintf("the labels %q and %q are numbers in different forms, and labels are compared as text: write all of them alike",
+		fraction, whole)
 }
 
 // listedLabels doubts labels that are lists of labels.
@@ -207,8 +207,8 @@ var spoiledTexts = [...]struct {
 	{isMissing, 0, "missing values as pandas and Python write them", "write these texts, or an empty text"},
 }
 
-// isMisread reports whether a text has characters of UTF-8 that were read as Windows-1252, such as Ã© for é. It ignores sequences that texts
-// have, such as Ã before a quote.
+// isMisread reports whether a text has characters of UTF-8 that were read as Windows-1252, such as Ã© for é. It ignores sequences that
+// texts have, such as Ã before a quote.
 func isMisread(text []byte) bool {
 	if bytes.Contains(text, []byte("\u00e2\u20ac")) { // begins dashes and curly quotes
 		return true

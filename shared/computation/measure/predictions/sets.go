@@ -42,8 +42,8 @@ func separatorOf(format measure.Format) string {
 // usualSeparators are separators that files often have instead of the dataset's separator.
 var usualSeparators = [...]string{";", ",", "|", "\t", " "}
 
-// otherSeparator recognizes an unknown label that consists of several labels of the truth with a usual separator between them or as a list of
-// Python. It also recognizes a label that the truth has only with others, with a usual separator between them. It returns a clause for a
+// otherSeparator recognizes an unknown label that consists of several labels of the truth with a usual separator between them or as a list
+// of Python. It also recognizes a label that the truth has only with others, with a usual separator between them. It returns a clause for a
 // diagnostic, which begins with a semicolon, or "" for any other label.
 func (r *Run) otherSeparator(label []byte) string {
 	if r.truth.values != Sets || r.truth.format.Kind != measure.CSV {

@@ -83,7 +83,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"labels": {settingsOf(measure.Classification, measure.CSV, "Accuracy", "MCC", "FPR(positive='cat')"), "id,label\n1,cat\n2,dog\n3,cat\n",
 			`{"id":"1"}` + "\n" + `{"id":"2"}` + "\n" + `{"id":"3"}` + "\n" + `{"id":"4"}` + "\n",
 			`3 items, 2 labels ("cat" 2, "dog" 1); 3 of the 4 items of the inputs are in the truth`, nil},
-		"labels in other capitals": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,pos\n2,neg\n3,Pos\n4,Neg\n5,x\n6,x \n", "",
+		"labels in other capitals": {settingsOf(measure.Classification, measure.CSV, "Accuracy"),
+			"id,label\n1,pos\n2,neg\n3,Pos\n4,Neg\n5,x\n6,x \n", "",
 			`6 items, 6 labels ("pos" 1, "neg" 1, "Pos" 1, "Neg" 1, "x" 1 and 1 more)`, []string{
 				`the labels "Neg" and "neg" differ only in upper and lower case, as in 2 further pairs: write them alike if they are one label`}},
 		"labels in blanks": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,x\n2,x \n", "",

@@ -175,8 +175,8 @@ func (s *sentences) addLine(file string, line int, text []byte, parts [][]byte, 
 	return true
 }
 
-// missingToken returns a clause about a line that has only a tag, after a separator, which begins with a semicolon, or "". A run then goes on
-// with the next token of the truth.
+// missingToken returns a clause about a line that has only a tag, after a separator, which begins with a semicolon, or "". A run then goes
+// on with the next token of the truth.
 func (s *sentences) missingToken(tag, text []byte) string {
 	_, _, isTag := parseTag(tag)
 	if !isTag || text[0] != '\t' && text[0] != ' ' {
@@ -185,7 +185,8 @@ func (s *sentences) missingToken(tag, text []byte) string {
 	if s.truth != nil {
 		s.at += len(s.truth.next(s.at)) + 1
 	}
-	return "; the token before the tag is missing: pandas reads tokens such as NA and null as missing, unless read_csv has keep_default_na=False"
+	return "; the token before the tag is missing: pandas reads tokens such as NA and null as missing, unless read_csv has " +
+		"keep_default_na=False"
 }
 
 // lateComment returns a clause for a fault of a line that may be a comment within a sentence, which begins with a semicolon, or "".

@@ -47,9 +47,9 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 				`token before the tag is missing: pandas reads tokens such as NA and null as missing, unless read_csv has keep_default_na=False`}},
 		{"annotations of brat", conll, "", "T1\tORG 0 2\tEU\n", []string{`run error: the file is annotations of brat, which has a file for each ` +
 			`text and no ids; expected a token and its tag in each line: write one line for each text, with its id and all its spans`}},
-		{"CoNLL-U", conll, "", "# id = 1\n1\tEU" + strings.Repeat("\t_", 7) + "\tNE=B-ORG\n2\trejects" + strings.Repeat("\t_", 8) + "\n", []string{
-			`run error: the file is CoNLL-U, whose first column has the numbers of tokens; expected a token and its tag in each line: write the ` +
-				`token, which is the second column, and its tag, such as O or B-PER, in each line`}},
+		{"CoNLL-U", conll, "", "# id = 1\n1\tEU" + strings.Repeat("\t_", 7) + "\tNE=B-ORG\n2\trejects" + strings.Repeat("\t_", 8) + "\n",
+			[]string{`run error: the file is CoNLL-U, whose first column has the numbers of tokens; expected a token and its tag in each ` +
+				`line: write the token, which is the second column, and its tag, such as O or B-PER, in each line`}},
 		{"no tag", conll, "", "EU\n", []string{
 			`run:1 error: the line has one column, "EU"; expected a token in the first and its tag in the last, separated by spaces or tabs`}},
 		{"tags that are none", conll, "", "EU PER\nrejects B-\nx O-PER\ny b-PER\n# id = 7\n", []string{

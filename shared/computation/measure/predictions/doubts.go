@@ -76,27 +76,26 @@ func (t *Gold) missingLabels() string {
 func (t *Gold) spellings() string {
 	var first, second string
 	pairs := 0
+	difference := "upper and lower case"
 	seen := map[string]string{}
 	for _, name := range slices.Sorted(slices.Values(t.labels.names)) {
 		key := strings.ToLower(strings.TrimSpace(name))
 		other, twice := seen[key]
-		switch {
-		case !twice:
+		if !twice {
 			seen[key] = name
-		case pairs == 0:
+			continue
+		}
+		if pairs == 0 {
 			first = other
 			second = name
-			pairs++
-		default:
-			pairs++
+		}
+		pairs++
+		if !strings.EqualFold(other, name) {
+			difference = "blanks or case"
 		}
 	}
 	if pairs == 0 {
 		return ""
-	}
-	difference := "upper and lower case"
-	if !strings.EqualFold(first, second) {
-		difference = "blanks or case"
 	}
 	more := ""
 	if pairs > 1 {

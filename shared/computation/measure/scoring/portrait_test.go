@@ -86,7 +86,10 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 		"labels in other capitals": {settingsOf(measure.Classification, measure.CSV, "Accuracy"),
 			"id,label\n1,pos\n2,neg\n3,Pos\n4,Neg\n5,x\n6,x \n", "",
 			`6 items, 6 labels ("pos" 1, "neg" 1, "Pos" 1, "Neg" 1, "x" 1 and 1 more)`, []string{
-				`the labels "Neg" and "neg" differ only in upper and lower case, as in 2 further pairs: write them alike if they are one label`}},
+				`the labels "Neg" and "neg" differ only in blanks or case, as in 2 further pairs: write them alike if they are one label`}},
+		"labels in other capitals alone": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,x\n2,X\n", "",
+			`2 items, 2 labels ("x" 1, "X" 1)`, []string{
+				`the labels "X" and "x" differ only in upper and lower case: write them alike if they are one label`}},
 		"labels in blanks": {settingsOf(measure.Classification, measure.CSV, "Accuracy"), "id,label\n1,x\n2,x \n", "",
 			`2 items, 2 labels ("x" 1, "x " 1)`, []string{
 				`the labels "x" and "x " differ only in blanks or case: write them alike if they are one label`}},

@@ -139,8 +139,8 @@ func OtherSpelling(names []string, field string) string {
 	return ""
 }
 
-// NumberHint returns a clause for a diagnostic about a text that is a number with another minus, with a comma for the point, or with commas
-// between thousands, or "". A text that Quote would shorten has no such clause.
+// NumberHint returns a clause for a diagnostic about a text that is a number with another minus, with a comma for the point, with commas
+// between thousands, or a percentage, or "". A text that Quote would shorten has no such clause.
 func NumberHint(text []byte) string {
 	if len(text) > quoted {
 		return ""
@@ -154,6 +154,9 @@ func NumberHint(text []byte) string {
 	if thousands.Match(text) {
 		return fmt.Sprintf("; numbers have nothing between thousands: write %s", bytes.ReplaceAll(text, []byte{','}, nil))
 	}
+	if IsPercentage(text) {
+		return "; leave out % and divide by 100"
+	}
 	if bytes.Count(text, []byte{','}) != 1 || bytes.HasSuffix(text, []byte{','}) {
 		return ""
 	}
@@ -162,6 +165,13 @@ func NumberHint(text []byte) string {
 		return ""
 	}
 	return fmt.Sprintf("; numbers have a point and no comma: write %s", pointed)
+}
+
+// IsPercentage reports whether a text is a number with a sign of percent after it.
+func IsPercentage(text []byte) bool {
+	number, signed := bytes.CutSuffix(text, []byte{'%'})
+	_, ok := ParseScore(bytes.TrimRight(number, " "))
+	return signed && ok
 }
 
 // minuses are the characters that word processors and programs write for a minus: the minus, hyphens and dashes.

@@ -120,10 +120,16 @@ func (f *file) number(line int, text []byte) (x float64, ok bool) {
 		return 0, false
 	}
 	expected := "a finite decimal number such as -1.5 or 2e-3"
-	if f.values == Scores || f.values == Probabilities {
+	hint := fields.NumberHint(text)
+	switch isScore := f.values == Scores || f.values == Probabilities; {
+	case isScore && hint == "":
 		expected = "a score and not a label: a finite decimal number such as 0.75"
+	case isScore:
+		expected = "a finite decimal number such as 0.75"
+	case fields.IsPercentage(text):
+		hint += ", unless all files have percentages"
 	}
-	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, fields.NumberHint(text))
+	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, hint)
 	return 0, false
 }
 

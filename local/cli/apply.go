@@ -357,6 +357,9 @@ func (a *applying) readTruth(i int, wanted, has object, truths, inputs []sent) {
 	opened := func(list []sent) []scoring.File {
 		return offline.Files(lists.Map(list, func(f sent) string { return f.path })...)
 	}
+	if s.Kind.Ranks() && a.fail(a.requireTREC(opened(truths))) {
+		return
+	}
 	read, found, err := scoring.ReadTruth(a.ctx, s, opened(truths))
 	if a.fail(a.diagnosed(found, err)) {
 		return

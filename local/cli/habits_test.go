@@ -293,6 +293,8 @@ func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	olga.write("qrels.txt", "1 0 a one\n")
 	file := olga.write("task.yaml", strings.ReplaceAll(taskFile, "nDCG@10", "ndcg_cut_10"))
 	olga.says(fileRefused, []string{"qrels.txt:1"}, "apply", file)
+	olga.write("qrels.txt", "query-id\tcorpus-id\tscore\n1\ta\t1\n")
+	olga.says(fileRefused, []string{"qrels.txt has another one. Convert it first.", "--qrels --from beir"}, "apply", file)
 	alone := olga.write("alone.yaml", "organizer: Lake Lab\ntask: {name: Lake search}\n")
 	olga.says(done, []string{"would create task"}, "apply", "--dry-run", alone)
 	olga.write("qrels.txt", qrelsFile)

@@ -37,6 +37,11 @@ func TestReadQrels_ReportsFaults(t *testing.T) {
 				"a subtopic (lines 3 and 4)"}},
 		"documents second": {"t a 0 1\nt b 0 1\n", []string{`q:2 error: topic "t" has document "0" already, in line 1; keep one of them, or ` +
 			"exchange the second field and the third one if the second one has the documents"}},
+		"names of fields": {"topic iteration document score\n", []string{
+			`q:1 error: the grade "score" is not a whole number from -32767 to 32767; the line seems to name the fields: leave it out`}},
+		"names of BEIR": {"query-id\tcorpus-id\tscore\nt\ta\t1\n", []string{
+			"q:1 error: the line has only 3 of 4 fields: topic, iteration, document and grade; the line seems to name the fields: leave it out",
+			"q:2 error: the line has only 3 of 4 fields: topic, iteration, document and grade; the iteration seems to be missing: write 0 …"}},
 		"quotes":          {"t 0 \"a\" 1\n", []string{"q:1 error: fields of the line stand in quotes…"}},
 		"a quoted header": {"\"topic\" \"iter\" \"docno\" \"rel\"\n", []string{"q:1 error: fields of the line stand in quotes…"}},
 		"zero byte":       {"t 0 a 1\nt 0 b\x00 1\n", []string{"q:2 error: the line has a zero byte…"}},

@@ -223,23 +223,28 @@ func (q *Qrels) arrange(counter *steps.Counter, entries []judgmentLine) (*repeat
 }
 
 // gradeNames are names of the field of grades in the first lines of files.
-var gradeNames = []string{"grade", "relevance", "rel", "label", "relevancy", "judgment"}
+var gradeNames = []string{"grade", "relevance", "rel", "label", "relevancy", "judgment", "score"}
+
+// namesGrade reports whether a field of the first line is a name of the field of grades.
+func namesGrade(field []byte) bool {
+	named := string(bytes.Trim(field, `"`))
+	return slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, named) })
+}
 
 // parse returns the judgment of a line with n fields. parts holds the first fields. Topics are numbered in the order of the files. ok is
 // false if the line has a fault, which parse reports.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (judgmentLine, bool) {
+	header := ""
+	if number == 1 && n > 1 && namesGrade(parts[min(n, len(parts))-1]) {
+		header = "; the line seems to name the fields: leave it out"
+	}
 	if n != len(parts) {
-		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, q.columns()))
+		report.Errorf(file, number, "%s%s", fields.CountFault(text, parts, n, q.columns()), header)
 		return judgmentLine{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])
 	if !ok || fields.IsQuoted(parts[0]) || fields.IsQuoted(parts[2]) {
-		hint := ""
-		named := strings.Trim(string(parts[3]), `"`)
-		if number == 1 && slices.ContainsFunc(gradeNames, func(name string) bool { return strings.EqualFold(name, named) }) {
-			hint = "; the line seems to name the fields: leave it out"
-		}
-		report.Errorf(file, number, "%s%s", fields.QrelsFault(parts, q.columns()), hint)
+		report.Errorf(file, number, "%s%s", fields.QrelsFault(parts, q.columns()), header)
 		return judgmentLine{}, false
 	}
 	topic, known := q.index[string(parts[0])]

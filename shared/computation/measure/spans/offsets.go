@@ -67,6 +67,7 @@ const minShifted = 2
 // way, or if they are ever farther behind.
 func (x *texts) shifted(truth *texts) string {
 	different, late := 0, 0
+	grows := false
 	shifted := map[offset]int{}
 	for i := range min(len(x.places), len(truth.places)) {
 		run, actual := x.at(i), truth.at(i)
@@ -89,8 +90,10 @@ func (x *texts) shifted(truth *texts) string {
 				}
 			}
 		}
-		if different > before && isLate(run, actual) {
-			late += different - before
+		if different > before {
+			n, grow := delays(run, actual)
+			late += n
+			grows = grows || grow
 		}
 	}
 	enough := func(n int) bool { return n >= minShifted && 2*n > different }
@@ -99,7 +102,7 @@ func (x *texts) shifted(truth *texts) string {
 	case enough(shifted[off]):
 		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[off],
 			plural.Count(different, "span"), offsetCauses[off])
-	case enough(late):
+	case grows && enough(late):
 		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; "+
 			"the likely cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
 	}
@@ -116,22 +119,31 @@ func most(counts map[offset]int) (most offset) {
 	return most
 }
 
-// isLate reports whether the spans of a document are as many as the true ones, with the same types, and are ever farther behind them.
-func isLate(run, actual []span) bool {
+// delays returns the number of spans of a document that start after the true ones, if programs that count units or bytes could have made
+// them: the spans are as many as the true ones, with the same types, and no start or end is less late than one before it. grow says that a
+// start is later than the start of another span. Starts that are right and ends that are late are errors at the bounds of spans.
+func delays(run, actual []span) (late int, grow bool) {
 	if len(run) != len(actual) {
-		return false
+		return 0, false
 	}
 	byPlace := func(list []span) []span {
 		return slices.SortedFunc(slices.Values(list), func(a, b span) int { return int(a.start) - int(b.start) })
 	}
 	run, actual = byPlace(run), byPlace(actual)
-	behind := int32(0)
+	var first, last, behind int32
 	for i, s := range run {
 		start, end := s.start-actual[i].start, s.end-actual[i].end
 		if s.kind != actual[i].kind || start < behind || end < start {
-			return false
+			return 0, false
 		}
+		if i == 0 {
+			first = start
+		}
+		last = start
 		behind = end
+		if start > 0 {
+			late++
+		}
 	}
-	return behind > 0
+	return late, first < last
 }

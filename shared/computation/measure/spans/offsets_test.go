@@ -45,7 +45,12 @@ func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
 		"to the last": {`{"id":1,"spans":[{"start":0,"end":3,"type":"A"},{"start":6,"end":8,"type":"B"}]}` + two,
 			[]string{"run warning: 2 of the 2 spans that equal none of the truth are one character off; the likely cause: end is the last…"}},
 		"bytes": {`{"id":1,"spans":[{"start":0,"end":5,"type":"A"},{"start":8,"end":11,"type":"B"},{"start":25,"end":35,"type":"A"}]}` + two,
-			[]string{"run warning: 3 of the 3 spans that equal none of the truth are the farther behind a true one, the later they come…"}},
+			[]string{"run warning: 2 of the 3 spans that equal none of the truth are the farther behind a true one, the later they come…"}},
+		"ends behind": {`{"id":1,"spans":[{"start":0,"end":5,"type":"A"},{"start":6,"end":10,"type":"B"},{"start":20,"end":31,"type":"A"}]}` + two, nil},
+		"ends farther behind": {`{"id":1,"spans":[{"start":0,"end":4,"type":"A"},{"start":6,"end":10,"type":"B"},{"start":20,"end":32,"type":"A"}]}` +
+			two, nil},
+		"all as far behind": {`{"id":1,"spans":[{"start":5,"end":9,"type":"A"},{"start":11,"end":14,"type":"B"},{"start":25,"end":35,"type":"A"}]}` +
+			two, nil},
 		"other spans": {`{"id":1,"spans":[{"start":2,"end":3,"type":"A"},{"start":11,"end":12,"type":"B"}]}` + two, nil},
 		"a text that is too short": {`{"id":1,"text":"ab","spans":[{"start":0,"end":3,"type":"A"}]}` + two,
 			[]string{"run:1 warning: the span from 0 to 3 ends after the 2 characters of the text"}},

@@ -176,3 +176,25 @@ func BenchmarkRuns(b *testing.B) {
 		}
 	}
 }
+
+// TestRuns_StopAtTheMostFaults reads JSON files with twice as many faults as a reader reports.
+func TestRuns_StopAtTheMostFaults(t *testing.T) {
+	const most = measure.MaxFaults
+	for name, content := range map[string]string{
+		"values in the place of objects": "[1" + strings.Repeat(",1", 2*most) + "]",
+		"values in the place of topics":  `{"q":1` + strings.Repeat(`,"q":1`, 2*most) + "}",
+		"documents without scores":       `{"q":{"d":null` + strings.Repeat(`,"d":null`, 2*most) + "}}",
+	} {
+		found, err := runs(t, io.Discard, conversion.JSON, conversion.CSV, measuretest.File("f", content))
+		if err != nil {
+			t.Error(err)
+		}
+		faults := 0
+		for _, d := range found {
+			faults += max(1, d.Count)
+		}
+		if faults > most+1 {
+			t.Errorf("%s: %d faults", name, faults)
+		}
+	}
+}

@@ -116,6 +116,9 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 				return err
 			}
 			r.errorf(0, "expected an object with the %s of each document, such as {\"doc1\": 1}", value.name)
+			if r.report.Full() {
+				return nil
+			}
 			continue
 		}
 		if _, err = d.ReadToken(); err != nil {
@@ -133,6 +136,9 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 					return err
 				}
 				r.errorf(0, "the %s of %s is not a number", value.name, fields.Quote(r.values[document]))
+				if r.report.Full() {
+					return nil
+				}
 				continue
 			}
 			number, err := d.ReadToken()
@@ -172,20 +178,9 @@ func (r *reader) readObjects(counter *steps.Counter, d *jsontext.Decoder) error 
 	}
 	for n := 1; d.PeekKind() != ']'; n++ {
 		r.where = fmt.Sprintf("object %d of the array: ", n)
-		if kind := d.PeekKind(); kind != '{' {
-			if err := d.SkipValue(); err != nil {
-				return err
-			}
-			r.errorf(0, "it is no object; expected one with %s", r.kind.names(", "))
-			continue
-		}
-		r.begin()
-		fault, err := r.readMembers(d)
+		fault, err := r.readObject(d)
 		if err != nil {
 			return err
-		}
-		if fault == "" {
-			fault = r.incomplete()
 		}
 		if fault != "" {
 			r.errorf(0, "%s", fault)
@@ -197,6 +192,19 @@ func (r *reader) readObjects(counter *steps.Counter, d *jsontext.Decoder) error 
 		}
 	}
 	return r.end(d)
+}
+
+// readObject reads an object, and returns the first fault. It skips other values.
+func (r *reader) readObject(d *jsontext.Decoder) (fault string, err error) {
+	if d.PeekKind() != '{' {
+		return "it is no object; expected one with " + r.kind.names(", "), d.SkipValue()
+	}
+	r.begin()
+	fault, err = r.readMembers(d)
+	if fault == "" && err == nil {
+		fault = r.incomplete()
+	}
+	return fault, err
 }
 
 // readMembers reads the members of an object, and returns the first fault.

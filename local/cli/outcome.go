@@ -153,7 +153,7 @@ func (o outcome) scores() (lines [][]string) {
 	case o.Entry["rank"] == nil:
 		lines = append(lines, []string{"Rank", "none: the run has no value of " + primary})
 	default:
-		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
+		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of") + " published"})
 	}
 	return lines
 }

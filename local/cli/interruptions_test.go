@@ -226,6 +226,8 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	if got := tom.want(notFound, "announce", "Lake search", "--title", "News"); strings.Contains(got, "Try: ") {
 		t.Errorf("no command makes tom an organizer:\n%s", got)
 	}
+	other.says(notFound, []string{"assay: You named something that does not exist, or that you may not see.\n",
+		"  " + someTask + ": there is no such run"}, "compare", waitingRun, someTask)
 	other.says(notFound, []string{waitingRun + "  cancelled", "There is nothing with this id, or nothing that you may see.\n"},
 		"cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)

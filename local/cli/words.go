@@ -143,6 +143,9 @@ func (w *words) text(t problem.Text) string {
 	if t.Detail == problem.Nothing {
 		return "There is nothing with this id, or nothing that you may see."
 	}
+	if t.Detail == problem.NothingNamed {
+		return "You named something that does not exist, or that you may not see."
+	}
 	if t.Parts == nil {
 		return plain(t.Detail)
 	}

@@ -173,7 +173,8 @@ func TestWords_SayEveryText(t *testing.T) {
 // TestWords_KnowWholeTexts has texts that commands say in other words, and texts that begin like them.
 func TestWords_KnowWholeTexts(t *testing.T) {
 	for text, want := range map[string]string{
-		problem.Nothing: "There is nothing with this id, or nothing that you may see.",
+		problem.Nothing:      "There is nothing with this id, or nothing that you may see.",
+		problem.NothingNamed: "You named something that does not exist, or that you may not see.",
 		"There is nothing here, or nothing that you may see. Restore the task from the trash.": "There is nothing here, or nothing that you " +
 			"may see. Restore the task from the trash.",
 		"is too short: the least number of characters is 1":  "must not be empty",

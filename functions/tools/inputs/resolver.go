@@ -140,6 +140,5 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 
 // notFound returns the problem for an input that names something that does not exist or that the caller may not see.
 func notFound(fields ...problem.Field) error {
-	return problem.NotFound.New("The input names something that does not exist, or that you may not see; `errors` says where and what. " +
-		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)
+	return problem.NotFound.New(problem.NothingNamed).With(fields...)
 }

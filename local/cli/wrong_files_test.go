@@ -38,6 +38,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"no names":                 {fileRefused, "Accuracy", "1,x\n2,y\n", "write a line with the names of the fields before it"},
 		"spaces":                   {fileRefused, "Accuracy", "id label\n1 x\n2 y\n", "spaces separate no fields"},
 		"exchanged columns":        {fileRefused, "Accuracy", "label,id\n1,x\n2,y\n", `the field "id" has values of the field "label"`},
+		"documents of clusters":    {fileRefused, "ARI", "id,cluster\nz,1\nz,2\n", `the field "id" has values of the field "cluster"`},
 		"exchanged clusters":       {fileRefused, "ARI", "cluster,id\n1,x\n2,y\n", `the field "id" has values of the field "cluster"`},
 		"a decimal comma":          {fileRefused, "RMSE", "id;value\n1;1,5\n2;2\n", "write 1.5"},
 		"an archive":               {fileRefused, "RMSE", "PK\x03\x04", "or a spreadsheet such as .xlsx"},
@@ -89,6 +90,22 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		t.Run(name, func(*testing.T) {
 			truth := p.write("truth", truths[c.measure])
 			p.says(c.code, []string{c.want}, "eval", truth, p.write("run", c.run), c.measure)
+		})
+	}
+}
+
+// TestValidate_NamesTheCauseOfWrongFiles validates files whose fault shows without a truth.
+func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
+	p := local(t)
+	for name, c := range map[string]struct {
+		code            int
+		kind, run, want string
+	}{
+		"exchanged clusters": {fileRefused, "clustering", "id,cluster\nx,1\ny,2\nx,3\n",
+			`no value of "cluster" comes twice: exchange "id" and "cluster" if "cluster" has the ids`},
+	} {
+		t.Run(name, func(*testing.T) {
+			p.says(c.code, []string{c.want}, "validate", p.write("run", c.run), "--kind", c.kind)
 		})
 	}
 }

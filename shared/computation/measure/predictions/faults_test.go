@@ -28,6 +28,18 @@ func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	}
 }
 
+// TestReadGold_ExplainsRepeatedIDs names exchanged fields only if every item has a label or cluster of its own.
+func TestReadGold_ExplainsRepeatedIDs(t *testing.T) {
+	const twice = `truth:4 error: the id "x" was given before, on line 2; expected every id once`
+	const exchanged = `; no value of "label" comes twice: exchange "id" and "label" if "label" has the ids`
+	for content, want := range map[string]string{"x,1\ny,2\nx,3\n": twice + exchanged, "x,1\ny,2\nx,2\n": twice, "x,1\ny,1\nx,3\n": twice} {
+		for _, values := range []Values{Labels, Clusters, Classes} {
+			_, report := readTruth(t, csvLabels, values, measuretest.File("truth", "id,label\n"+content))
+			measuretest.Expect(t, report.Diagnostics(), want)
+		}
+	}
+}
+
 // TestReadRun_ReportsFaults reads each content as a run for a truth with the ids a and b and the labels x and y, or the numbers 1 and 2.
 func TestReadRun_ReportsFaults(t *testing.T) {
 	const rest = `{"id":"a","label":"x"}` + "\n"

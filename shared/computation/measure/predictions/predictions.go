@@ -19,7 +19,6 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/bounds"
-	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 )
 
@@ -78,6 +77,8 @@ type Gold struct {
 	ids       *ids // nil if the ids are unknown
 	unnamed   bool // the labels are unknown
 	places    sourceLines
+	repeats   int                // items whose id was given before
+	twice     measure.Diagnostic // the first fault about such an item
 	labels    labels
 	codes     []int32       // by example, for Labels and Clusters
 	clusters  *ids          // the names of Clusters
@@ -147,6 +148,7 @@ func (t *Gold) read(ctx context.Context, files []measure.File, report *measure.R
 			return err
 		}
 	}
+	t.explainRepeated(report)
 	t.places = sourceLines{} // only needed while ids are added
 	return nil
 }
@@ -163,8 +165,7 @@ func (t *Gold) add(f *file, e example) bool {
 	}
 	index, isNew := t.ids.add(e.id)
 	if !isNew {
-		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(uint32(index+1)))
-		return true
+		return t.addRepeated(f, e, index)
 	}
 	t.places.add(e.line)
 	switch t.values {

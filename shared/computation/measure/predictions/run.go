@@ -20,6 +20,7 @@ type Run struct {
 	joined  []uint32           // by example, the number of its prediction's id in places; 0 without a prediction
 	unknown int                // predictions with unknown ids
 	samples []string           // the first of the unknown ids
+	values  []string           // the labels or clusters of samples
 	strange measure.Diagnostic // the first fault about an unknown id
 	next    int                // index after the index of the last id
 	added   labels             // labels that the truth lacks; their codes follow the codes of the truth

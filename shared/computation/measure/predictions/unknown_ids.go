@@ -30,6 +30,7 @@ func (r *Run) addUnknown(f *file, e example) bool {
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))
+		r.values = append(r.values, string(e.label))
 	}
 	return r.unknown < r.truth.limits.examples
 }
@@ -109,17 +110,32 @@ func firstOf(id string, n int) string {
 	return ", the first of them " + fields.Quote([]byte(id))
 }
 
-// swapped returns a clause that begins with a semicolon if unknown ids are labels or clusters of the truth, or "".
+// swapped returns a clause that begins with a semicolon if unknown ids are labels or clusters of the truth, or have ids of the truth as
+// values, or "".
 func (r *Run) swapped() string {
 	if len(r.samples) == 0 || r.truth.origin != measure.OfTruth {
 		return ""
 	}
 	id := []byte(r.samples[0])
-	if r.truth.labels.find(id) < 0 && (r.truth.clusters == nil || r.truth.clusters.find(id) < 0) {
+	isValue := r.truth.labels.find(id) >= 0 || r.truth.clusters != nil && r.truth.clusters.find(id) >= 0
+	if !isValue && !r.valuesAreIDs() {
 		return ""
 	}
 	return fmt.Sprintf("; the likely cause: the field %q has values of the field %q, so exchange the two", r.truth.format.IDField,
 		r.truth.format.ValueField)
+}
+
+// valuesAreIDs reports whether the values of unknown ids are ids of the truth, and none of them comes twice. Labels and clusters that only
+// look like ids come several times.
+func (r *Run) valuesAreIDs() bool {
+	seen := map[string]bool{}
+	for _, value := range r.values {
+		if seen[value] || r.truth.ids.find([]byte(value)) < 0 {
+			return false
+		}
+		seen[value] = true
+	}
+	return len(seen) > 1
 }
 
 // missing returns an iterator over the ids without a prediction.

@@ -161,8 +161,8 @@ func (p *previewed) compareEffects(what, user string, answer previewAnswer, befo
 	stored, audits := int64(0), int64(0)
 	for _, e := range answer.Effects {
 		switch {
-		case e.Kind == "audience" && e.Detail == "":
-			changed[kindOf(e.Subject)+e.Before+"→"+e.After]--
+		case e.Kind == "audience" && e.Count > 0:
+			changed[kindOf(e.Subject)+e.Before+"→"+e.After] -= int(e.Count)
 		case e.Kind == "quota" && e.Subject == "storedBytes":
 			stored = e.Count
 		case e.Kind == "audit":
@@ -186,7 +186,9 @@ func (p *previewed) compareEffects(what, user string, answer previewAnswer, befo
 }
 
 // kindOf returns the path without ids.
-func kindOf(path string) string { return newULID.ReplaceAllString(path, "") + ": " }
+func kindOf(path string) string {
+	return strings.TrimSuffix(newULID.ReplaceAllString(path, ""), "/") + ": "
+}
 
 func (p *previewed) storedBytes(user string, items map[store.Key]store.Item) int64 {
 	u, err := records.Decode[record.Usage](items[record.UsageKey(recordtest.UserID(user))])
@@ -336,45 +338,55 @@ func (p *previewed) registrations() (ids []any) {
 func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
 	f.closeTask(time.Hour)()
-	previewed := func(method, path string, body map[string]any, audiences, detail string) {
+	named := fmt.Sprintf("%s (%s)", f.dataset.Name, f.dataset.ID)
+	shown := func(text string) string { return "The scores of published runs on " + named + " " + text + " " }
+	now := func(audiences string) string {
+		return "Who sees the scores of published runs on " + named + " now: " + audiences + ". "
+	}
+	previewed := func(method, path string, body map[string]any, want string) {
 		t.Helper()
 		var p previewAnswer
 		f.Want(http.StatusOK, &p, olga, method, path+"?preview=true", body)
 		found := ""
 		for _, e := range p.Effects {
 			if e.Kind == "audience" && e.Subject == f.dataset.Path() {
-				found += e.Before + ", " + e.After + ": " + e.Detail
+				found += e.Detail + " "
 			}
 		}
-		if !strings.HasPrefix(found, audiences) || !strings.Contains(found, detail) || audiences == "" && found != "" {
-			t.Errorf("%s with %v: %q, want %q and %q", path, body, found, audiences, detail)
+		if found != want {
+			t.Errorf("%s with %v: %q, want %q", path, body, found, want)
 		}
 	}
-	closing := func(path string, at any, audiences, detail string) {
+	closing := func(path string, at any, want string) {
 		t.Helper()
-		previewed(http.MethodPatch, path, map[string]any{"submissions": map[string]any{"closesAt": at}}, audiences, detail)
+		previewed(http.MethodPatch, path, map[string]any{"submissions": map[string]any{"closesAt": at}}, want)
 	}
-	extending := func(body map[string]any, audiences, detail string) {
+	extending := func(body map[string]any, want string) {
 		t.Helper()
 		body["reason"] = "The store was down."
-		previewed(http.MethodPost, f.exceptions(f.bob), body, audiences, detail)
+		previewed(http.MethodPost, f.exceptions(f.bob), body, want)
 	}
-	past, later := f.in(-time.Hour), f.in(3*time.Hour)
-	const leave = "They leave the leaderboard, which shows them now."
+	past := f.in(-time.Hour)
+	first := f.in(time.Hour)
+	later := f.in(3 * time.Hour)
+	opens := now("the organizers → everyone")
+	closes := now("everyone → the organizers") + "The runs leave the leaderboard, which shows them now. "
+	moved := shown("are shown from " + later.String() + " on instead of " + first.String() + ", when the last window closes.")
 	for _, path := range []string{f.task.Path(), f.dataset.Path()} {
-		closing(path, past, "organizers, everyone: ", "are shown: its last window closed at "+past.String())
-		closing(path, later, "organizers, organizers: ", "until its last window closes at "+later.String())
+		closing(path, past, opens)
+		closing(path, later, moved)
 	}
-	closing(f.task.Path(), nil, "organizers, organizers: ", "no window closes")
-	extending(map[string]any{"closesAt": later}, "organizers, organizers: ", "until its last window closes at "+later.String())
-	extending(map[string]any{"closesAt": f.in(time.Minute)}, "", "")
-	extending(map[string]any{"closesAt": later, "datasetId": f.task.Dataset().ID}, "", "")
+	closing(f.task.Path(), nil, shown("are withheld without an end, because no window closes."))
+	extending(map[string]any{"closesAt": later}, moved)
+	extending(map[string]any{"closesAt": f.in(time.Minute)}, "")
+	extending(map[string]any{"closesAt": later, "datasetId": f.task.Dataset().ID}, "")
 
 	f.closeTask(-time.Hour)()
+	closes += shown("are shown from " + later.String() + " on, when the last window closes.")
 	for _, body := range []map[string]any{{"closesAt": later}, {"closesAt": later, "datasetId": f.dataset.ID}} {
-		extending(body, "everyone, organizers: ", leave)
+		extending(body, closes)
 	}
-	closing(f.dataset.Path(), later, "everyone, organizers: ", leave)
+	closing(f.dataset.Path(), later, closes)
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
-	closing(f.dataset.Path(), f.in(-2*time.Hour), "", "") // bob's window is the last, as before
+	closing(f.dataset.Path(), f.in(-2*time.Hour), "") // bob's window is the last, as before
 }

@@ -18,22 +18,13 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	path := "/v1/datasets/" + old.ID
-	all := record.AudienceName(old.Scope().Audience)
-	note := func(was, is bool, without, with string, who problem.Text) {
-		if was != is {
-			e := api.Effect{Kind: api.EffectAudience, Subject: path, Before: without, After: with}
-			if was {
-				e.Before, e.After = with, without
-			}
-			c.Effect(e.Saying(who))
-		}
+	was, is := inputsFor(old), inputsFor(changed)
+	var links []problem.Text
+	if is == access.Registrants {
+		links = append(links, problem.Sentence(" Links that others have received already work for some more minutes."))
 	}
-	note(!old.ReadsInputs(access.Anyone), !changed.ReadsInputs(access.Anyone), all, record.AudienceName(access.Registrants),
-		problem.Sentence("Other users get the input files. Links that were handed out already work for some more minutes."))
-	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
-		problem.Sentence("Other users get the truth files, if they also get the inputs."))
-	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
-		problem.Sentence("Other users see scores of published runs before the window of the last team closes."))
+	c.EffectOfAudience(path, problem.Sentence("Who gets the input files"), was, is, links...)
+	c.EffectOfAudience(path, problem.Sentence("Who gets the truth files"), truthsFor(old), truthsFor(changed))
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,
@@ -42,24 +33,40 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return err
 	}
 	if t != nil {
-		if old.Scores == changed.Scores {
-			c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
-		}
+		c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
 		c.EffectOfAdvice(old, changed, t, t)
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
-		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path}.Saying(problem.Sentence("From now on, the review of each run is " +
-			"published when the run completes for the first time. Other reviews stay unchanged.")))
+		c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: path}, problem.Sentence("From now on, the review of each run is "+
+			"published when the run completes for the first time. Other reviews stay unchanged."))
 	}
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
-	again := api.Effect{Kind: api.EffectEvaluation, Subject: path}.
-		Saying(problem.Sentence("All runs are evaluated again once the truth files are read."))
+	again := api.Consequence{Kind: api.EffectEvaluation, Subject: path}
 	err = api.CountEffect(ctx, c, again, "run", records.Of(record.KindDataset, old.ID, record.KindRun),
-		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
+		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed },
+		func(runs string) problem.Text {
+			return problem.Sentence("The platform evaluates %s again once the truth files are read.", runs)
+		})
 	if err != nil {
 		return err
 	}
 	return noteTrial(ctx, c, old, changed, inline)
+}
+
+// inputsFor returns who gets the input files of the dataset.
+func inputsFor(d *record.DatasetItem) access.Audience {
+	if d.ReadsInputs(access.Anyone) {
+		return d.Scope().Audience
+	}
+	return access.Registrants
+}
+
+// truthsFor returns who gets the truth files of the dataset.
+func truthsFor(d *record.DatasetItem) access.Audience {
+	if d.TruthsPublic {
+		return inputsFor(d)
+	}
+	return access.Organizers
 }

@@ -66,14 +66,14 @@ var errTrialOver = errors.New("the trial has used up its steps")
 // noteTrial adds to a preview how many runs the changed ground truth would fail, how many failed runs would complete, and how the order of
 // the leaderboard changes.
 func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
-	effect := api.Effect{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
+	effect := api.Consequence{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
 	switch {
 	case changed.Evaluator.Kind == record.EvaluatorWorker:
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since workers evaluate them.")))
+		c.Effect(effect, problem.Sentence("The preview does not tell how many runs would fail, since workers evaluate them."))
 		return nil
 	case !record.AllStored(changed.Truths) || record.SizeOf(changed.Truths) > maxAtOnce:
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it cannot read the truth files: " +
-			"they are too large, or arrive after the change.")))
+		c.Effect(effect, problem.Sentence("The preview does not tell how many runs would fail, since it cannot read the truth files: they "+
+			"are too large, or arrive after the change."))
 		return nil
 	}
 	t := trial{lower: changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure)}
@@ -82,7 +82,7 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	}
 	err := t.evaluate(ctx, c, changed, inline)
 	if e, ok := errors.AsType[*problem.Error](err); ok { // such as compute slots that are all taken
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail: %s", e.Text)))
+		c.Effect(effect, problem.Sentence("The preview does not tell how many runs would fail: %s", e.Text))
 		return nil
 	}
 	if err == nil {
@@ -216,7 +216,7 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 }
 
 // tell adds the effects of the trial.
-func (t *trial) tell(c *api.Call, effect api.Effect) {
+func (t *trial) tell(c *api.Call, effect api.Consequence) {
 	t.tellFailures(c, effect)
 	t.tellCompletions(c, effect)
 	t.tellOrder(c, effect)
@@ -228,14 +228,14 @@ func (t *trial) those(is func(*tried) bool) []*tried {
 }
 
 // tellFailures says how many completed runs would fail.
-func (t *trial) tellFailures(c *api.Call, effect api.Effect) {
+func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	completed := t.those(func(r *tried) bool { return !r.failedBefore() })
 	ended := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended })
 	if len(completed) == 0 {
 		return
 	}
 	if len(ended) == 0 {
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many runs would fail, since it could not evaluate one in time.")))
+		c.Effect(effect, problem.Sentence("The preview does not tell how many runs would fail, since it could not evaluate one in time."))
 		return
 	}
 	looked := fmt.Sprintf("The preview evaluated %s, the best of the newest %d", plural.Count(len(ended), "run"), t.newest)
@@ -247,44 +247,44 @@ func (t *trial) tellFailures(c *api.Call, effect api.Effect) {
 	of := effect
 	of.Count = int64(len(failing))
 	if len(failing) == 0 {
-		c.Effect(of.Saying(problem.Sentence("%s: none of them would fail.", looked)))
+		c.Effect(of, problem.Sentence("%s: none of them would fail.", looked))
 	} else {
-		c.Effect(of.Saying(problem.Sentence("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
-			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault)))
+		c.Effect(of, problem.Sentence("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
+			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault))
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		c.Effect(of.Saying(problem.Sentence("%s of teams without failures left today would stay completed without values, and count in the "+
-			"quotas.", plural.Count(others, "blinded run"))))
+		c.Effect(of, problem.Sentence("%s of teams without failures left today would stay completed without values, and count in the "+
+			"quotas.", plural.Count(others, "blinded run")))
 	}
 }
 
 // tellCompletions says how many failed runs would complete.
-func (t *trial) tellCompletions(c *api.Call, effect api.Effect) {
+func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 	failed := t.those((*tried).failedBefore)
 	ended := t.those(func(r *tried) bool { return r.failedBefore() && r.ended })
 	if len(failed) == 0 {
 		return
 	}
 	if len(ended) == 0 {
-		c.Effect(effect.Saying(problem.Sentence("The preview does not tell how many failed runs would complete, since it could not evaluate " +
-			"one in time.")))
+		c.Effect(effect, problem.Sentence("The preview does not tell how many failed runs would complete, since it could not evaluate one "+
+			"in time."))
 		return
 	}
 	completing := slices.DeleteFunc(slices.Clone(ended), func(r *tried) bool { return r.fault != "" })
 	looked := fmt.Sprintf("The preview also evaluated %s", plural.Count(len(ended), "failed run"))
 	if len(completing) == 0 {
-		c.Effect(effect.Saying(problem.Sentence("%s: none of them would complete.", looked)))
+		c.Effect(effect, problem.Sentence("%s: none of them would complete.", looked))
 		return
 	}
 	order(completing, t.lower, func(r *tried) *float64 { return r.after })
 	effect.Count = int64(len(completing))
-	c.Effect(effect.Saying(problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
-		looked, len(completing), completing[0].run.Team)))
+	c.Effect(effect, problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
+		looked, len(completing), completing[0].run.Team))
 }
 
 // tellOrder says how many of the completed runs that stay completed would change places.
-func (t *trial) tellOrder(c *api.Call, effect api.Effect) {
+func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
 	before := slices.Clone(left)
 	order(left, t.lower, func(r *tried) *float64 { return r.after })
@@ -304,5 +304,5 @@ func (t *trial) tellOrder(c *api.Call, effect api.Effect) {
 	} else if first.ID != last.ID {
 		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.Team, last.Team))
 	}
-	c.Effect(effect.Saying(said))
+	c.Effect(effect, said)
 }

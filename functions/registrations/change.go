@@ -110,8 +110,8 @@ func rename(c *api.Call, old, changed *record.RegistrationItem) {
 	if changed.Anonymous {
 		shown = changed.Alias
 	}
-	c.Effect(api.Effect{Kind: api.EffectAudience, Subject: team.Path(old)}.
-		Saying(problem.Sentence("Others see all submissions of the team under the name %s.", shown)))
+	c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: team.Path(old)},
+		problem.Sentence("Others see all submissions of the team under the name %s.", shown))
 }
 
 // updateGrants copies the changed registration to the grants of all members in c.Tx. A missing grant means that the registration is being

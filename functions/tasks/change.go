@@ -34,8 +34,8 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	}
 	if d.Visibility != t.Visibility {
 		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(record.RequestTime))
-		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: "/v1/tasks/" + t.ID}.
-			Saying(problem.Sentence("Its datasets, and the submissions, runs and evaluations that others see, get the same visibility.")))
+		c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: "/v1/tasks/" + t.ID}, problem.Sentence("The datasets of the task, and the "+
+			"submissions, runs and evaluations that others see, get the same visibility."))
 		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Task, t.Key())
 	}
 	if err := noteTerms(ctx, c, t, &changed); err != nil {
@@ -92,8 +92,10 @@ func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	if !c.Previewing() || changed.TermsVersion == t.TermsVersion {
 		return nil
 	}
-	effect := api.Effect{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID}.
-		Saying(problem.Sentence("Teams must accept the changed terms before they submit again or get inputs for registrants."))
-	return api.CountEffect(ctx, c, effect, "team",
-		[]records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) bool { return r.State != record.Rejected })
+	of := api.Consequence{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID}
+	return api.CountEffect(ctx, c, of, "team", []records.Source{records.Registrations(t.ID)},
+		func(r *record.RegistrationItem) bool { return r.State != record.Rejected },
+		func(teams string) problem.Text {
+			return problem.Sentence("%s must accept the changed terms before they submit again or get inputs for registrants.", teams)
+		})
 }

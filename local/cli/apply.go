@@ -194,7 +194,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		has = ask[object](a.call, method, path, body)
 		s.ID = has.id()
 	default:
-		a.preview(&s, ask[struct{ Effects []object }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
+		a.preview(&s, ask[struct{ Effects []effect }](a.call, method, path+"?preview=true", a.withContents(body)).Effects)
 	}
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
 		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
@@ -263,16 +263,23 @@ func merged(patch, has object) object {
 	return all
 }
 
+// effect is an effect in a preview.
+type effect struct {
+	Kind, Subject string
+	Before, After string
+	problem.Text
+}
+
 // preview adds the effects of a preview to a step.
-func (a *applying) preview(s *step, effects []object) {
+func (a *applying) preview(s *step, effects []effect) {
 	for _, e := range effects {
-		kind := e.text("kind")
-		if kind == "audit" || e["subject"] == "auditEntries" || kind == "audience" && e["before"] == nil {
+		isNew := e.Before == "" && e.After != ""
+		if e.Kind == "audit" || e.Subject == record.MadeAudits || isNew {
 			continue // Every change has an audit entry, and every new resource an audience.
 		}
-		text := a.words.effect(e)
+		text := a.words.text(e.Text)
 		s.Effects = append(s.Effects, text)
-		if kind != "quota" && kind != "advice" {
+		if e.Kind != "quota" && e.Kind != "advice" {
 			a.lasting[s.Resource] = append(a.lasting[s.Resource], text)
 		}
 	}

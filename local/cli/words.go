@@ -194,39 +194,6 @@ func (w *words) part(p problem.Part) string {
 	return p.Value
 }
 
-// audiences has words for the audiences of resources.
-var audiences = map[string]string{"": "nobody", "everyone": "everyone", "registrants": "the organizers and the teams they accepted",
-	"owners": "the team and the organizers", "organizers": "only the organizers"}
-
-// effect returns an effect of a preview in sentences.
-func (w *words) effect(e object) string {
-	text := w.text(problem.Text{Detail: memberAs[string](e, "detail"), Parts: memberAs[[]problem.Part](e, "parts")})
-	kind := e.text("kind")
-	subject := e.text("subject")
-	count := memberAs[int64](e, "count")
-	for path, name := range map[string]string{"/v1/tasks/": "the task", "/v1/datasets/": "the dataset", "/v1/organizers/": "the organizer"} {
-		if strings.HasPrefix(subject, path) {
-			subject = name
-		}
-	}
-	switch {
-	case text != "":
-	case subject == "storedBytes" && count < 0:
-		text = fmt.Sprintf("Your stored files shrink by %s.", sizeInWords(-count))
-	case subject == "storedBytes":
-		text = fmt.Sprintf("Your stored files grow by %s.", sizeInWords(count))
-	case kind == "quota":
-		text = fmt.Sprintf("It counts in the %s that you may create in 24 hours.", separate(subject))
-	case kind == "audience":
-		text = fmt.Sprintf("Other users see %s.", subject)
-	}
-	before, after := memberAs[string](e, "before"), memberAs[string](e, "after")
-	if before+after == "" {
-		return text
-	}
-	return fmt.Sprintf("%s Before: %s. After: %s.", text, audiences[before], audiences[after])
-}
-
 // indexes are the numbers in a JSON Pointer.
 var indexes = regexp.MustCompile(`/\d+`)
 

@@ -319,22 +319,3 @@ func TestWords_SayFlagsWithoutAServer(t *testing.T) {
 		p.says(failed, []string{c.want}, c.args...)
 	}
 }
-
-// TestWords_SayEffects: the sentences of an effect come first, with the local time, and then who sees the subject.
-func TestWords_SayEffects(t *testing.T) {
-	told := problem.Sentence("The scores are withheld until %s.", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	at, _ := client.LocalTime("2026-01-02T03:04:05.000Z")
-	local := "The scores are withheld until " + at + "."
-	for want, effect := range map[string]object{
-		local + " Before: everyone. After: only the organizers.": {
-			"detail": told.Detail, "parts": told.Parts, "before": "everyone", "after": "organizers"},
-		local: {"detail": told.Detail, "parts": told.Parts},
-		"Other users see the dataset. Before: nobody. After: everyone.": {"kind": "audience", "subject": "/v1/datasets/1", "after": "everyone"},
-		"Your stored files grow by 5 bytes.":                            {"kind": "quota", "subject": "storedBytes", "count": 5.},
-		"It counts in the tasks that you may create in 24 hours.":       {"kind": "quota", "subject": "tasks", "count": 1.},
-	} {
-		if got := new(words).effect(effect); got != want {
-			t.Errorf("%v is said as %q, want %q", effect, got, want)
-		}
-	}
-}

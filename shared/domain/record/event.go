@@ -32,36 +32,28 @@ const (
 // notification says who is notified of events of a kind.
 type notification struct {
 	EventKind
-	to     Recipients
-	notice string // sentence for previews: who is notified, and of what
+	to   Recipients
+	news string // follows "are notified" in sentences
 }
 
 // notifications holds a notification for each kind, in the order of the documentation.
 var notifications = []notification{
-	{EventRegistrationPending, ToOrganizers, "The organizers are notified that a team waits for their decision."},
-	{EventRegistrationDecided, ToTeam, "The team is notified of the decision."},
-	{EventInvitationCreated, ToAddress, "The invitation is sent to the address."},
-	{EventRunFailed, ToTeam, "The team is notified that its run failed."},
-	{EventRunCompleted, ToTeam, "The team is notified that its run completed."},
-	{EventReviewPublished, ToTeam, "The team is notified that its results are published."},
-	{EventTruthChanged, ToRegistrants, "The teams that take part are notified that runs are evaluated again."},
-	{EventWindowClosing, ToRegistrants, "The teams that take part are notified that the window closes."},
-	{EventAnnouncementPublished, ToRegistrants, "The teams that take part are notified of the announcement."},
-	{EventWorkersMissing, ToOrganizers, "The organizers are notified that no worker serves a run."},
-	{EventTokenExpiring, ToUsers, "The owner of the token is notified before it expires."},
-	{EventWebhookDisabled, ToOrganizers, "The organizers are notified that a webhook was switched off."},
+	{EventRegistrationPending, ToOrganizers, "that a team waits for a decision"},
+	{EventRegistrationDecided, ToTeam, "of the decision on the registration"},
+	{EventInvitationCreated, ToAddress, "of the invitation"},
+	{EventRunFailed, ToTeam, "that a run failed"},
+	{EventRunCompleted, ToTeam, "that a run completed"},
+	{EventReviewPublished, ToTeam, "that results are published"},
+	{EventTruthChanged, ToRegistrants, "that runs are evaluated again"},
+	{EventWindowClosing, ToRegistrants, "that the window closes"},
+	{EventAnnouncementPublished, ToRegistrants, "of the announcement"},
+	{EventWorkersMissing, ToOrganizers, "that no worker serves a run"},
+	{EventTokenExpiring, ToUsers, "that the token expires"},
+	{EventWebhookDisabled, ToOrganizers, "that a webhook was disabled"},
 }
 
 // EventKinds lists all kinds in the order of the documentation.
 var EventKinds = lists.Map(notifications, func(k notification) EventKind { return k.EventKind })
-
-// Notice says in a sentence who is notified of the event, and of what. It is empty if nobody is.
-func (e *Event) Notice() problem.Text {
-	if e.NotBefore.After(e.CreatedAt.Time) && e.Kind == EventWindowClosing {
-		return problem.Sentence("The teams that take part are notified at %s that the window closes.", e.NotBefore)
-	}
-	return problem.Sentence("%s", e.Kind.about().notice)
-}
 
 // To returns the recipients of events of the kind.
 func (k EventKind) To() Recipients { return k.about().to }
@@ -86,6 +78,12 @@ const (
 	ToUsers       Recipients = "users"       // the users that the event names
 	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner may have no account
 )
+
+// notified begins the sentence that recipients are notified.
+var notified = map[Recipients]string{
+	ToTeam: "The team is", ToOrganizers: "The organizers are", ToRegistrants: "The teams that take part are",
+	ToUsers: "The owner of the token is", ToAddress: "The owner of the address is",
+}
 
 // Event is an entry of the outbox: people and webhooks are notified of it. The transaction of a change creates the event, so that no
 // event is lost or wrong. The notifier delivers the event from NotBefore on. The event names only its subject. The contents of
@@ -117,6 +115,17 @@ func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *E
 		e.UserIDs = []string{of.OwnerID}
 	}
 	return e
+}
+
+// Notice says in a sentence who will be notified of the event by e-mail, of what and, unless that is at once, when.
+func (e *Event) Notice(now time.Time) problem.Text {
+	of := e.Kind.about()
+	text := problem.Sentence("%s notified by e-mail", notified[of.to])
+	if e.NotBefore.After(now) {
+		text.Append(problem.Sentence(" at %s", e.NotBefore))
+	}
+	text.Append(problem.Sentence(" %s.", of.news))
+	return text
 }
 
 // Delays of notifications. Registrants are notified WindowNotice before a window closes, and users TokenNotice before an access token

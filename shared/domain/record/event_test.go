@@ -1,12 +1,15 @@
 package record_test
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 	"time"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/language/problem"
 )
 
 // TestEventKinds_AreComplete checks that every constant is in the table of kinds, with recipients and the notice that previews show. No
@@ -17,23 +20,33 @@ func TestEventKinds_AreComplete(t *testing.T) {
 		if k == record.EventWebhookCreated {
 			continue
 		}
-		if !slices.Contains(record.EventKinds, k) || k.To() == "" || (&record.Event{Kind: k}).Notice().Detail == "" {
+		if !slices.Contains(record.EventKinds, k) || k.To() == "" || !told.MatchString(noticeOf(k)) {
 			t.Errorf("the table of kinds in event.go lacks %s, its recipients or its notice", k)
 		}
 	}
 }
 
-// TestNotice_SaysWhenAWindowCloses: teams are notified two days before, or at once where less time is left.
-func TestNotice_SaysWhenAWindowCloses(t *testing.T) {
-	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
-	for closes, want := range map[time.Duration]string{
-		time.Minute:    "The teams that take part are notified that the window closes.",
-		3 * record.Day: "The teams that take part are notified at 2026-12-02T12:00:00.000Z that the window closes.",
+// told matches the notices of events that people are notified of at once.
+var told = regexp.MustCompile(`^The .+ (is|are) notified by e-mail (that|of) .+\.$`)
+
+func noticeOf(k record.EventKind) string {
+	now := time.Now()
+	return record.NewEvent(now, k, access.Scope{}, "/").Notice(now).Detail
+}
+
+func TestNotice_SaysWhenAndHow(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	later := &record.TaskItem{}
+	later.Submissions.ClosesAt = new(record.At(now.Add(3 * record.Day)))
+	soon := &record.TaskItem{}
+	soon.Submissions.ClosesAt = new(record.At(now.Add(time.Hour)))
+	const reminded = "The teams that take part are notified by e-mail "
+	for want, got := range map[string]problem.Text{
+		reminded + "at 2026-01-02T00:00:00.000Z that the window closes.": later.ClosingEvent(now).Notice(now),
+		reminded + "that the window closes.":                             soon.ClosingEvent(now).Notice(now),
 	} {
-		task := new(record.TaskItem)
-		task.Submissions.ClosesAt = new(record.At(now.Add(closes)))
-		if got := task.ClosingEvent(now).Notice().Detail; got != want {
-			t.Errorf("a window that closes in %s: %q, want %q", closes, got, want)
+		if got.Detail != want {
+			t.Errorf("%q, want %q", got.Detail, want)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package record
 
+import "assay/shared/language/plural"
+
 // Quotas limit the use of the platform, in addition to the rules of tasks.
 type Quotas struct {
 	User   UsageLimits `json:"user" doc:"what one user may take, unless the user has a quota of their own; administrators may take more"`
@@ -29,6 +31,9 @@ var nouns = map[string]string{
 	MadeOrganizers: "organizer", MadeTasks: "task", MadeDatasets: "dataset", MadeRegistrations: "registration", MadeRuns: "run",
 	MadeAudits: "audit entry",
 }
+
+// MadeInWords returns the noun of a kind in the plural.
+func MadeInWords(kind string) string { return plural.Noun(nouns[kind]) }
 
 // DefaultQuotas returns the quotas of a server that configures none.
 func DefaultQuotas() Quotas {

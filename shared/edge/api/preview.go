@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
-	"assay/shared/service/records"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
 )
@@ -36,45 +36,21 @@ type Preview struct {
 	Effects  []Effect `json:"effects" doc:"further effects of the change"`
 }
 
-// EffectKind names the area that an effect belongs to.
-type EffectKind string
-
-// The kinds of effects.
-const (
-	EffectAudience   EffectKind = "audience"
-	EffectEvaluation EffectKind = "evaluation"
-	EffectQuota      EffectKind = "quota"
-	EffectAudit      EffectKind = "audit"
-	EffectNews       EffectKind = "news"
-	EffectTerms      EffectKind = "terms"
-	EffectAdvice     EffectKind = "advice"
-)
-
-// Effect is one consequence of a change.
-type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: organizers find new advice in the dataset; audience: the callers who see the subject; evaluation: runs are evaluated again, and of a sample of them how many would fail, complete and change places; quota: the caller is charged; audit: audit entries for organizers; news: people are notified of the subject by e-mail; terms: teams must accept the task's terms before they submit again, or download inputs for registrants"`
-	Subject string     `json:"subject" doc:"path of the resource that the effect concerns. For a quota: its name in limits.quotas of GET /info, or the path of the task that sets it. For audit entries: their action"`
-	Count   int64      `json:"count,omitempty" doc:"number of runs, entries, registrations, or units of the quota; negative if the quota is refunded"`
-	Before  string     `json:"before,omitempty" doc:"for an audience: who sees it now; absent for a new resource"`
-	After   string     `json:"after,omitempty" doc:"for an audience: who would see it: everyone, registrants, owners (and the organizers) or organizers"`
-	// Detail and Parts are a problem.Text, which Saying sets.
-	Detail string         `json:"detail,omitempty" doc:"description in the words of the API"`
-	Parts  []problem.Part `json:"parts,omitempty" doc:"the parts of detail, in order; their values together equal detail. Missing if all of it is plain text"`
-}
-
-// Saying returns the effect with a description.
-func (e Effect) Saying(text problem.Text) Effect {
-	e.Detail, e.Parts = text.Detail, text.Parts
-	return e
-}
-
 // preview is a store that records what a change would write, and writes nothing.
 type preview struct {
 	store.Store
 	userID  string // of the caller
 	mail    bool   // whether the server sends e-mails
+	now     time.Time
 	written map[store.Key]bool
 	effects []Effect
+	seen    map[group]int // the indexes in effects of resources that get another audience
+}
+
+// group identifies resources of one kind whose audience changes in the same way.
+type group struct {
+	noun          string
+	before, after access.Audience
 }
 
 // previews reports whether the operation supports previews.
@@ -97,7 +73,8 @@ func (op *Operation) query() page.Spec {
 // beginPreview turns the call into a preview.
 func (c *Call) beginPreview() {
 	c.state.preview = true
-	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, mail: c.Info.Mail, written: map[store.Key]bool{}, effects: []Effect{}}
+	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{},
+		seen: map[group]int{}, mail: c.Info.Mail, now: c.Now()}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}
 	c.Env = &env
@@ -108,74 +85,9 @@ func (c *Call) beginPreview() {
 // Previewing reports whether the call is a preview. Handlers compute effects only for previews.
 func (c *Call) Previewing() bool { return c.preview != nil }
 
-// Effect adds an effect of the change in c.Tx to the preview.
-func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
-
-// EffectOfAdvice adds effects if the change of a dataset or its task gives organizers new advice, or if the dataset no longer opens.
-func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record.TaskItem) {
-	e := Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + is.ID}
-	if advice := is.Advise(after); advice != nil && !reflect.DeepEqual(was.Advise(before), advice) {
-		c.Effect(e.Saying(advice.Text))
-	}
-	if is.NeverOpens(after) && !was.NeverOpens(before) {
-		opens, closes := is.Window(after)
-		c.Effect(e.Saying(problem.Sentence("The dataset %q opens at %s and closes at %s, which is no later: it takes no runs unless one of "+
-			"both changes.", is.Name, opens, closes)))
-	}
-}
-
-// EffectOfRelease adds an effect if the change moves the time from which others than organizers see the scores of a dataset.
-func (c *Call) EffectOfRelease(d *record.DatasetItem, was, is record.Release) {
-	if was == is {
-		return
-	}
-	seers := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(d.Scope().Audience)}
-	before, after := was.Withholds(c.Now()), is.Withholds(c.Now())
-	e := Effect{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID, Before: seers[before], After: seers[after]}
-	set := problem.Resource("dataset", d.ID).Named(d.Name)
-	text := problem.Sentence("The scores of published runs on %s are withheld until its last window closes at %s.", set, is.At)
-	switch {
-	case !after:
-		text = problem.Sentence("The scores of published runs on %s are shown: its last window closed at %s.", set, is.At)
-	case is.Unknown:
-		text = problem.Sentence("The scores of published runs on %s are withheld without an end, because no window closes.", set)
-	}
-	if after && !before {
-		text.Append(problem.Sentence(" They leave the leaderboard, which shows them now."))
-	}
-	c.Effect(e.Saying(text))
-}
-
-// EffectsOfReleases adds an effect for each dataset of the task whose scores are shown at another time after a change of the task or its
-// embargo. Handlers call it only for previews. The embargoes are nil if the task has none.
-func (c *Call) EffectsOfReleases(ctx context.Context, t, changed *record.TaskItem, was, is *record.Embargo) error {
-	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
-	for _, d := range found {
-		c.EffectOfRelease(d, d.Release(t, was), d.Release(changed, is))
-	}
-	return err
-}
-
-// maxCounted bounds the records that a preview counts. countedAtOnce is the number of records that it reads at once.
-const (
-	maxCounted    = 2000
-	countedAtOnce = 200
-)
-
-// CountEffect adds the effect e with the number of records of the sources that counts accepts. noun names one of them, such as run.
-func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, noun string, sources []records.Source,
-	counts func(P) bool) error {
-	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
-	e.Count = int64(n)
-	number := plural.Count(n, noun)
-	if n == maxCounted {
-		number += " or more"
-	}
-	text := problem.Text{Detail: e.Detail, Parts: e.Parts}
-	text.Append(problem.Sentence(" That concerns %s.", number))
-	c.Effect(e.Saying(text))
-	return err
+// Effect adds an effect of the change in c.Tx to the preview, with its text in whole sentences.
+func (c *Call) Effect(of Consequence, text problem.Text) {
+	c.effects = append(c.effects, Effect{of, text})
 }
 
 // writePreview answers a preview with the status and the resource of the answer to the change.
@@ -230,7 +142,7 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	case *record.Usage:
 		if r.ID == p.userID {
 			p.count(EffectQuota, r.Took.Kind, r.Took.Count)
-			p.count(EffectQuota, "storedBytes", r.Took.Bytes)
+			p.count(EffectQuota, storedBytes, r.Took.Bytes)
 		}
 	case *record.Allowance:
 		was, err := decoded(r, stored)
@@ -241,21 +153,19 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
 	case *record.Event:
-		if notice := r.Notice(); p.mail && notice.Detail != "" {
-			p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject}.Saying(notice))
+		if p.mail {
+			p.notify(r)
 		}
 	case scopedRecord:
 		was, err := decoded(r, stored)
 		if err != nil {
 			return err
 		}
-		e := Effect{Kind: EffectAudience, Subject: pathOf(r), After: record.AudienceName(r.Scope().Audience)}
+		before := access.Nobody
 		if stored.Exists() {
-			e.Before = record.AudienceName(was.Scope().Audience)
+			before = was.Scope().Audience
 		}
-		if e.Subject != "" && e.Before != e.After {
-			p.effects = append(p.effects, e)
-		}
+		p.see(r, before, r.Scope().Audience)
 	}
 	return nil
 }
@@ -276,32 +186,89 @@ type scopedRecord interface {
 
 // count adds n to the effect of the kind on the subject.
 func (p *preview) count(kind EffectKind, subject string, n int64) {
+	if n == 0 {
+		return
+	}
 	i := slices.IndexFunc(p.effects, func(e Effect) bool { return e.Kind == kind && e.Subject == subject })
-	switch {
-	case n == 0:
-	case i < 0:
-		p.effects = append(p.effects, Effect{Kind: kind, Subject: subject, Count: n})
+	if i < 0 {
+		i = len(p.effects)
+		p.effects = append(p.effects, Effect{Consequence: Consequence{Kind: kind, Subject: subject}})
+	}
+	e := &p.effects[i]
+	e.Count += n
+	e.Text = e.counted()
+}
+
+// notify adds an event, or counts it in the effect of another one that has the same notice.
+func (p *preview) notify(of *record.Event) {
+	notice := of.Notice(p.now)
+	for i := range p.effects {
+		if e := &p.effects[i]; e.Kind == EffectNews && e.Detail == notice.Detail {
+			e.add()
+			return
+		}
+	}
+	p.effects = append(p.effects, Effect{Consequence{Kind: EffectNews, Subject: of.Subject, Count: 1}, notice})
+}
+
+// see counts a resource with its audience before and after the change. Resources of one kind with the same audiences have one effect.
+func (p *preview) see(r scopedRecord, before, after access.Audience) {
+	s := seenAs(r)
+	if s.noun == "" || before == after {
+		return
+	}
+	g := group{s.noun, before, after}
+	i, found := p.seen[g]
+	if !found {
+		of := Consequence{Kind: EffectAudience, Subject: s.path, Count: 1, After: record.AudienceName(after)}
+		if before != access.Nobody {
+			of.Before = record.AudienceName(before)
+		}
+		p.seen[g] = len(p.effects)
+		p.effects = append(p.effects, Effect{of, moves(problem.Sentence("Who sees the %s", s.words), before, after)})
+		return
+	}
+	e := &p.effects[i]
+	e.add()
+	e.Text = moves(problem.Sentence("Who sees %s", plural.Count(e.Count, s.noun)), before, after)
+}
+
+// seen is a resource that has an audience of its own.
+type seen struct {
+	path, noun string
+	words      problem.Text
+}
+
+// seenAs returns how effects name the resource. The noun is empty for resources without an audience of their own.
+func seenAs(r record.Record) seen {
+	switch r := r.(type) {
+	case *record.TaskItem:
+		return seen{"/v1/tasks/" + r.ID, "task", problem.Sentence("task %s", problem.Resource("task", r.ID).Named(r.Name))}
+	case *record.DatasetItem:
+		return seen{"/v1/datasets/" + r.ID, "dataset", problem.Sentence("dataset %s", problem.Resource("dataset", r.ID).Named(r.Name))}
+	case *record.SubmissionItem:
+		part := named("submission", r.ID, r.Title)
+		words := problem.Sentence("submission %s of %s", part, r.Team)
+		return seen{fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID), "submission", words}
+	case *record.RunItem:
+		part := named("run", r.ID, r.Name())
+		return seen{"/v1/runs/" + r.ID, "run", problem.Sentence("run %s of %s", part, r.Team)}
+	case *record.EvaluationItem:
+		part := named("run", r.RunID, cmp.Or(r.Access.Title, r.Label, r.RunTag))
+		words := problem.Sentence("evaluation of the run %s of %s", part, r.Team)
+		return seen{"/v1/evaluations/" + r.ID, "evaluation", words}
 	default:
-		p.effects[i].Count += n
+		return seen{}
 	}
 }
 
-// pathOf returns the path of the resource; empty: its kind has no audience of its own.
-func pathOf(r record.Record) string {
-	switch r := r.(type) {
-	case *record.TaskItem:
-		return "/v1/tasks/" + r.ID
-	case *record.DatasetItem:
-		return "/v1/datasets/" + r.ID
-	case *record.SubmissionItem:
-		return fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID)
-	case *record.RunItem:
-		return "/v1/runs/" + r.ID
-	case *record.EvaluationItem:
-		return "/v1/evaluations/" + r.ID
-	default:
-		return ""
+// named returns the part for a resource, with its name if it has one.
+func named(kind, id, name string) problem.Part {
+	part := problem.Resource(kind, id)
+	if name == "" {
+		return part
 	}
+	return part.Named(name)
 }
 
 // unstored reads files, and discards writes. Links to objects that it did not store are empty.

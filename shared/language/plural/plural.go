@@ -6,15 +6,19 @@ import (
 	"strings"
 )
 
-// Count returns a number and its noun, in the plural unless the number is 1. The plural ends in s; a consonant and y at the end become ies.
+// Count returns a number and its noun, in the plural unless the number is 1.
 func Count[N int | int64](n N, noun string) string {
-	stem, y := strings.CutSuffix(noun, "y")
-	switch {
-	case n == 1:
-	case y && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
-		noun = stem + "ies"
-	default:
-		noun += "s"
+	if n != 1 {
+		noun = Noun(noun)
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Noun returns the plural of a noun. It ends in s; a consonant and y at the end become ies.
+func Noun(noun string) string {
+	stem, y := strings.CutSuffix(noun, "y")
+	if y && !strings.ContainsAny(stem[len(stem)-1:], "aeiou") {
+		return stem + "ies"
+	}
+	return noun + "s"
 }

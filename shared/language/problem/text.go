@@ -15,7 +15,7 @@ import (
 // Text is a sentence for callers. Detail is the sentence in the words of the API. Parts divide Detail, so that other programs can use their
 // own words: the local time of an instant, the label of a member's field, the command for an operation.
 type Text struct {
-	Detail string `json:"detail" doc:"what is wrong and what to do next, in the words of the API"`
+	Detail string `json:"detail" doc:"what callers are told, such as what is wrong and what to do next, in the words of the API"`
 	Parts  []Part `json:"parts,omitempty" doc:"the parts of detail, in order; their values together equal detail. Missing if all of it is plain text"`
 }
 

@@ -46,9 +46,6 @@ func TestProblems_SayValuesAsParts(t *testing.T) {
 		}
 		constants := constantsOf(p.tree)
 		ast.Inspect(p.tree, func(n ast.Node) bool {
-			if describesEffect(n) {
-				t.Errorf("%s: Detail of an Effect: describe it by Saying and a problem.Sentence", p.files.Position(n.Pos()))
-			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
@@ -85,18 +82,6 @@ func formatOf(call *ast.CallExpr) int {
 		return at
 	}
 	return -1
-}
-
-// describesEffect reports whether a node is a literal of an effect of a preview that gives its text in the words of the API only.
-func describesEffect(n ast.Node) bool {
-	literal, ok := n.(*ast.CompositeLit)
-	if !ok || literal.Type == nil || nameOf(literal.Type) != "Effect" {
-		return false
-	}
-	return slices.ContainsFunc(literal.Elts, func(e ast.Expr) bool {
-		member, ok := e.(*ast.KeyValueExpr)
-		return ok && nameOf(member.Key) == "Detail"
-	})
 }
 
 // hasLiteral tells the Add of problem.Fields from that of other types.

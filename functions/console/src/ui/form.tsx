@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { change, said } from "../effect_words";
+import { inWords } from "../member_names";
 import { Problem, toProblem } from "../problem";
 import { refusalOf } from "../refresh";
 import { useSession } from "../session";
@@ -89,7 +89,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     setProblem(undefined);
     setEdited([]);
     try {
-      const coming = preview && !effects ? (await preview(values, base)).filter(concernsAnyone) : [];
+      const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);
       else {
         if (!(await settled())) return setBusy(false);
@@ -193,38 +193,14 @@ function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault
   return new Problem({ ...document, errors: unplaced });
 }
 
-/** concernsAnyone reports whether an effect is worth a question: terms that no team has accepted yet concern nobody. */
-export const concernsAnyone = (e: Schemas["Effect"]): boolean => e.kind !== "terms" || (e.count ?? 0) > 0;
-
 /** Effects shows the effects of a change from the API's preview. */
 export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
   <div class="effects" role="status">
     <h3>What this will do</h3>
     <ul>
       {of.map((e, i) => (
-        <li key={i}>
-          {said(e)}
-          <Audiences of={e} />
-        </li>
+        <li key={i}>{inWords(e)}</li>
       ))}
     </ul>
   </div>
 );
-
-/** Audiences shows who sees the subject of an effect before and after. A colon follows a phrase, and a sentence a sentence. */
-function Audiences({ of }: { of: Schemas["Effect"] }) {
-  const by = change(of);
-  if (!by) return null;
-  if (!of.detail)
-    return (
-      <>
-        : {by.before} → <strong>{by.after}</strong>
-      </>
-    );
-  return (
-    <>
-      {" "}
-      Before: {by.before}. After: <strong>{by.after}</strong>.
-    </>
-  );
-}

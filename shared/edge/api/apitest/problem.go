@@ -34,7 +34,10 @@ const mediaPreview = "application/vnd.assay.preview+json"
 // whole matches a text of whole sentences.
 var whole = regexp.MustCompile(`(?s)^[^a-z].*[.?!]$`)
 
-// previewFaults checks the texts of the effects in a preview. Readers put words before and after them.
+// counted matches a number in parentheses, which repeats a number of the sentence.
+var counted = regexp.MustCompile(`\(\d+\)`)
+
+// previewFaults checks the texts of the effects in a preview, which people read without the other members.
 func previewFaults(body []byte) (faults []string) {
 	var p struct{ Effects []problem.Text }
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -42,7 +45,7 @@ func previewFaults(body []byte) (faults []string) {
 	}
 	for _, t := range p.Effects {
 		faults = append(faults, textFaults(t)...)
-		if t.Detail != "" && (!whole.MatchString(t.Detail) || strings.Contains(t.Detail, "..")) {
+		if !whole.MatchString(t.Detail) || strings.Contains(t.Detail, "..") || counted.MatchString(t.Detail) {
 			faults = append(faults, fmt.Sprintf("the effect is not in whole sentences: %q", t.Detail))
 		}
 	}

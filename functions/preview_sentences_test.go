@@ -1,0 +1,107 @@
+package functions_test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/edge/api/servertest"
+)
+
+var idInParentheses = regexp.MustCompile(` \([0-7][0-9A-HJKMNP-TV-Z]{25}\)`)
+
+// TestPreview_SaysEffectsInSentences previews a change for every kind of effect, and compares what people read: in which words a preview
+// says who sees what, what is charged, who is notified, and what a team gets.
+func TestPreview_SaysEffectsInSentences(t *testing.T) {
+	f := newPhases(t)
+	f.dataset.Name = "Rivers"
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"name": "Rivers", "split": "training",
+		"submissions": map[string]any{"perDay": 2}})
+	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"name": "Lakes", "submissions": map[string]any{"perDay": 5, "total": 9,
+		"closesAt": f.in(time.Hour)}})
+	one := f.dataset.Run("ada")
+	f.patch(http.StatusOK, "ada", f.task.Path()+"/submissions/"+one.SubmissionID, map[string]any{"title": "first"})
+	two := f.dataset.Run("bob")
+	later := f.in(5 * record.Day)
+	file := servertest.Inline("r.txt", "q1 Q0 d1 1 2 t\n")
+	team := map[string]string{"ada": f.ada.Team, "bob": f.bob.Team}
+	exception := func(more map[string]any) map[string]any {
+		more["reason"] = "The store was down."
+		return more
+	}
+	reviews := func(ids ...string) map[string]any {
+		return map[string]any{"runIds": ids, "review": map[string]any{"published": true, "blinded": false}}
+	}
+	said := map[api.EffectKind]bool{}
+	for _, c := range []struct {
+		user, method, path string
+		body               map[string]any
+		want               []string
+	}{
+		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID), []string{
+			"Who sees the evaluation of the run first of " + team["ada"] + ": the team and the organizers → everyone.",
+			"Only webhooks are notified that results are published, because this server sends no e-mails."}},
+		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID, two.ID), []string{
+			"Who sees 2 evaluations: the team and the organizers → everyone.",
+			"Only webhooks are notified that results are published, because this server sends no e-mails."}},
+		{"ada", http.MethodPatch, f.task.Path() + "/submissions/" + one.SubmissionID, map[string]any{"visibility": "public"}, []string{
+			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},
+		{olga, http.MethodPatch, f.task.Path(), map[string]any{"visibility": "private", "terms": map[string]any{"text": "Be fair."}}, []string{
+			"Who sees the task Lakes: everyone → the organizers and the teams that they accepted.",
+			"2 teams must accept the changed terms before they submit again or get inputs for registrants."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"inputsFor": "registrants", "truthsPublic": true}, []string{
+			"Who gets the input files: everyone → the organizers and the teams that they accepted. Links that others have received already " +
+				"work for some more minutes.",
+			"Who gets the truth files: the organizers → the organizers and the teams that they accepted."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"evaluator": map[string]any{"primaryMeasure": "RR"}}, []string{
+			"The platform evaluates 2 runs again once the truth files are read.", "The audit trail gets 1 entry."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"scores": "afterClose"}, []string{
+			"Who sees the scores of published runs on Rivers now: everyone → the organizers. The runs leave the leaderboard, which shows " +
+				"them now.",
+			"The scores of published runs on Rivers are shown from " + f.in(time.Hour).String() + " on, when the last window closes."}},
+		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
+			"Who sees the task Seas: nobody → everyone.", "Your limit of tasks in 24 hours counts 1 more."}},
+		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later}}, []string{
+			"Only webhooks are notified at " + f.in(3*record.Day).String() + " that the window closes, because this server sends no e-mails."}},
+		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
+			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",
+				"Your limit of runs in 24 hours counts 1 more."}},
+		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"closesAt": later, "datasetId": f.dataset.ID, "perDay": 3}), []string{
+			"The team " + team["bob"] + " can submit until " + later.String() + " to: Rivers.",
+			"The team " + team["bob"] + " can have 5 runs in 24 hours on Rivers instead of 2 runs in 24 hours.",
+			"The quota of the task still applies to the team: 5 runs in 24 hours and 9 runs in all."}},
+		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"perDay": 1, "closesAt": f.in(time.Minute)}), []string{
+			"The later close changes nothing: the windows of the team close no earlier than " + f.in(time.Minute).String() + ".",
+			"The team " + team["bob"] + " can have 6 runs in 24 hours and 9 runs in all in the task instead of 5 runs in 24 hours and 9 runs " +
+				"in all.",
+			"The quotas of these datasets still apply to the team: Rivers."}},
+	} {
+		var p previewAnswer
+		f.Want(http.StatusOK, &p, c.user, c.method, c.path+"?preview=true", c.body)
+		var texts []string
+		for _, e := range p.Effects {
+			texts = append(texts, idInParentheses.ReplaceAllString(e.Detail, ""))
+			said[api.EffectKind(e.Kind)] = true
+		}
+		slices.Sort(texts)
+		if len(slices.Compact(slices.Clone(texts))) < len(texts) {
+			t.Errorf("%s %s %v says a sentence twice: %q", c.method, c.path, c.body, texts)
+		}
+		for _, want := range c.want {
+			if !slices.Contains(texts, want) {
+				t.Errorf("%s %s %v lacks %q in %q", c.method, c.path, c.body, want, texts)
+			}
+		}
+	}
+	kinds := []api.EffectKind{api.EffectAudience, api.EffectEvaluation, api.EffectQuota, api.EffectWindow, api.EffectAudit, api.EffectNews,
+		api.EffectTerms}
+	for _, kind := range kinds {
+		if !said[kind] {
+			t.Errorf("no preview had an effect on %s", kind)
+		}
+	}
+}

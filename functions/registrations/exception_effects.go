@@ -1,0 +1,105 @@
+package registrations
+
+import (
+	"context"
+	"strings"
+
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
+)
+
+// noteException adds to a preview what the team gets by its newest exception, and which limits still bind it.
+func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance) error {
+	if !c.Previewing() {
+		return nil
+	}
+	t, err := records.Require[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(r.TaskID), visibility.Missing)
+	if err != nil {
+		return err
+	}
+	all := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
+	sets, err := records.Query[record.DatasetItem](ctx, c.Store, all)
+	if err != nil {
+		return err
+	}
+	before := *a
+	before.Exceptions = a.Exceptions[1:]
+	e := a.Exceptions[0]
+	if e.ClosesAt != nil {
+		noteClose(c, r, e, later(t, sets, &before, a))
+	}
+	if e.PerDay+e.Total > 0 {
+		noteQuotas(c, r, e, sets, before.Quota(t, sets, r.State, c.Now()), a.Quota(t, sets, r.State, c.Now()))
+	}
+	return nil
+}
+
+// later returns the datasets to which the team can submit until later after an exception.
+func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record.Allowance) (found []problem.Part) {
+	for _, d := range sets {
+		_, was := before.Window(t, d)
+		_, is := after.Window(t, d)
+		if was != nil && is.After(was.Time) {
+			found = append(found, partOf(d))
+		}
+	}
+	return found
+}
+
+func noteClose(c *api.Call, r *record.RegistrationItem, e record.Exception, sets []problem.Part) {
+	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
+	if len(sets) == 0 {
+		c.Effect(of, problem.Sentence("The later close changes nothing: the windows of the team close no earlier than %s.", e.ClosesAt))
+		return
+	}
+	c.Effect(of, problem.Sentence("The team %s can submit until %s to: %s.", r.Team, e.ClosesAt, sets))
+}
+
+// noteQuotas adds the limits that change, and those of the task or the datasets that the exception leaves unchanged.
+func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, sets []*record.DatasetItem, was, is record.Quota) {
+	ofTask := api.Consequence{Kind: api.EffectQuota, Subject: "/v1/tasks/" + r.TaskID}
+	if e.DatasetID == "" {
+		c.Effect(ofTask, problem.Sentence("The team %s can have %s in the task instead of %s.", r.Team, allowed(is.QuotaLeft),
+			allowed(was.QuotaLeft)))
+	}
+	var binding []problem.Part
+	for i, d := range sets {
+		limits := allowed(is.Datasets[i].QuotaLeft)
+		if limits != "" {
+			binding = append(binding, partOf(d))
+		}
+		if d.ID == e.DatasetID {
+			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + d.ID}, problem.Sentence(
+				"The team %s can have %s on %s instead of %s.", r.Team, limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
+		}
+	}
+	limits := allowed(is.QuotaLeft)
+	switch {
+	case e.DatasetID != "" && limits != "":
+		c.Effect(ofTask, problem.Sentence("The quota of the task still applies to the team: %s.", limits))
+	case e.DatasetID == "" && len(binding) > 0:
+		c.Effect(ofTask, problem.Sentence("The quotas of these datasets still apply to the team: %s.", binding))
+	}
+}
+
+// allowed says how many runs a quota allows. It returns "" for a quota without limits.
+func allowed(q record.QuotaLeft) string {
+	var limits []string
+	if q.PerDay != nil {
+		limits = append(limits, plural.Count(*q.PerDay, "run")+" in 24 hours")
+	}
+	if q.Total != nil {
+		limits = append(limits, plural.Count(*q.Total, "run")+" in all")
+	}
+	return strings.Join(limits, " and ")
+}
+
+// partOf returns the part for the dataset.
+func partOf(d *record.DatasetItem) problem.Part {
+	return problem.Resource("dataset", d.ID).Named(d.Name)
+}

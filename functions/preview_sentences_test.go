@@ -18,6 +18,7 @@ var idInParentheses = regexp.MustCompile(` \([0-7][0-9A-HJKMNP-TV-Z]{25}\)`)
 // says who sees what, what is charged, who is notified, and what a team gets.
 func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	f := newPhases(t)
+	f.Info.Mail = true
 	f.dataset.Name = "Rivers"
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"name": "Rivers", "split": "training",
 		"submissions": map[string]any{"perDay": 2}})
@@ -44,10 +45,10 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	}{
 		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID), []string{
 			"Who sees the evaluation of the run first of " + team["ada"] + ": the team and the organizers → everyone.",
-			"Only webhooks are notified that results are published, because this server sends no e-mails."}},
+			"The team is notified by e-mail that results are published."}},
 		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID, two.ID), []string{
 			"Who sees 2 evaluations: the team and the organizers → everyone.",
-			"Only webhooks are notified that results are published, because this server sends no e-mails."}},
+			"The team is notified by e-mail that results are published."}},
 		{"ada", http.MethodPatch, f.task.Path() + "/submissions/" + one.SubmissionID, map[string]any{"visibility": "public"}, []string{
 			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"visibility": "private", "terms": map[string]any{"text": "Be fair."}}, []string{
@@ -66,7 +67,7 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
 			"Who sees the task Seas: nobody → everyone.", "Your limit of tasks in 24 hours counts 1 more."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later}}, []string{
-			"Only webhooks are notified at " + f.in(3*record.Day).String() + " that the window closes, because this server sends no e-mails."}},
+			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",
 				"Your limit of runs in 24 hours counts 1 more."}},
@@ -102,6 +103,15 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	for _, kind := range kinds {
 		if !said[kind] {
 			t.Errorf("no preview had an effect on %s", kind)
+		}
+	}
+
+	f.Info.Mail = false
+	var p previewAnswer
+	f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"/reviews?preview=true", reviews(one.ID))
+	for _, e := range p.Effects {
+		if e.Kind == string(api.EffectNews) {
+			t.Errorf("without e-mails the preview says %q", e.Detail)
 		}
 	}
 }

@@ -12,6 +12,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	p := local(t)
 	truths := map[string]string{"AP": "1 0 a 1\n1 0 b 0\n", "Accuracy": "id,label\n1,x\n2,y\n", "RMSE": "id,value\n1,1.5\n2,2\n",
 		"ARI": "id,cluster\n1,x\n2,y\n", "BLEU": `{"id":"1","text":"a b"}` + "\n", "AUC": "id,label\n1,no\n2,yes\n",
+		"Brier":             "id,label\n1,no\n2,yes\n3,yes\n",
 		"F1(average=micro)": "EU B-ORG\n\nPeter B-PER\n", "HammingLoss": `{"id":"1","labels":["a","b"]}` + "\n"}
 	for name, c := range map[string]struct {
 		code               int
@@ -57,6 +58,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"percentages":              {fileRefused, "RMSE", "id,value\n1,150%\n2,2\n", "leave out % and divide by 100, unless all files"},
 		"percentages of scores": {fileRefused, "AUC", "id,label\n1,61.7%\n2,50%\n",
 			`"61.7%"; expected a finite decimal number such as 0.75; leave out % and divide by 100`},
+		"logits":             {fileRefused, "Brier", "id,label\n1,-1.6\n2,0.4\n3,2.5\n", "run: error: 2 of 3 scores are below 0 or above 1"},
 		"curly quotes":       {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "straight double quotes"},
 		"clusters with ids":  {fileRefused, "ARI", "{\"x\":[\n\"1\"],\"y\":[\"2\"],\"z\":[]}", "expected one cluster for each id"},
 		"labels for numbers": {fileRefused, "RMSE", "id,label\n1,x\n2,y\n", `"label" is "x"; expected a number`},

@@ -29,6 +29,7 @@ type file struct {
 	inspector TextInspector
 	labels    [][]byte // memory for the labels of the current example
 	scores    []float64
+	outside   outside
 }
 
 // example is the content of one line or record. It is valid until the next example.
@@ -65,6 +66,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	if err := cmp.Or(in.Err(), f.counter.Err()); err != nil {
 		return err
 	}
+	f.outside.report(f)
 	if examples == 0 && len(f.report.Diagnostics()) == before {
 		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField,
 			f.format.ValueField)

@@ -183,12 +183,11 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 
 // areProbabilities reports scores that are not probabilities from 0 to 1 with the sum 1.
 func (s *scores) areProbabilities(f *file, e example) bool {
+	if f.outside.add(f, e) {
+		return false
+	}
 	sum := 0.0
 	for _, x := range e.scores {
-		if x < 0 || x > 1 {
-			f.errorf(e.line, "the score %v is no probability; expected a number from 0 to 1, which some of the measures need", x)
-			return false
-		}
 		sum += x
 	}
 	if len(e.labels) == 0 || math.Abs(sum-1) <= tolerance {

@@ -237,9 +237,14 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 		run  string
 		want []string
 	}{
-		{"id,value\n1,1.5\n2,-2\n", []string{
+		{"id,value\n1,1.5\n2,2\n", []string{
 			"scores.csv:2 error: the score 1.5 is no probability; expected a number from 0 to 1, which some of the measures need",
-			"scores.csv:3 error: the score -2 is no probability; expected a number from 0 to 1, which some of the measures need"}},
+			"scores.csv:3 error: the score 2 is no probability; expected a number from 0 to 1, which some of the measures need"}},
+		{"id,value\n1,-0.001\n2,1.001\n", []string{"scores.csv:2 error: the score -0.001 is…", "scores.csv:3 error: the score 1.001 is…"}},
+		{"id,value\n1,2.5\n2,-2\n", []string{"scores.csv error: 2 of 2 scores are below 0 or above 1, on both sides, and some of the measures " +
+			"need probabilities; they seem to be logits: apply 1/(1+exp(-x)) to all scores, also to those from 0 to 1"}},
+		{"id,yes,no\n1,0.5,2\n2,-2,0.2\n", []string{"scores.csv error: 2 of 4 scores are below 0 or above 1, on both sides, and some of the " +
+			"measures need probabilities; they seem to be logits: apply softmax to the scores of each item, also where all are from 0 to 1"}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.33,0.66\n", []string{
 			`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; expected probabilities that sum to 1, which some of the measures need`}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.1,0.2\n", []string{`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; …`}}, // only the first is reported

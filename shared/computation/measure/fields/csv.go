@@ -29,7 +29,7 @@ type Records struct {
 	wanted []string
 	errorf func(line int, format string, args ...any)
 	ended  bool
-	begun  bool     // a record after the header was read
+	begun  bool     // a record after the header was read, or has a fault
 	fields [][]byte // fields of the last record
 	unseen int      // lines that r does not count, because splitLine read them
 }
@@ -131,14 +131,15 @@ func (r *Records) next() (line int, ok bool) {
 		return r.text.line, true
 	}
 	line, record, fault := r.read()
+	isFirst := !r.begun
+	r.begun = true
 	if fault != "" {
-		if r.begun || !r.RefuseShape() {
+		if !isFirst || !r.RefuseShape() {
 			r.errorf(line, "%s", fault)
 		}
 		return 0, false
 	}
 	r.setFields(record)
-	r.begun = true
 	return line, record != nil
 }
 

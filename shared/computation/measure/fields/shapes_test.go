@@ -6,6 +6,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/lines"
 )
 
 // TestShapeOf_SaysWhatTheFileIsAndHowToHealIt reads the first lines of files of other programs, for a reader of csv and of JSON lines.
@@ -96,5 +97,24 @@ func TestShapeOf_JudgesOnlyFirstLines(t *testing.T) {
 	lines := strings.Repeat("T1\tLOC 4 8\tlake\n", 1000)
 	if fields.ShapeOf([]byte(lines+"no annotation\n"), fields.Expected{Kind: measure.CSV}).Fault == "" {
 		t.Error("the first lines have no shape")
+	}
+}
+
+// TestRecords_LookForTheShapeOnce reads a file each record of which has a fault, and expects little memory for each.
+func TestRecords_LookForTheShapeOnce(t *testing.T) {
+	const all = 1000
+	text := "id;label\n" + strings.Repeat("a;b;\n", all)
+	faults := 0
+	allocations := testing.AllocsPerRun(1, func() {
+		faults = 0
+		in := lines.NewReader(t.Context(), "f", strings.NewReader(text), new(measure.Report))
+		records := fields.NewRecords(in, func(int, string, ...any) { faults++ }, "id", "label")
+		records.Header()
+		for range records.All() {
+			t.Error("a record without a fault")
+		}
+	})
+	if faults != all || allocations > 20*all {
+		t.Errorf("%d faults took %.0f allocations", faults, allocations)
 	}
 }

@@ -108,11 +108,11 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	p.Fill("More runs in 24 hours", "3")
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
-	p.Sees("3 runs more in 24 hours.")
+	p.Sees("Granted: 3 runs more in 24 hours, over all datasets together.")
 	p.Press("Withdraw: Ill")
 	p.Sees("The team has the windows and quotas of everyone.")
 	p.Press("Undo")
-	p.Sees("3 runs more in 24 hours.")
+	p.Sees("Granted: 3 runs more in 24 hours, over all datasets together.")
 }
 
 // TestConsole_MergesWhatAnotherSaved saves a form after another part of its resource has changed. It must be saved at once.

@@ -118,10 +118,33 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p.Await(`[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length === 2`)
 	p.Fill("More runs in all", "2")
 	p.Press("Grant")
-	p.Sees("2 runs more in all.")
+	p.Sees("Granted: 2 runs more in all, over all datasets together.")
 	p.Visit("/desk")
 	p.Sees("Lakes, Ponds,")
 	p.Sees("Lakes, Waters,")
+}
+
+// TestConsole_TellsTeamsOfExceptions grants a team a later close and one run. The team must see both on each screen with its quota, until
+// others can submit as long.
+func TestConsole_TellsTeamsOfExceptions(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, team, _ := s.twoDatasets(t)
+	var datasets struct{ Data []struct{ ID, Name string } }
+	s.get(t, owner, "/v1/datasets?filter[name]=Winter&filter[taskId]="+strings.TrimPrefix(task, "/v1/tasks/"), &datasets)
+	winter := datasets.Data[0].ID
+	s.post(t, owner, team+"/exceptions", map[string]any{"reason": "Ill", "perDay": 1, "closesAt": "2100-01-01T00:00:00Z"})
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1"))
+	for _, screen := range []string{"", "/team", "/submit"} {
+		p.Visit(strings.TrimPrefix(task, "/v1") + screen)
+		p.Sees("The organizers granted your team a later close of all datasets,")
+		p.Sees("; 1 run more in 24 hours, over all datasets together. Their reason: Ill")
+	}
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+winter,
+		map[string]any{"submissions": map[string]any{"closesAt": "2100-01-02T00:00:00Z"}}, nil)
+	p.returnOften()
+	p.Sees("The organizers granted your team 1 run more in 24 hours")
 }
 
 // TestConsole_TakesTheFormatOfTheFile chooses a CSV file for labels. The faults of the file before must disappear.

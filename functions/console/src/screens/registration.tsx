@@ -3,10 +3,10 @@
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
 import { personOf } from "../known_names";
-import { count } from "../plural";
 import type { Screen } from "../route";
 import { authorsOf } from "../teams";
 import { Decide, peopleOf } from "../ui/decide";
+import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
@@ -14,7 +14,7 @@ import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
 import { TaskFrame } from "../ui/task_nav";
-import { Deadline, moment, When } from "../ui/time";
+import { moment, When } from "../ui/time";
 import { filled, type Values } from "../ui/values";
 
 const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
@@ -24,7 +24,11 @@ export default function Registration({ params }: Screen) {
   const registration = useGet(path, { path: ids });
   return (
     <TaskFrame taskId={ids.taskId} title="Team" at="/registration">
-      {() => <Loaded of={registration}>{r => <One of={r} ids={ids} changed={() => registration.mutate()} />}</Loaded>}
+      {({ task }) => (
+        <Loaded of={registration}>
+          {r => <One of={r} task={task} ids={ids} changed={() => registration.mutate()} />}
+        </Loaded>
+      )}
     </TaskFrame>
   );
 }
@@ -34,11 +38,12 @@ const counts = (r: Schemas["Run"]): boolean => !["failed", "cancelled"].includes
 
 type Props = {
   of: Schemas["Registration"];
+  task: Schemas["Task"];
   ids: { taskId: string; registrationId: string };
   changed: () => Promise<unknown>;
 };
 
-const One = ({ of: r, ids, changed }: Props) => (
+const One = ({ of: r, task, ids, changed }: Props) => (
   <>
     <dl class="members">
       <dt>Name</dt>
@@ -106,11 +111,13 @@ const One = ({ of: r, ids, changed }: Props) => (
     <h3>Invitations</h3>
     <Invitations to={ids} what="a member" />
     <h3>Exceptions</h3>
-    <Exceptions ids={ids} authors={authorsOf(r)} />
+    <Exceptions task={task} ids={ids} authors={authorsOf(r)} />
   </>
 );
 
-function Exceptions({ ids, authors }: { ids: { taskId: string; registrationId: string }; authors: string[] }) {
+type OfExceptions = { task: Schemas["Task"]; ids: { taskId: string; registrationId: string }; authors: string[] };
+
+function Exceptions({ task, ids, authors }: OfExceptions) {
   const all = useList(`${path}/exceptions`, { path: ids });
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
   const runs =
@@ -132,23 +139,7 @@ function Exceptions({ ids, authors }: { ids: { taskId: string; registrationId: s
         {e => (
           <>
             <span>
-              {e.closesAt && (
-                <>
-                  Until <Deadline at={e.closesAt} />.{" "}
-                </>
-              )}
-              {e.perDay && `${count(e.perDay, "run")} more in 24 hours. `}
-              {e.total && `${count(e.total, "run")} more in all. `}
-              {e.runId && (
-                <>
-                  <bdi>{runs.filter(r => r.id === e.runId).map(said)[0] ?? "A run"}</bdi> does not count.{" "}
-                </>
-              )}
-              {e.datasetId && (
-                <>
-                  <bdi>{named[e.datasetId]}</bdi>.{" "}
-                </>
-              )}
+              Granted: <Granted of={e} task={task} datasets={datasets} runs={runs} />.{" "}
               <bdi class="quiet">{e.reason}</bdi>
             </span>
             <Action plain label={`Withdraw: ${e.reason}`} run={() => withdraw(e)}>

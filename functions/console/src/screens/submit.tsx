@@ -15,6 +15,7 @@ import { type Chosen, submit } from "../submission";
 import { asksForTerms, ChangedTerms } from "../ui/changed_terms";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
+import { Exceptions } from "../ui/exceptions";
 import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
 import { Form } from "../ui/form";
 import { Left, Together, Window } from "../ui/quota";
@@ -73,6 +74,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
             r.state === "accepted" ? (
               <>
                 <ChangedTerms task={task} of={r} />
+                <Exceptions task={task} of={r} />
                 {!asksForTerms({ task, of: r }) && (
                   <Forms task={task} query={query} datasets={datasets} baseline={false} quota={r.quota} />
                 )}

@@ -9,6 +9,7 @@ import { sampleOf } from "../run_formats";
 import { registers, stageOf, submissionTypes } from "../stage";
 import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
+import { Exceptions } from "../ui/exceptions";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
@@ -87,7 +88,7 @@ function Overview({ task, me }: OfTask) {
           {limits(s)}
         </dd>
       </dl>
-      {mine?.state === "accepted" && <OfTeam taskId={task.id} registrationId={mine.registrationId} />}
+      {mine?.state === "accepted" && <OfTeam task={task} registrationId={mine.registrationId} />}
       <Announcements taskId={task.id} />
       <h2>Datasets</h2>
       <Datasets task={task} organizer={organizes(me, task.organizerId)} />
@@ -145,29 +146,16 @@ function Next({ task, me, past }: OfTask & { past: boolean }) {
   ) : null;
 }
 
-function OfTeam({ taskId, registrationId }: { taskId: string; registrationId: string }) {
-  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId, registrationId } });
+function OfTeam({ task, registrationId }: { task: Schemas["Task"]; registrationId: string }) {
+  const path = { taskId: task.id, registrationId };
+  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path });
   if (!data) return null;
   return (
     <>
-      {data.quota && <Quotas taskId={taskId} of={data.quota} />}
-      {data.exceptions?.map(e => (
-        <p class="notice" key={e.id}>
-          The organizers granted your team <Granted of={e} />: <bdi>{e.reason}</bdi>
-        </p>
-      ))}
+      {data.quota && <Quotas taskId={task.id} of={data.quota} />}
+      <Exceptions task={task} of={data} />
     </>
   );
-}
-
-function Granted({ of: e }: { of: Schemas["Exception"] }) {
-  if (e.closesAt)
-    return (
-      <>
-        a later close, <Deadline at={e.closesAt} />
-      </>
-    );
-  return e.runId ? <>a run that does not count</> : <>more runs</>;
 }
 
 function Announcements({ taskId }: { taskId: string }) {

@@ -7,6 +7,7 @@ import { go, type Screen } from "../route";
 import { authorsOf } from "../teams";
 import { ChangedTerms } from "../ui/changed_terms";
 import { stateKinds } from "../ui/decide";
+import { Exceptions } from "../ui/exceptions";
 import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
@@ -73,6 +74,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
               )}{" "}
             </p>
             {r.quota && !out && <Quotas taskId={task.id} of={r.quota} />}
+            {!out && <Exceptions task={task} of={r} />}
             <ChangedTerms task={task} of={r} />
             <h3>Members</h3>
             <Members of={r} me={me!} ids={ids} hand={userId => change({ userId }, "The team has a new owner.")} />

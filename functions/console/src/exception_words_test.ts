@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { grantsOf } from "./exception_words";
+
+const task = { submissions: { closesAt: "2026-03-01T00:00:00Z" } };
+const datasets = [
+  { id: "a", name: "Ponds", submissions: {} },
+  { id: "b", name: "Waters", submissions: { closesAt: "2026-05-01T00:00:00Z" } },
+];
+
+test("every grant of an exception is told with its dataset", () => {
+  assert.deepEqual(grantsOf({ closesAt: "2026-04-01T00:00:00Z", perDay: 1, datasetId: "a" }, task, datasets), [
+    { said: "a later close of Ponds,", at: "2026-04-01T00:00:00Z" },
+    { said: "1 run more in 24 hours on Ponds" },
+  ]);
+  assert.deepEqual(grantsOf({ total: 2, runId: "r" }, task, datasets, "First"), [
+    { said: "2 runs more in all, over all datasets together" },
+    { said: "the run First, which does not count" },
+  ]);
+});
+
+test("a close that is no later than the close of others gives nothing", () => {
+  const closesAt = "2026-04-01T00:00:00Z";
+  assert.deepEqual(grantsOf({ closesAt, datasetId: "b" }, task, datasets), []);
+  assert.equal(grantsOf({ closesAt }, task, datasets).length, 1);
+  assert.deepEqual(grantsOf({ closesAt }, { submissions: { closesAt } }, datasets), []);
+  assert.deepEqual(grantsOf({ closesAt }, {}, datasets), []);
+});

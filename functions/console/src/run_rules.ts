@@ -18,3 +18,21 @@ export function keptBecause({ published, finalsClosed }: Standing): string | und
   if (published) return "The review of the run is published, so only the organizers can delete the run.";
   return published === undefined ? undefined : "";
 }
+
+const minute = 60_000;
+const lag = 2000; // until the server shows the scores of a dataset that has closed
+
+/**
+ * nextRead returns in how many milliseconds an open run is read again because its dataset shows scores after the close;
+ * 0: not by itself. Exceptions move the close, so each minute counts.
+ */
+export function nextRead(
+  r: Pick<Schemas["Run"], "state" | "evaluationId">,
+  scores: Schemas["Dataset"]["scores"],
+  closesAt: string | undefined,
+  now = Date.now(),
+): number {
+  if (r.state !== "completed" || r.evaluationId || scores !== "afterClose") return 0;
+  const left = closesAt ? Date.parse(closesAt) - now + lag : minute;
+  return left > 0 ? Math.min(left, minute) : minute;
+}

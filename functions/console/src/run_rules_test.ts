@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keptBecause, publishedBy } from "./run_rules";
+import { keptBecause, nextRead, publishedBy } from "./run_rules";
 
 test("a team deletes a run until its review is published, or the final choice is over", () => {
   assert.equal(keptBecause({ published: false, finalsClosed: false }), "");
@@ -17,4 +17,16 @@ test("an evaluation tells whether the review is published", () => {
   assert.equal(publishedBy(completed, { hidden: "blinded" }), undefined);
   assert.equal(publishedBy(completed, undefined), undefined);
   assert.equal(publishedBy({ state: "failed" }, undefined), false);
+});
+
+test("an open run without scores is read again at the close of a dataset that shows scores after it", () => {
+  const at = "2026-12-01T00:00:00.000Z";
+  const read = (before: number, more: Partial<Parameters<typeof nextRead>[0]> = {}): number =>
+    nextRead({ state: "completed", ...more }, "afterClose", at, Date.parse(at) - before);
+  assert.equal(read(10_000), 12_000);
+  assert.equal(read(3_600_000), 60_000);
+  assert.equal(read(-10_000), 60_000);
+  assert.equal(read(10_000, { evaluationId: "1" }), 0);
+  assert.equal(read(10_000, { state: "failed" }), 0);
+  assert.equal(nextRead({ state: "completed" }, "live", at), 0);
 });

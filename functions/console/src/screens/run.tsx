@@ -9,6 +9,7 @@ import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
+import { nextRead } from "../run_rules";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { download } from "../ui/download";
@@ -43,6 +44,12 @@ function One({ of: r }: { of: Run }) {
   const me = useMe();
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
+  const closesAt = dataset?.submissions?.closesAt ?? task?.submissions?.closesAt;
+  useGet(
+    "/v1/runs/{runId}",
+    { path: { runId: r.id } },
+    { refreshInterval: () => nextRead(r, dataset?.scores, closesAt) },
+  );
   const ours = Boolean(me?.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) || r.userId === me?.id;
   const organizer = Boolean(task && organizes(me, task.organizerId));
   const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;

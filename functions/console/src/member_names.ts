@@ -1,5 +1,6 @@
 // Texts of problems in the words of the browser.
 import type { components } from "./api_types";
+import { labelElsewhere } from "./field_labels";
 import { knownName } from "./known_names";
 import { placeOf } from "./operation_names";
 import { bytes } from "./ui/files";
@@ -40,7 +41,7 @@ function nameOf(pointer: string, label: typeof labelOf): string {
     .split("/")
     .filter(part => part && !/^\d+$/.test(part))
     .at(-1);
-  return name ? (label(name) ?? separate(name)) : "";
+  return name ? (label(name) ?? labelElsewhere(name) ?? separate(name)) : "";
 }
 
 /** inWords returns a text in which the parts have the words of the browser. Plain text stays unchanged. */
@@ -53,7 +54,7 @@ function words(part: Part, label: typeof labelOf): string {
     case "member":
       return nameOf(part.value, label);
     case "choice":
-      return optionOf(part.value) ?? separate(part.value);
+      return optionOf(part.value) ?? labelElsewhere(part.value) ?? separate(part.value);
     case "parameter":
       return nameOf(part.value.replace(/^\w+\[(\w+)\]$/, "$1"), label);
     case "instant":

@@ -65,3 +65,10 @@ test("a pointer names its last member", () => {
   assert.equal(memberOf("/datasetIds/0", label), "datasets: ");
   assert.equal(memberOf("", label), "");
 });
+
+test("advice for a dataset names its fields on pages that do not have them", () => {
+  const words = (type: "member" | "choice", value: string): string => inWords({ detail: "", parts: [{ type, value }] });
+  assert.equal(words("member", "/submissions/total"), "“Runs of a team in all”");
+  assert.equal(words("member", "scores"), "“Scores”");
+  assert.match(words("choice", "afterClose"), /^“After the close/);
+});

@@ -2,6 +2,7 @@
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import type { Added } from "../dataset_files";
+import { fieldLabels, scoresLabels } from "../field_labels";
 import { begin, type Evaluator, formatOf, formatOfName } from "../run_formats";
 import { CheckedFile } from "../ui/checked_file";
 import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
@@ -241,15 +242,7 @@ export function Rules({ f }: { f: Editing }) {
       </details>
       <details>
         <summary>When scores are seen, and which runs count</summary>
-        <Choice
-          f={f}
-          name="scores"
-          label="Scores"
-          options={{
-            live: "As soon as reviews allow",
-            afterClose: "After the close: until then teams see only whether runs are valid",
-          }}
-        />
+        <Choice f={f} name="scores" label={fieldLabels.scores} options={scoresLabels} />
         <Choice
           f={f}
           name="publish"

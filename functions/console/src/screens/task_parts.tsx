@@ -1,6 +1,7 @@
 // The sections of a task that organizers edit, each with its fields and the members that it edits.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
+import { fieldLabels } from "../field_labels";
 import { submissionTypes } from "../stage";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
 import type { Editing } from "../ui/form";
@@ -117,7 +118,7 @@ export const Window = ({
 /** Limits has the fields of the quota of a team. */
 export const Limits = ({ f, hint = "Left out: without limit." }: { f: Editing; hint?: string }) => (
   <div class="sides">
-    <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint={hint} />
-    <Whole f={f} name="submissions/total" label="Runs of a team in all" min={1} hint={hint} />
+    <Whole f={f} name="submissions/perDay" label={fieldLabels.perDay} min={1} hint={hint} />
+    <Whole f={f} name="submissions/total" label={fieldLabels.total} min={1} hint={hint} />
   </div>
 );

@@ -142,16 +142,16 @@ func TestRemoveMember_KeepsTheUsedQuota(t *testing.T) {
 	path := f.path + "/" + r.ID
 	f.Records().Put(&record.Allowance{Meta: record.MetaOf(r.ID, f.Now()), TaskID: f.task.ID, Used: record.Used{Total: 7}})
 	for _, name := range []string{"tom", "uma"} {
-		if q := servertest.Get[record.Registration](f.Server, name, path).Quota; *q.Remaining != 3 {
-			t.Errorf("%s has %d left", name, *q.Remaining)
+		if q := servertest.Get[record.Registration](f.Server, name, path).Quota; *q.Remaining != 3 || q.CarriedOver {
+			t.Errorf("%s has %d left, carried over: %t", name, *q.Remaining, q.CarriedOver)
 		}
 	}
 	f.Want(http.StatusNoContent, nil, "uma", http.MethodDelete, path+"/members/"+recordtest.UserID("uma"), nil)
 	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
 	for _, name := range []string{"uma", "tom", "wim"} {
 		want := map[string]int{"uma": 3, "tom": 3, "wim": 10}[name]
-		if q := servertest.Get[record.Registration](f.Server, name, f.register(name, name)).Quota; *q.Remaining != want {
-			t.Errorf("%s has %d left, want %d", name, *q.Remaining, want)
+		if q := servertest.Get[record.Registration](f.Server, name, f.register(name, name)).Quota; *q.Remaining != want || q.CarriedOver != (want < 10) {
+			t.Errorf("%s has %d left, want %d, carried over: %t", name, *q.Remaining, want, q.CarriedOver)
 		}
 	}
 }

@@ -49,7 +49,15 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (open bool) {
 		}
 		c.note("%s", strings.Join(said, " "))
 	}
+	c.tellCarriedOver(q)
 	return open
+}
+
+// tellCarriedOver says that runs of earlier teams count in the quota, if they do.
+func (c *call) tellCarriedOver(q record.Quota) {
+	if q.CarriedOver && c.err == nil {
+		c.note("Runs that members of your team submitted for an earlier team of the task count, too.")
+	}
 }
 
 func until(closes *record.Instant) string {
@@ -139,6 +147,7 @@ func listDatasets(c *call, task object) {
 		}
 	}
 	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")
+	c.tellCarriedOver(q)
 	if waits && c.err == nil {
 		c.note("The terms of %s have changed, and your team has not accepted them. To read them: assay join %s. To accept them: "+
 			"assay join %s --accept-terms", task.text("name"), offline.Quoted(c.arg(0)), offline.Quoted(c.arg(0)))

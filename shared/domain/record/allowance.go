@@ -40,6 +40,8 @@ type Allowance struct {
 	Final map[string][]string `json:",omitempty"`
 	// Exceptions lists what organizers have granted to the team, newest first.
 	Exceptions []Exception `json:",omitempty"`
+	// CarriedOver reports whether CarryOver has raised the usage.
+	CarriedOver bool `json:",omitempty"`
 	// Rejected reports whether organizers rejected a registration of the user before the user was deleted. Only a DeletedUser has it.
 	Rejected bool `json:",omitempty"`
 }
@@ -70,9 +72,9 @@ func (a *Allowance) HasUsed() bool {
 
 // CarryOver raises the user's usage to that of the team that the user leaves. Otherwise changing teams would reset the quota.
 func (a *Allowance) CarryOver(team *Allowance) {
-	a.atLeast(&team.Used)
+	a.CarriedOver = a.atLeast(&team.Used) || a.CarriedOver
 	for id, used := range team.Datasets {
-		a.used(id).atLeast(used)
+		a.CarriedOver = a.used(id).atLeast(used) || a.CarriedOver
 	}
 	a.TruthFailures = latest(a.TruthFailures, team.TruthFailures, func(x, y Instant) int { return x.Compare(y.Time) })
 	a.Rejected = a.Rejected || team.Rejected

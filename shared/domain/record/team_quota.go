@@ -22,10 +22,20 @@ type Used struct {
 
 // limits are the limits of one quota, including exceptions. A perDay or total of 0 does not limit. name names the owner of the quota in
 // problems. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are the parts that exceptions have added.
+// carriedOver reports whether runs of earlier teams count.
 type limits struct {
 	name                  string
 	perDay, total, keep   int
 	morePerDay, moreTotal int
+	carriedOver           bool
+}
+
+// counting adds to the sentence about what is left that runs of earlier teams count, if they do.
+func (l limits) counting(sentence problem.Text) problem.Text {
+	if !l.carriedOver {
+		return sentence
+	}
+	return problem.Sentence("%s Runs that members submitted for an earlier team count, too.", sentence)
 }
 
 // included says whether a limit has a part by exceptions.
@@ -47,9 +57,9 @@ func (u *Used) expire(now time.Time) {
 func (u *Used) refuseAlways(l limits, n int) error {
 	switch {
 	case l.total > 0 && u.Total+n > l.total:
-		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all%s are left. If you need more, "+
-			"ask the organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name,
-			included(l.moreTotal))
+		left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in all%s are left.", plural.Count(n, "run"),
+			max(0, l.total-u.Total), l.total, l.name, included(l.moreTotal))
+		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", l.counting(left))
 	case l.perDay > 0 && n > l.perDay:
 		return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
 			"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
@@ -63,6 +73,7 @@ func (g grant) refuseUntil(free time.Time, n int, closes *Instant, now time.Time
 	u, l := g.used, g.limits
 	left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in 24 hours%s are left.", plural.Count(n, "run"),
 		max(0, l.perDay-len(u.Recent)), l.perDay, l.name, included(l.morePerDay))
+	left = l.counting(left)
 	if closes != nil && !free.Before(closes.Time) {
 		return problem.QuotaExhausted.New("%s Not enough come back before the window closes at %s. If you need more, ask the "+
 			"organizers of the task for an exception.", left, closes)
@@ -92,10 +103,12 @@ func (u *Used) recharge(runID string, now time.Time) {
 	}
 }
 
-// atLeast raises the usage to at least that of other.
-func (u *Used) atLeast(other *Used) {
+// atLeast raises the usage to at least that of other, and reports whether it was less.
+func (u *Used) atLeast(other *Used) (raised bool) {
+	before := *u
 	u.Total = max(u.Total, other.Total)
 	u.Recent = latest(u.Recent, other.Recent, strings.Compare)
+	return u.Total != before.Total || !slices.Equal(u.Recent, before.Recent)
 }
 
 // latest compares two lists, each oldest first, position by position from the end, and takes the later element of each pair. For any
@@ -132,20 +145,22 @@ func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 // ofTask returns the task's limits for the team, including its exceptions.
 func (a *Allowance) ofTask(t *TaskItem) limits {
 	return a.extended("", limits{
-		name:   "the task",
-		perDay: t.Submissions.PerDay,
-		total:  t.Submissions.Total,
-		keep:   MaxPerDay,
+		name:        "the task",
+		perDay:      t.Submissions.PerDay,
+		total:       t.Submissions.Total,
+		keep:        MaxPerDay,
+		carriedOver: a.CarriedOver,
 	})
 }
 
 // ofDataset returns the dataset's own limits for the team, including its exceptions.
 func (a *Allowance) ofDataset(d *DatasetItem) limits {
 	return a.extended(d.ID, limits{
-		name:   "the dataset \"" + d.Name + "\"",
-		perDay: d.Submissions.PerDay,
-		total:  d.Submissions.Total,
-		keep:   MaxDatasetPerDay,
+		name:        "the dataset \"" + d.Name + "\"",
+		perDay:      d.Submissions.PerDay,
+		total:       d.Submissions.Total,
+		keep:        MaxDatasetPerDay,
+		carriedOver: a.CarriedOver,
 	})
 }
 
@@ -254,7 +269,7 @@ func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 // and what remains.
 func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationState, now time.Time) Quota {
 	ofTask := grant{&a.Used, a.ofTask(t)}
-	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now)}
+	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now), CarriedOver: a.CarriedOver}
 	q.bind(now, ofTask)
 	for _, d := range sets {
 		of := grant{a.used(d.ID), a.ofDataset(d)}

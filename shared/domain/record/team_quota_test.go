@@ -299,6 +299,23 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 	})
 }
 
+// TestCharge_SaysThatRunsOfAnEarlierTeamCount refuses a run for limits in all and of a day, which an earlier team of a member has used.
+func TestCharge_SaysThatRunsOfAnEarlierTeamCount(t *testing.T) {
+	id := record.NewID(noon)
+	left := record.Allowance{Used: record.Used{Total: 1, Recent: []string{id}}}
+	for _, limits := range []record.SubmissionRules{{Total: 1}, {PerDay: 1}} {
+		task := new(record.TaskItem)
+		task.Submissions = limits
+		for name, a := range map[string]*record.Allowance{"joined": {}, "returned": {Used: left.Used}} {
+			a.CarryOver(&left)
+			err := a.Charge(task, []*record.DatasetItem{{}}, []string{id}, noon)
+			if said := strings.Contains(err.Error(), "Runs that members submitted for an earlier team count, too."); said != (name == "joined") {
+				t.Errorf("%+v, %s: %v", limits, name, err)
+			}
+		}
+	}
+}
+
 // TestAllowance_CarriesOverTheLaterOfBoth checks CarryOver: at every later instant, the usage is at least the team's and at least the
 // user's own.
 func TestAllowance_CarriesOverTheLaterOfBoth(t *testing.T) {

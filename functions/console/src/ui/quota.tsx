@@ -69,12 +69,19 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
   );
 }
 
-/** Together shows the limits of a task for all of its datasets together. */
+/** Together shows the limits of a task for all of its datasets together, and whether runs of earlier teams count. */
 export function Together({ of: quota }: { of: Quota }) {
   const limits = limitsOf(quota);
-  return limits ? (
-    <p class="small quiet">
-      Over all datasets of the task together a team may submit {limits}: {leftOf(quota).said}.
-    </p>
-  ) : null;
+  return (
+    <>
+      {limits && (
+        <p class="small quiet">
+          Over all datasets of the task together a team may submit {limits}: {leftOf(quota).said}.
+        </p>
+      )}
+      {quota.carriedOver && (
+        <p class="small quiet">Runs that members submitted for an earlier team of the task count, too.</p>
+      )}
+    </>
+  );
 }

@@ -277,6 +277,11 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 		l.review(run, true, false)
 	}
 	l.changeTruth("1,a\n2,c\n")
+	for _, user := range []string{"cid", "olga"} {
+		if r := servertest.Get[record.Run](l.Server, user, "/v1/runs/"+cid); !strings.Contains(r.Notice, "It is evaluated again") {
+			t.Errorf("%s reads of the waiting run: %q", user, r.Notice)
+		}
+	}
 	l.evaluate(cid) // fails: the truth has none of its labels
 	for _, user := range []string{"cid", "olga"} {
 		r := servertest.Get[record.Run](l.Server, user, "/v1/runs/"+cid)

@@ -4,6 +4,10 @@ import type { Schemas } from "./api";
 type Run = Pick<Schemas["Run"], "state" | "files">;
 type Dataset = Pick<Schemas["Dataset"], "evaluator" | "truthVersion">;
 
+/** noticeOf returns the notice of a run, unless waitsFor says the same. Of a run that was evaluated before, it says more. */
+export const noticeOf = (r: Schemas["Run"], d: Dataset | undefined): string =>
+  waitsFor(r, d) && !r.evaluationId ? "" : (r.notice ?? "");
+
 /**
  * waitsFor returns what a queued run waits for, and an empty text for other runs. Only runs that a worker has not
  * executed yet have no files.

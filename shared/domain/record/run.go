@@ -79,7 +79,7 @@ type Run struct {
 	StartedAt    *Instant             `json:"startedAt,omitempty"`
 	FinishedAt   *Instant             `json:"finishedAt,omitempty"`
 	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once one exists that the caller may see"`
-	Notice       string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run, why a run failed that was completed before, or for which workers a run waits"`
+	Notice       string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run, why a run that was completed before is evaluated again or failed, or for which workers a run waits"`
 
 	EvaluationLogTail string `json:"evaluationLogTail,omitempty" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
 	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"the evaluator's whole output; for organizers"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/access"
@@ -199,6 +200,19 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 	return v
 }
 
+// againNotice says that a run that was completed before is evaluated again, or failed then. It is empty for other runs.
+func (r *RunItem) againNotice() string {
+	switch {
+	case len(r.Evaluations) == 0:
+	case r.State == Failed:
+		return "The run was completed before. It failed when it was evaluated again, after a change of the ground truth or the evaluator. " +
+			"It no longer counts in the quota."
+	case !r.State.Ended():
+		return "The run was completed before. It is evaluated again, after a change of the ground truth or the evaluator."
+	}
+	return ""
+}
+
 // For returns the run that a caller with the roles sees, without links to its files. It names the evaluation only to callers who may
 // see the evaluation. Diagnostics are visible to the owner and the organizers, and to everyone once the review shows the results.
 // Diagnostics that reveal something about the ground truth are visible to organizers, and to the owner unless the run is blinded. For
@@ -227,12 +241,11 @@ func (r *RunItem) For(roles access.Role) Run {
 				"published it as well."
 		}
 	}
-	if r.State == Failed && len(r.Evaluations) > 0 && (canSeeIdentity(roles) || r.Access.ShowsResults()) {
-		v.Notice = "The run was completed before. It failed when it was evaluated again, after a change of the ground truth or the evaluator. " +
-			"It no longer counts in the quota."
+	if canSeeIdentity(roles) || r.Access.ShowsResults() {
+		v.Notice = cmp.Or(r.againNotice(), v.Notice)
 	}
 	if canSeeIdentity(roles) && r.AwaitsWorker() {
-		v.Notice = fmt.Sprintf("The run waits for a worker of the pool %s.", cmp.Or(r.Pool, DefaultPool))
+		v.Notice = strings.TrimSpace(fmt.Sprintf("%s The run waits for a worker of the pool %s.", v.Notice, cmp.Or(r.Pool, DefaultPool)))
 	}
 	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
 	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {

@@ -4,7 +4,7 @@ import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
 import { compareNames } from "../order";
 import { gone } from "../problem";
-import { waitsFor } from "../queue_words";
+import { noticeOf, waitsFor } from "../queue_words";
 import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
@@ -70,7 +70,7 @@ function One({ of: r }: { of: Run }) {
         {r.attempts > 1 && `, attempt ${r.attempts}`}
       </p>
       <Waiting of={r} dataset={dataset} />
-      {r.notice && !waitsFor(r, dataset) && <p class="notice">{r.notice}</p>}
+      {noticeOf(r, dataset) && <p class="notice">{noticeOf(r, dataset)}</p>}
       <p class="actions">
         {(ours || organizer) && (
           <RunActions

@@ -4,7 +4,7 @@ import useSWR from "swr";
 import type { Schemas } from "../api";
 import { read, useGet, useList } from "../data";
 import { clauseOf } from "../faults";
-import { waitsFor } from "../queue_words";
+import { noticeOf, waitsFor } from "../queue_words";
 import { chunks } from "../review_changes";
 import { type Me, organizes, useMe } from "../roles";
 import type { Screen } from "../route";
@@ -153,7 +153,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
             {r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
           </p>
         )}
-        {r.notice && !waitsFor(r, dataset) && <p class="small">{r.notice}</p>}
+        {noticeOf(r, dataset) && <p class="small">{noticeOf(r, dataset)}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>
       <RunActions

@@ -50,7 +50,7 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 	run, better := tom.write("run.txt", goodRun), tom.write("better.txt", betterRun)
 	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST")
 	got := tom.says(done, []string{
-		"tom submits to Lakes, dataset Ponds and Rivers, for the team tom.\n",
+		"tom submits to Lakes, datasets Ponds and Rivers, for the team tom.\n",
 		"Ponds takes runs until " + end + ". Left to submit: 2 runs. Its runs start blinded: nobody but the organizers sees their scores",
 		"Rivers takes runs. Left to submit: 50 runs.\n", "  Ponds: 1 run, and one more at ", "  Rivers: 48 runs, and"},
 		"submit", "Lakes", "Ponds="+run, "Rivers="+run, "--wait")

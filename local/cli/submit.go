@@ -111,7 +111,11 @@ func (c *call) tellTeam(task, registered object, datasets []object) (open bool) 
 func (c *call) tellSubmitter(task object, datasets []object, by string) {
 	who := c.me()
 	if c.err == nil {
-		c.note("%s submits to %s, dataset %s, %s.", who.name(), task.text("name"), strings.Join(names(datasets), " and "), by)
+		noun := "dataset"
+		if len(datasets) > 1 {
+			noun = "datasets"
+		}
+		c.note("%s submits to %s, %s %s, %s.", who.name(), task.text("name"), noun, strings.Join(names(datasets), " and "), by)
 	}
 }
 

@@ -46,8 +46,8 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
-		told[2] != "The order of the leaderboard changes: 2 of 2 runs would change places. The best would be a run of Team of bob instead of "+
-			"Team of ada." {
+		told[2] != "The order of all runs on the leaderboard changes: 2 of 2 runs would change places. The best would be a run of "+
+			"Team of bob instead of Team of ada." {
 		t.Errorf("harmless: %q", told)
 	}
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
@@ -77,6 +77,21 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	l.evaluate(runs["ada"])
 	if r, n := l.run("ada", runs["ada"]), remaining("ada"); r.State != record.Completed || n != 4 {
 		t.Errorf("with the first truth again the run is %s, and %d runs remain of 5", r.State, n)
+	}
+}
+
+// The preview counts the runs that get another rank. Equally good runs share a rank, like on the leaderboard.
+func TestTruthTrial_CountsChangedRanks(t *testing.T) {
+	l := newLeaderboards(t)
+	l.newDataset(map[string]any{"truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n3,b\n")}})
+	l.enter("ada", "1,a\n2,a\n3,b\n")
+	l.enter("bob", "1,b\n2,b\n3,b\n")
+	told, counts := l.evaluationEffects("1,b\n2,b\n3,a\n")
+	if len(told) != 3 || counts[2] != 1 || told[2] != "The order of all runs on the leaderboard changes: 1 of 2 runs would change places." {
+		t.Errorf("one of two equally good runs becomes worse: %q, %v", told, counts)
+	}
+	if told, _ := l.evaluationEffects("1,a\n2,b\n3,a\n"); len(told) != 2 {
+		t.Errorf("two equally good runs stay so: %q", told)
 	}
 }
 

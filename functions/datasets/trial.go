@@ -51,6 +51,9 @@ type tried struct {
 	ended  bool   // the run was evaluated
 }
 
+func (r *tried) valueBefore() *float64 { return r.before }
+func (r *tried) valueAfter() *float64  { return r.after }
+
 // failedBefore reports whether the run has failed against the present ground truth.
 func (r *tried) failedBefore() bool { return r.run.State == record.Failed }
 
@@ -125,7 +128,7 @@ func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) 
 			t.runs = append(t.runs, &tried{run: r, before: values[r.ListedID()]})
 		}
 	}
-	order(t.runs, lower, func(r *tried) *float64 { return r.before })
+	order(t.runs, lower, (*tried).valueBefore)
 	t.runs = append(t.runs[:min(len(t.runs), trialRuns)], failed...)
 	return nil
 }
@@ -146,7 +149,7 @@ func order(runs []*tried, lower bool, value func(*tried) *float64) {
 			}
 			return -1
 		}
-		return cmp.Compare(a.run.ID, b.run.ID)
+		return cmp.Or(cmp.Compare(a.run.SubmissionID, b.run.SubmissionID), cmp.Compare(a.run.ID, b.run.ID))
 	})
 }
 
@@ -277,20 +280,22 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 		c.Effect(effect, problem.Sentence("%s: none of them would complete.", looked))
 		return
 	}
-	order(completing, t.lower, func(r *tried) *float64 { return r.after })
+	order(completing, t.lower, (*tried).valueAfter)
 	effect.Count = int64(len(completing))
 	c.Effect(effect, problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
 		looked, len(completing), completing[0].run.Team))
 }
 
-// tellOrder says how many of the completed runs that stay completed would change places.
+// tellOrder says how many of the completed runs that stay completed would get another rank on the leaderboard of all runs. Like the
+// leaderboard's comparison of two versions, it ranks the runs with a value in both.
 func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
-	before := slices.Clone(left)
-	order(left, t.lower, func(r *tried) *float64 { return r.after })
+	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
+	before := t.rank(valued, (*tried).valueBefore)
+	after := t.rank(valued, (*tried).valueAfter)
 	moved := 0
-	for i := range left {
-		if left[i] != before[i] {
+	for _, r := range left {
+		if before.ranks[r] != after.ranks[r] || (r.before == nil) != (r.after == nil) {
 			moved++
 		}
 	}
@@ -298,11 +303,38 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		return
 	}
 	effect.Count = int64(moved)
-	said := problem.Sentence("The order of the leaderboard changes: %d of %s would change places.", moved, plural.Count(len(left), "run"))
-	if first, last := left[0].run, before[0].run; first.Team == last.Team && first.ID != last.ID {
-		said.Append(problem.Sentence(" The best would be another run of %s.", first.Team))
-	} else if first.ID != last.ID {
-		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.Team, last.Team))
+	said := problem.Sentence("The order of all runs on the leaderboard changes: %d of %s would change places.", moved,
+		plural.Count(len(left), "run"))
+	switch first, last := after.best, before.best; {
+	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
+	case first.run.Team == last.run.Team:
+		said.Append(problem.Sentence(" The best would be another run of %s.", first.run.Team))
+	default:
+		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.run.Team, last.run.Team))
 	}
 	c.Effect(effect, said)
+}
+
+// ranking holds the ranks of runs on a leaderboard, and the first of its runs.
+type ranking struct {
+	ranks map[*tried]int
+	best  *tried // nil without runs
+}
+
+// rank ranks runs with values. Like on a leaderboard, equal values share a rank.
+func (t *trial) rank(runs []*tried, value func(*tried) *float64) ranking {
+	sorted := slices.Clone(runs)
+	order(sorted, t.lower, value)
+	ranked := ranking{ranks: map[*tried]int{}}
+	rank := 0
+	for i, r := range sorted {
+		if i == 0 || *value(r) != *value(sorted[i-1]) {
+			rank = i + 1
+		}
+		ranked.ranks[r] = rank
+	}
+	if len(sorted) > 0 {
+		ranked.best = sorted[0]
+	}
+	return ranked
 }

@@ -42,6 +42,8 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"documents of clusters":    {fileRefused, "ARI", "id,cluster\nz,1\nz,2\n", `the field "id" has values of the field "cluster"`},
 		"exchanged clusters":       {fileRefused, "ARI", "cluster,id\n1,x\n2,y\n", `the field "id" has values of the field "cluster"`},
 		"a decimal comma":          {fileRefused, "RMSE", "id;value\n1;1,5\n2;2\n", "write 1.5"},
+		"texts without ids":        {fileRefused, "BLEU", "The lake is deep.\nThe sea is very cold.\n", "write such an object for each text"},
+		"sentences":                {fileRefused, "Accuracy", "The lake is deep.\nThe sea is very cold.\n", "before each text the id of its item and a comma"},
 		"an archive":               {fileRefused, "RMSE", "PK\x03\x04", "or a spreadsheet such as .xlsx"},
 		"an array":                 {fileRefused, "BLEU", `[{"id":"1","text":"a"}]`, fromJSON},
 		"an array over lines":      {fileRefused, "BLEU", "[\n {\"id\":\"1\",\"text\":\"a\"}\n]\n", fromJSON},
@@ -117,6 +119,8 @@ func TestConvert_NamesShapesThatItDoesNotRead(t *testing.T) {
 	p := local(t)
 	clusters := p.write("clusters.json", "[\n [\n  {\"document\": \"1\"}\n ]\n]\n")
 	p.says(fileRefused, []string{"(echo id,cluster; jq -r"}, "convert", "--kind", "clustering", clusters)
+	texts := p.write("texts.txt", "The lake is deep.\nThe sea is very cold.\n")
+	p.says(fileRefused, []string{"write id,text as the first line, and before each text the id"}, "convert", "--kind", "text", texts)
 	table := p.write("table.json", `{"id":{"0":"1"},"label":{"0":"x"}}`)
 	p.says(fileRefused, []string{`to_json(FILE, orient="records", lines=True)`}, "convert", "--kind", "classification", table)
 	printed := p.write("printed.csv", "   id label\n0   a     x\n1   b     y\n")

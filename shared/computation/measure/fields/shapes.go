@@ -165,6 +165,11 @@ var shapes = []shape{
 		measure.CSV: "write the id before each value, in the order of the items, under a line with the names of the fields",
 		anyKind:     "write a line for each item, with its id, in the order of the items",
 	}},
+	{recognize: onlyTexts, heal: map[string]string{
+		measure.CSV: "write {id},{value} as the first line, and before each text the id of its item and a comma, with quotes around a text that " +
+			"has a comma",
+		anyKind: "write such an object for each text, with the id of its item",
+	}},
 	{recognize: inJSON, converts: true, heal: map[string]string{
 		measure.CSV: "write a line for each object, as assay convert and the tool converter do for objects with an id and a value",
 		anyKind:     "write a token and its tag in each line",

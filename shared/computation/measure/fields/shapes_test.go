@@ -53,18 +53,25 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		},
 		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n": {"JSON", "with an id and a value", ""},
 		"[\n{\"id\":\"a\"}\n]\n":                    {"JSON", "with an id and a value", ""},
-		"id,label\na,x\n":                           {},
-		"a,x\nb,y\n":                                {},
-		"0,1\n5,0\n":                                {}, // items whose first id is 0
-		"0,1\n1,0\n2,1\n":                           {}, // items with the ids from 0
-		"id,text\n1,Hello, world\n2,Bye, world\n":   {}, // commas in texts
-		"id,label\n1,a,x\n1,b,y\n":                  {},
-		"id,label\na,x\nb\ty\n":                     {},
-		"{'id': 'a'}\n{\"id\": 'b'}\n":              {"of Python", "csv.DictWriter", "JSON has double quotes"},
-		"T1\tLOC 4 8\tlake\nno annotation\n":        {},
-		"1.5\nx\n":                                  {},
-		"\n \n":                                     {},
-		"":                                          {},
+		"The lake is deep, and cold.\nNo.\nThe sea is not a lake.\n": {"one text a line without ids", "write id,label as the first line, and before each " +
+			"text the id of its item and a comma", "write such an object for each text, with the id of its item"},
+		"The lake is deep, and cold.\nNo.\nOh, no, it is a lake.\n": {},
+		"1 Q0 d-1 1 2.5 x\n":                          {},
+		"1,the lake is deep\n2,the sea is cold\n":     {},
+		"the label of the lake\nx y z a b\n":          {},
+		"a text of the lake\tx\nthe sea is cold\ty\n": {},
+		"id,label\na,x\n":                             {},
+		"a,x\nb,y\n":                                  {},
+		"0,1\n5,0\n":                                  {}, // items whose first id is 0
+		"0,1\n1,0\n2,1\n":                             {}, // items with the ids from 0
+		"id,text\n1,Hello, world\n2,Bye, world\n":     {}, // commas in texts
+		"id,label\n1,a,x\n1,b,y\n":                    {},
+		"id,label\na,x\nb\ty\n":                       {},
+		"{'id': 'a'}\n{\"id\": 'b'}\n":                {"of Python", "csv.DictWriter", "JSON has double quotes"},
+		"T1\tLOC 4 8\tlake\nno annotation\n":          {},
+		"1.5\nx\n":                                    {},
+		"\n \n":                                       {},
+		"":                                            {},
 	} {
 		for kind, heal := range map[string]string{measure.CSV: want.csv, measure.JSONL: want.jsonl} {
 			got := fields.ShapeOf([]byte(text), fields.Expected{Kind: kind, Names: []string{"id", "label"}}).Fault

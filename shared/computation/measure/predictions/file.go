@@ -230,7 +230,7 @@ func (f *file) unnamed(header []string, field string) string {
 		return spelling
 	case header[0] == "" && field == f.format.IDField:
 		return fmt.Sprintf("; the first column has no name, as pandas writes an index: name it %q", field)
-	case len(header) == 1 && len(strings.Fields(header[0])) > 1:
+	case len(header) == 1 && slices.ContainsFunc(strings.Fields(header[0]), isWanted):
 		return "; spaces separate no fields, so write a comma or a tab between them"
 	case !slices.ContainsFunc(header, isWanted):
 		return "; if the first line is an item, write a line with the names of the fields before it"

@@ -1,0 +1,48 @@
+package fields
+
+import (
+	"bytes"
+	"slices"
+	"unicode"
+
+	"assay/shared/computation/measure"
+)
+
+// wordsOfText is the number of words from which on a line is a running text.
+const wordsOfText = 4
+
+// onlyTexts recognizes files with a running text in each line and no ids. At least half of the lines are such texts, and the first line names
+// no field.
+func onlyTexts(h head, e Expected) string {
+	isName := func(word []byte) bool { return slices.Contains(e.Names, string(bytes.ToLower(word))) }
+	names := bytes.FieldsFunc(h.lines[0], func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' })
+	if e.Kind == measure.CoNLL || !isText(h.lines[0]) || slices.ContainsFunc(names, isName) {
+		return ""
+	}
+	texts := 0
+	for _, line := range h.lines {
+		if isText(line) {
+			texts++
+		}
+	}
+	if 2*texts < len(h.lines) {
+		return ""
+	}
+	return "one text a line without ids"
+}
+
+// isText reports whether a line is a running text and no record: it has words, and does not begin with a single word or number before a
+// separator.
+func isText(line []byte) bool {
+	words := 0
+	for word := range bytes.FieldsSeq(line) {
+		if !bytes.ContainsFunc(word, unicode.IsDigit) && bytes.ContainsFunc(word, unicode.IsLetter) {
+			words++
+		}
+	}
+	first := line
+	if at := bytes.IndexAny(line, ",;\t"); at >= 0 {
+		first = line[:at]
+	}
+	return words >= wordsOfText && bytes.IndexByte(line, '\t') < 0 && !bytes.ContainsAny(line[:1], "{[\"'") && len(bytes.Fields(first)) > 1
+}

@@ -278,7 +278,7 @@ func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
 	}
 	visible = Disclosed(visible)
 	if r.State == Failed && !measure.HasErrors(visible) {
-		visible = append(visible, undisclosed)
+		visible = append(visible, undisclosed(len(visible) > 0))
 	}
 	return visible
 }
@@ -291,11 +291,17 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	})
 }
 
-var undisclosed = measure.Diagnostic{Severity: measure.Error,
-	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids, tokens and labels in its files with " +
-		"the inputs and the description of the dataset, if it has them. Otherwise ask the organizers, who can see the reason. " +
-		"At most " + strconv.Itoa(MaxTruthFailures) +
+// undisclosed returns the error in the place of errors that could tell of the truth. warned says that warnings are shown beside it.
+func undisclosed(warned bool) measure.Diagnostic {
+	why := "Why the run failed is not shown here, since it could tell of the truth. "
+	if warned {
+		why = "The run failed, and a warning beside this may name the cause. More is not shown here, since it could tell of the truth. "
+	}
+	return measure.Diagnostic{Severity: measure.Error, Message: why +
+		"Compare the ids, tokens and labels in its files with the inputs and the description of the dataset, if it has them. " +
+		"Otherwise ask the organizers, who can see the reason. At most " + strconv.Itoa(MaxTruthFailures) +
 		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
+}
 
 // For returns the evaluation that a caller with the roles sees.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {

@@ -340,6 +340,3 @@ func (a *applying) files(member any) (files []sent) {
 	}
 	return files
 }
-
-// filesOf returns the files of a member of a resource.
-func filesOf(of object, member string) []sent { return memberAs[[]sent](of, member) }

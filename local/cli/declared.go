@@ -203,3 +203,6 @@ func same(a, b any) bool {
 	y, otherErr := time.Parse(time.RFC3339, other)
 	return err == nil && otherErr == nil && x.Equal(y) || reflect.DeepEqual(a, b)
 }
+
+// filesOf returns the files of a member of a resource.
+func filesOf(of object, member string) []sent { return memberAs[[]sent](of, member) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/language/plural"
 )
 
 // outside collects the scores of a file that are below 0 or above 1, where probabilities are needed. Their likely cause shows at the end of
@@ -49,6 +50,6 @@ func (o *outside) report(f *file) {
 	if o.classes > 1 {
 		heal = "apply softmax to the scores of each item, also where all are from 0 to 1"
 	}
-	f.errorf(0, "%d of %d scores are below 0 or above 1, on both sides, and some of the measures need probabilities; they seem to be logits: %s",
-		o.strange, o.scores, heal)
+	f.errorf(0, "%d of %s are below 0 or above 1, on both sides, and some of the measures need probabilities; they seem to be logits: %s",
+		o.strange, plural.Count(o.scores, "score"), heal)
 }

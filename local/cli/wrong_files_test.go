@@ -107,6 +107,13 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}{
 		"exchanged clusters": {fileRefused, "clustering", "id,cluster\nx,1\ny,2\nx,3\n",
 			`no value of "cluster" comes twice: exchange "id" and "cluster" if "cluster" has the ids`},
+		"a list of Python": {done, "multilabel", "id,label\n1,\"['joy', 'fear']\"\n2,['joy']\n",
+			`"['joy', 'fear']" is a list as Python prints it: write the labels with "|" between them`},
+		"another separator": {done, "multilabel", "id,label\n1,\"joy,fear\"\n2,joy\n",
+			`labels such as "joy,fear" contain ",", and no item has "|", which separates labels: write "|" between labels`},
+		"labels with commas":     {done, "multilabel", "id,label\n1,\"Paris, Texas\"\n2,Rome\n", "Valid.\n"},
+		"labels in words":        {done, "multilabel", "id,label\n1,New York\n2,New Jersey\n", "Valid.\n"},
+		"labels and some commas": {done, "multilabel", "id,label\n1,\"joy,fear\"\n2,joy|hope\n", "Valid.\n"},
 	} {
 		t.Run(name, func(*testing.T) {
 			p.says(c.code, []string{c.want}, "validate", p.write("run", c.run), "--kind", c.kind)

@@ -93,8 +93,14 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := readInspected(ctx, format, ofRun(asked), inspect(asked), files, &report) // files of truths and runs have the same rules
-			return report.Diagnostics(), err
+			run, err := readInspected(ctx, format, ofRun(asked), inspect(asked), files, &report) // files of truths and runs have the same rules
+			if err != nil || report.Failed() {
+				return report.Diagnostics(), err
+			}
+			if doubt := run.joinedLabels(); doubt != "" {
+				report.Warnf(files[0].Name, 0, "%s", doubt)
+			}
+			return report.Diagnostics(), nil
 		},
 	}
 }

@@ -157,6 +157,31 @@ func (t *Gold) separatorInLabels() string {
 	return ""
 }
 
+// joinedLabels doubts labels of a run that are several labels: lists as Python prints them, and labels with another separator than the
+// dataset's between them if no item has several labels. It needs no truth.
+func (t *Gold) joinedLabels() string {
+	if listed := t.listedLabels(); listed != "" || t.values != Sets || t.format.Kind != measure.CSV || t.hasSeveral() {
+		return listed
+	}
+	for _, separator := range usualSeparators {
+		if joined := t.joinedBy(separator); separator != " " && joined != "" {
+			return fmt.Sprintf("labels such as %s contain %q, and no item has %q, which separates labels: write %[3]q between labels",
+				fields.Quote([]byte(joined)), separator, separatorOf(t.format))
+		}
+	}
+	return ""
+}
+
+// hasSeveral reports whether an item has several labels.
+func (t *Gold) hasSeveral() bool {
+	for i := range t.Len() {
+		if len(t.Set(i)) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // joinedBy returns the first label that has the separator and a part that occurs in another label too, or "".
 func (t *Gold) joinedBy(separator string) string {
 	labelsOf := map[string]int{} // by part

@@ -113,7 +113,8 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
 		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs list its files
-		{"owner", "/v1/user", cost{2, 2 + 1, 0}},                                      // and the task that it names
+		{"owner", "/v1/user", cost{3, 2 + 1, 0}},                                      // and the task that it names, and no deleted task
+		{"owner", "/v1/user?fields=registrations", cost{2, 2 + 1, 0}},
 		{"owner", "/v1/user?fields=id,roles", cost{1, 2, 0}},
 		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 2, 0}}, // and the user's usage
 	} {

@@ -126,8 +126,14 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 // showCurrent adds deleted tasks, the names of organizers, and the names of the tasks that the user sees. A registration that is not
 // accepted does not show the name of a private task.
 func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error) {
-	asked := func(member string) bool { return slices.Contains(c.Page.Fields, member) }
-	if len(c.Page.Fields) > 0 && !slices.ContainsFunc([]string{"memberships", "registrations", "deletedTasks"}, asked) {
+	asks := func(member string) bool { return len(c.Page.Fields) == 0 || slices.Contains(c.Page.Fields, member) }
+	if asks("deletedTasks") {
+		var err error
+		if u.DeletedTasks, err = deletedTasks(ctx, c, u.ID); err != nil {
+			return nil, err
+		}
+	}
+	if !asks("memberships") && !asks("registrations") {
 		return u, nil
 	}
 	organizers := make([]*record.Organizer, len(u.Memberships))
@@ -156,8 +162,7 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 			u.Registrations[i].TaskName = t.Name
 		}
 	}
-	u.DeletedTasks, err = deletedTasks(ctx, c, u.ID)
-	return u, err
+	return u, nil
 }
 
 // deletedTasks returns the deleted tasks that the user was registered for. Like the tasks of registrations, each has its name if the user

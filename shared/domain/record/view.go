@@ -59,7 +59,7 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 func (s AccessAttributes) Unregistered() bool { return s.Baseline && s.RegistrationID == "" }
 
 // ShowsResults reports whether the review shows results to callers other than the owner and the organizers.
-func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Conceals() }
+func (s AccessAttributes) ShowsResults() bool { return s.hidden() == "" }
 
 // Conceals reports whether only organizers see anything of the run that depends on the ground truth (qrels, labels). Not even the owner
 // sees it.
@@ -77,7 +77,7 @@ func (s AccessAttributes) evaluationAudience() access.Audience {
 	}
 }
 
-// hidden returns why others do not see the evaluation. It agrees with evaluationAudience.
+// hidden returns why only the owner and the organizers see the evaluation, or only the organizers. It returns "" if others see it.
 func (s AccessAttributes) hidden() Hidden {
 	switch {
 	case s.Blinded:

@@ -29,7 +29,7 @@ type DatasetSubmissions struct {
 // Window returns when runs on the dataset can be submitted. Each instant is the dataset's own or, without one, the task's.
 func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) { return d.window(&t.Submissions) }
 
-// NeverOpens reports whether the dataset closes before it opens, because one of both instants is its own and the other is the task's.
+// NeverOpens reports whether the dataset closes before it opens, because one of the two instants is its own and the other is the task's.
 func (d *DatasetItem) NeverOpens(t *TaskItem) bool { return isReversed(d.Window(t)) }
 
 func (d *DatasetDraft) window(task *SubmissionRules) (opens, closes *Instant) {

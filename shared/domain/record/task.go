@@ -174,7 +174,7 @@ func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes)
 	case ClosedAlways:
 		return problem.OutsideWindow.New("%s never opens: it closes at %s and would open at %s. Ask the organizers of the task to change "+
-			"one of both.", what, closes, opens)
+			"one of the two.", what, closes, opens)
 	}
 	return nil
 }

@@ -104,8 +104,8 @@ func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record
 	}
 	if is.NeverOpens(after) && !was.NeverOpens(before) {
 		opens, closes := is.Window(after)
-		c.Effect(of, problem.Sentence("The dataset %q opens at %s and closes at %s, which is no later: it takes no runs unless one of both "+
-			"changes.", is.Name, opens, closes))
+		c.Effect(of, problem.Sentence("The dataset %q opens at %s and closes at %s, which is no later: it takes no runs unless one of "+
+			"the two changes.", is.Name, opens, closes))
 	}
 }
 
@@ -123,7 +123,8 @@ func (c *Call) EffectOfRelease(d *record.DatasetItem, was, is record.Release) {
 	if after {
 		leave = append(leave, problem.Sentence(" The runs leave the leaderboard, which shows them now."))
 	}
-	c.EffectOfAudience(of.Subject, problem.Sentence("Who sees the scores of published runs on %s now", set), seers[before], seers[after], leave...)
+	who := problem.Sentence("Who sees the scores of published runs on %s now", set)
+	c.EffectOfAudience(of.Subject, who, seers[before], seers[after], leave...)
 	switch {
 	case !after:
 	case is.Unknown:

@@ -120,13 +120,14 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 	}
 }
 
-// FormOfJSON returns the format of a text that begins like JSON, whatever it has. ok is false for another text.
+// FormOfJSON returns the format of a text that begins like JSON, even if it has neither a ranking nor judgments: JSONL if the first line is
+// a whole object and another line follows, JSON otherwise. ok is false for other texts.
 func FormOfJSON(head []byte) (format Format, ok bool) {
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff")))
 	inner := bytes.TrimLeft(head, "[{ \t\r\n")
 	line, _, more := bytes.Cut(head, []byte("\n"))
 	switch {
-	case len(inner) == len(head), len(inner) > 0 && !bytes.ContainsRune([]byte("\"]}"), rune(inner[0])):
+	case len(inner) == len(head), len(inner) > 0 && strings.IndexByte(`"]}`, inner[0]) < 0:
 		return "", false
 	case more && head[0] == '{' && json.Valid(line):
 		return JSONL, true

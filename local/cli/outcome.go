@@ -49,8 +49,8 @@ func (c *call) outcome(r object) outcome {
 // another evaluation of the run, whose rank says nothing about these values.
 func (o *outcome) compare(b board) {
 	o.shown = b.TruthVersion
-	isShown := func(e object) bool { return e["evaluationId"] == o.Evaluation["id"] }
-	if i := slices.IndexFunc(b.Entries, isShown); i >= 0 {
+	isOfRun := func(e object) bool { return e["evaluationId"] == o.Evaluation["id"] }
+	if i := slices.IndexFunc(b.Entries, isOfRun); i >= 0 {
 		o.Entry = b.Entries[i]
 		place(o.Entry, b.Entries)
 	}

@@ -71,7 +71,8 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",
 				"Your limit of runs in 24 hours counts 1 more."}},
-		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"closesAt": later, "datasetId": f.dataset.ID, "perDay": 3}), []string{
+		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"closesAt": later, "datasetId": f.dataset.ID,
+			"perDay": 3}), []string{
 			"The team " + team["bob"] + " can submit until " + later.String() + " to: Rivers.",
 			"The team " + team["bob"] + " can have 5 runs in 24 hours on Rivers instead of 2 runs in 24 hours.",
 			"The quota of the task still applies to the team: 5 runs in 24 hours and 9 runs in all."}},

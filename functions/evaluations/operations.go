@@ -27,7 +27,8 @@ var (
 
 // views documents the values of `view`.
 const views = " Teams see their own results before others do, and organizers see all results; `audience` says who sees a result, " +
-	"and `hidden` why others do not. With `view=public`, teams and organizers get the same entries, aliases and ranks as everyone else who sees the task."
+	"and `hidden` why others do not. With `view=public`, teams and organizers get the same entries, aliases and ranks as everyone else who " +
+	"sees the task."
 
 // versions documents the version of the truth in lists. Lists without sort do not read their datasets, because each would cost a read.
 const versions = " Lists have only results against the `boardVersion` of their datasets. When it changes, lists with `sort` have the new " +

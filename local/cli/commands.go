@@ -86,10 +86,11 @@ var groups = []struct {
 				"  assay submit \"Lake search\" Lakes=a.txt Rivers=b.txt --team Otters --title BM25\n" +
 				"  assay submit \"Lake search\" --image ghcr.io/otters/search:1 --command '/run $inputDir $outputDir'",
 			args: cobra.MinimumNArgs(1), run: inTask(submit), flags: submitFlags},
-		{use: "runs [RUN]...", short: "List the runs of your teams, or show some with their scores", run: showRuns, flags: func(f *pflag.FlagSet) {
-			f.String("task", "", "of one task, for organizers those of all teams: its URL, id, name, or a part of it")
-			waitFlags(f)
-		}},
+		{use: "runs [RUN]...", short: "List the runs of your teams, or show some with their scores", run: showRuns,
+			flags: func(f *pflag.FlagSet) {
+				f.String("task", "", "of one task, for organizers those of all teams: its URL, id, name, or a part of it")
+				waitFlags(f)
+			}},
 		{use: "logs RUN", short: "Print what executing a run wrote", args: cobra.ExactArgs(1), run: online(showLogs),
 			flags: func(f *pflag.FlagSet) {
 				f.BoolP("follow", "f", false, "go on until the run has ended")

@@ -24,7 +24,8 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 	tom := s.person("tom")
 	ben := s.person("ben")
 	zoe := s.person("zoe")
-	zoe.says(done, []string{"You have no team in Lake search. Runs of a team that you left stay with that team."}, "runs", "--task", "Lake search")
+	zoe.says(done, []string{"You have no team in Lake search. Runs of a team that you left stay with that team."}, "runs", "--task",
+		"Lake search")
 	run := tom.write("run.txt", goodRun)
 	tom.want(done, "join", "Lake search", "--team", "Otters")
 	tom.says(done, []string{"The team Otters has no run for Lake search outside the trash."}, "runs", "--task", "Lake search")

@@ -71,7 +71,8 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 			t.Errorf("%q is recognized as %s", own, from)
 		}
 	}
-	for text, kind := range map[string]*conversion.Kind{`{"1": ["a", "b"], "2": []}`: conversion.Qrels, `{"1": {"a": "2.5"}}`: conversion.Runs} {
+	dictionaries := map[string]*conversion.Kind{`{"1": ["a", "b"], "2": []}`: conversion.Qrels, `{"1": {"a": "2.5"}}`: conversion.Runs}
+	for text, kind := range dictionaries {
 		if _, _, ok := conversion.Recognize(nil, []byte(text)); ok {
 			t.Errorf("%s is recognized", text)
 		}

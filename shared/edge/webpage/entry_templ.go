@@ -407,8 +407,8 @@ func Entry(e record.Entry, rank, runs int) templ.Component {
 	})
 }
 
-// submitted formats the time of an entry. It shows the time of day if the entry has neither title nor label, because many entries can share the
-// tag of their run.
+// submitted formats the time of an entry. It shows the time of day if the entry has neither title nor label, because many entries can
+// share the tag of their run.
 func submitted(e record.Entry) string {
 	if e.Title == "" && e.Label == "" {
 		return Instant(e.SubmittedAt.Time)

@@ -42,8 +42,8 @@ const Nothing = "There is nothing here, or nothing that you may see. Check the a
 	"who may see it."
 
 // NothingNamed is the text about a request with ids of such resources. Its faults have the ids.
-const NothingNamed = "The input names something that does not exist, or that you may not see; `errors` says where and what. Check the ids; " +
-	"if it is private or not published yet, log in as somebody who may see it."
+const NothingNamed = "The input names something that does not exist, or that you may not see; `errors` says where and what. Check the " +
+	"ids; if it is private or not published yet, log in as somebody who may see it."
 
 // Unset is the advice for a member that conflicts with others.
 const Unset = "leave it out; a merge patch keeps it unless it sets it to null"

@@ -51,9 +51,8 @@ func (in *Inputs) Known() *measure.Known {
 	return known
 }
 
-// compare reports ids that only the run or only the inputs have, spans of the run that end after their texts, and that most of them begin
-// or end within a word. A line that has a text of
-// its own is compared with that text.
+// compare reports ids that only the run or only the inputs have, spans of the run that end after their texts, and that most of the spans
+// begin or end within a word. A line that has a text of its own is compared with that text.
 func (in *Inputs) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	var report measure.Report
 	run := &texts{types: newTypes(ctx), report: &report, field: in.field}

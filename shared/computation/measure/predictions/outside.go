@@ -32,7 +32,8 @@ func (o *outside) add(f *file, e example) (found bool) {
 		return false
 	}
 	o.classes = len(e.scores)
-	o.faults.Errorf(f.name, e.line, "the score %v is no probability; expected a number from 0 to 1, which some of the measures need", e.scores[i])
+	o.faults.Errorf(f.name, e.line, "the score %v is no probability; expected a number from 0 to 1, which some of the measures need",
+		e.scores[i])
 	return true
 }
 

@@ -99,6 +99,16 @@ func TestShapeOf_SaysWhatIsExpected(t *testing.T) {
 	}
 }
 
+// TestShapeOf_TakesNamesForNoText takes a first line with the name of a field, in any case, for the names of the fields.
+func TestShapeOf_TakesNamesForNoText(t *testing.T) {
+	for _, name := range []string{"docID", "docid", "DOCID"} {
+		text := name + " and the label of it\nthe sea is very cold\n"
+		if got := fields.ShapeOf([]byte(text), fields.Expected{Kind: measure.CSV, Names: []string{"docID", "label of"}}).Fault; got != "" {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
 // TestShapeOf_JudgesOnlyFirstLines does not look for faults far behind.
 func TestShapeOf_JudgesOnlyFirstLines(t *testing.T) {
 	lines := strings.Repeat("T1\tLOC 4 8\tlake\n", 1000)

@@ -3,6 +3,7 @@ package fields
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode"
 
 	"assay/shared/computation/measure"
@@ -11,10 +12,12 @@ import (
 // wordsOfText is the number of words from which on a line is a running text.
 const wordsOfText = 4
 
-// onlyTexts recognizes files with a running text in each line and no ids. At least half of the lines are such texts, and the first line names
-// no field.
+// onlyTexts recognizes files with a running text in each line and no ids. At least half of the lines are such texts, and the first line
+// names no field.
 func onlyTexts(h head, e Expected) string {
-	isName := func(word []byte) bool { return slices.Contains(e.Names, string(bytes.ToLower(word))) }
+	isName := func(word []byte) bool {
+		return slices.ContainsFunc(e.Names, func(name string) bool { return strings.EqualFold(name, string(word)) })
+	}
 	names := bytes.FieldsFunc(h.lines[0], func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' })
 	if e.Kind == measure.CoNLL || !isText(h.lines[0]) || slices.ContainsFunc(names, isName) {
 		return ""

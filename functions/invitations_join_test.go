@@ -75,11 +75,15 @@ func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
 	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
 	toTeam := f.Invite("uma", team, map[string]any{"uses": 2})
 	f.Join("vic", toTeam, nil)
+	again := f.Want(http.StatusConflict, nil, "vic", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": toTeam})
+	if !strings.Contains(string(again.Body), "You are in this team already.") {
+		t.Errorf("a member joins the own team: %s", again.Body)
+	}
 	f.Want(http.StatusOK, nil, "uma", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("vic")})
 	f.refuse(http.StatusUnprocessableEntity, "wil", toTeam)
 	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, team+"/invitations", map[string]any{})
 	f.Want(http.StatusOK, nil, "vic", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("uma")})
-	if a := f.refuse(http.StatusUnprocessableEntity, "wil", toTeam); !strings.Contains(a, `"/secret"`) {
+	if a := f.refuse(http.StatusUnprocessableEntity, "wil", toTeam); !strings.Contains(a, "This invitation no longer works.") {
 		t.Errorf("after a hand-over and back: %s", a)
 	}
 }

@@ -37,8 +37,8 @@ type Membership struct {
 }
 
 // errGone does not say why the invitation does not work, so that it reveals nothing about the invitation.
-var errGone = problem.InvalidMember("/secret", "no longer works: the invitation was used, was withdrawn or has expired, or its sender "+
-	"may no longer invite. Unless you have joined by it already, ask the person who invited you for a new link")
+var errGone = problem.Invalid.New("This invitation no longer works. It was used, was withdrawn or has expired, or its sender may no longer " +
+	"invite. Unless you have joined by it already, ask the person who invited you for a new link.")
 
 // joining is the request of a user who joins by an invitation. The organizer is always set. The task is set for invitations to tasks and
 // teams, and the team for invitations to teams.
@@ -128,7 +128,7 @@ func (j *joining) membership(location string) Membership {
 func (j *joining) find(ctx context.Context, secret string) error {
 	id, digest, ok := auth.ParseInvitation(secret)
 	if !ok {
-		return problem.InvalidMember("/secret", "is not the whole secret of an invitation: copy all text after # in its link")
+		return problem.Invalid.New("The secret of the invitation is not complete. Copy the whole link, with all text after #.")
 	}
 	if wait := j.Rates.Take(j.Now(), ratelimit.Token, j.Caller.ID, true, http.Header{}); wait > 0 {
 		return problem.TooManyRequests.New("You look up invitations too fast. Wait for the time that Retry-After gives.").After(wait)
@@ -234,7 +234,10 @@ var errTeamClosed = problem.Forbidden.New("Registration for this task is closed,
 	"for an invitation to the team.")
 
 func (j *joining) joinTeam(ctx context.Context) (string, error) {
-	if j.task.Registration.Mode == record.Closed && !j.byOrganizer() {
+	switch {
+	case slices.Contains(j.team.Members, j.Caller.ID):
+		return "", problem.Conflict.New("You are in this team already.")
+	case j.task.Registration.Mode == record.Closed && !j.byOrganizer():
 		return "", errTeamClosed
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {

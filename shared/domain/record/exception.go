@@ -72,7 +72,7 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 	case !final:
 		return nil
 	case len(marked) >= d.FinalRuns:
-		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of yours are: %s. Unmark "+
+		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of the team are: %s. Unmark "+
 			"one of them first: %s", plural.Count(d.FinalRuns, "final run"),
 			lists.Map(marked, func(id string) problem.Part { return problem.Resource("run", id) }),
 			problem.UpdateRun.With().Setting("final", false))

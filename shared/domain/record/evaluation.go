@@ -49,6 +49,7 @@ type Entry struct {
 	Label       string  `json:"label,omitempty" doc:"the team's name for the run"`
 	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
 	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
+	Private     bool    `json:"private,omitempty" doc:"whether the submission is private to others and the caller is one of them, who reads neither the run nor its files"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
 	Final       bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`

@@ -317,6 +317,7 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
+	v.Private = !e.Access.Public && !canSeeIdentity(roles)
 	v.Audience, v.Hidden = audienceNames[e.Scope().Audience], e.Access.hidden()
 	if e.Access.Anonymous && canSeeIdentity(roles) {
 		v.Alias = e.Access.Alias

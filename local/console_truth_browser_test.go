@@ -50,6 +50,10 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 		p.Visit(strings.TrimPrefix(screen, "/v1"))
 		p.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
 	}
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"inputsFor": "registrants"}, nil)
+	p.Visit(strings.TrimPrefix(task, "/v1"))
+	p.Sees("No files.")
+	p.Await(`!document.querySelector("main").innerText.includes("once yours is accepted")`)
 	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	organizer.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
@@ -58,6 +62,43 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	p.Fill("I accept these terms", "true")
 	p.Press("Your team submits once > Accept")
 	p.Sees("Runs start blinded")
+}
+
+// TestConsole_SaysWhoSeesABaseline submits a baseline as the form proposes it. The form and the page of the run must say who sees what.
+func TestConsole_SaysWhoSeesABaseline(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/submit?baseline=1")
+	p.Sees("You see the scores at once. Others see them once you have unblinded and published the run.")
+	p.Sees("Only you see them.")
+	const audience = `[...document.querySelectorAll("[data-field=visibility] option")].find(o => o.selected)?.textContent === `
+	p.Await(audience + `"Everyone who sees the task"`)
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	p.Fill("Title", "Coin")
+	p.Press("Run on Summer > Submit")
+	p.Press("Coin")
+	p.Sees("Title and notes")
+	p.Sees("Only you see them.")
+	p.Await(audience + `"Everyone who sees the task"`)
+}
+
+// TestConsole_SaysThatASubmissionIsRefused uses up the quota elsewhere while a form is filled. The refusal must be shown, although the form
+// no longer is.
+func TestConsole_SaysThatASubmissionIsRefused(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, open := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	p.Sees("The file can be submitted.")
+	s.submitTo(t, "ada", task, open, "First")
+	s.submitTo(t, "ada", task, open, "Second")
+	p.Fill("Title", "Third")
+	p.Press("Run on Summer > Submit")
+	p.Sees("You can submit to no dataset of the task now.")
+	p.Sees("Your last submission was refused: no run was made.")
+	p.Await(`document.querySelector("main .notice .failure") !== null`)
 }
 
 // TestConsole_KeepsTheTableOfFaults submits a file that the server refuses only when it is submitted.
@@ -85,7 +126,7 @@ func TestConsole_LoadsAPartThatWasMissing(t *testing.T) {
 	p.Press("Try again")
 	p.Sees("Tasks belong to an organizer")
 	p.Visit("/runs")
-	p.Sees("You have no runs yet.")
+	p.Sees("There is no run of yours or of your teams yet.")
 	p.Block("/console/trash-*")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.former = true;
 window.fetch = request => String(request).endsWith("/console")

@@ -79,3 +79,10 @@ export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): st
   const withheld = d.scores === "afterClose" && "No scores are shown before the window of the last team has closed.";
   return [withheld, blinded].filter(Boolean).join(" ");
 }
+
+/** baselineNote says who sees the scores of a baseline on a dataset. Its organizers see them at once. */
+export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {
+  const reviewed = d.split === "test" ? "unblinded and published" : "published";
+  const closed = d.scores === "afterClose" ? " and the window of the last team has closed" : "";
+  return `You see the scores at once. Others see them once you have ${reviewed} the run${closed}.`;
+}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blindedNote, hasClosed, leftOf, limitsOf, sharedOf, takes, windowOf } from "./quota_words";
+import { baselineNote, blindedNote, hasClosed, leftOf, limitsOf, sharedOf, takes, windowOf } from "./quota_words";
 
 const quota = { datasetId: "d", startsBlinded: false, open: true };
 const at = "2026-12-01T00:00:00.000Z";
@@ -60,4 +60,10 @@ test("it is said before that scores are not shown at once", () => {
   assert.match(blindedNote({ split: "test" }), /start blinded/);
   assert.match(blindedNote({ split: "validation", scores: "afterClose" }), /window of the last team/);
   assert.equal(blindedNote({ split: "validation", scores: "live" }), "");
+});
+
+test("organizers see the scores of a baseline at once", () => {
+  assert.match(baselineNote({ split: "test" }), /^You see the scores at once\..* unblinded and published the run\.$/);
+  assert.match(baselineNote({ split: "training" }), /have published the run\.$/);
+  assert.match(baselineNote({ split: "training", scores: "afterClose" }), /window of the last team has closed\.$/);
 });

@@ -1,4 +1,4 @@
-// What a team can still do with its own run.
+// What runs are, and what a team can still do with its own run.
 import type { Schemas } from "./api";
 
 type Run = Pick<Schemas["Run"], "state">;
@@ -36,3 +36,6 @@ export function nextRead(
   const left = closesAt ? Date.parse(closesAt) - now + lag : minute;
   return left > 0 ? Math.min(left, minute) : minute;
 }
+
+/** isBaseline reports whether a run is a baseline that organizers submitted without a team. No team can have this name. */
+export const isBaseline = ({ team }: { team: string }): boolean => team === "baseline";

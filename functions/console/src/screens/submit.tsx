@@ -4,8 +4,8 @@ import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
-import { Problem } from "../problem";
-import { blindedNote, hasClosed, leftOf, sharedOf, takes } from "../quota_words";
+import { Problem, toProblem } from "../problem";
+import { baselineNote, blindedNote, hasClosed, leftOf, sharedOf, takes } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -16,12 +16,13 @@ import { asksForTerms, ChangedTerms } from "../ui/changed_terms";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Exceptions } from "../ui/exceptions";
-import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
+import { Area, Checks, Faults, Text } from "../ui/fields";
 import { Form } from "../ui/form";
 import { Left, Together, Window } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
-import { Action, Items, Loaded, Tag } from "../ui/show";
+import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
+import { Audience, Notes } from "../ui/submission_fields";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { filled, type Values } from "../ui/values";
 
@@ -51,7 +52,7 @@ function waits({ state, quota }: Registration): string {
 const Unaccepted = ({ of: r, all }: { of: Registration; all: Listing<Dataset> }) => (
   <>
     <p class="empty">{waits(r)}</p>
-    {r.state === "pending" && <Datasets of={all.items ?? []} quota={r.quota} />}
+    {r.state === "pending" && <Datasets of={all.items ?? []} quota={r.quota} baseline={false} />}
   </>
 );
 
@@ -134,13 +135,20 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const datasets = all.filter(d => takes(quotaOf(d)));
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
+  const [refused, setRefused] = useState<Problem>();
   const [earlier, setEarlier] = useState<{ made: Schemas["Submission"]; values: Values }>();
   const stop = useRef<AbortController>();
   if (datasets.length === 0)
     return (
       <>
+        {refused && (
+          <div class="notice" role="status">
+            <p>Your last submission was refused: no run was made.</p>
+            <Failure of={refused} />
+          </div>
+        )}
         <p class="empty">You can submit to no dataset of the task now.</p>
-        <Datasets of={all} quota={quota} />
+        <Datasets of={all} quota={quota} baseline={baseline} />
         {quota && <Together of={quota} />}
       </>
     );
@@ -148,6 +156,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
   const act = async (values: Values, again = false): Promise<void> => {
     setEarlier(undefined);
+    setRefused(undefined);
     const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
     if (type === "upload" && chosen.length === 0)
       throw new Problem({
@@ -170,7 +179,8 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
       if (baseline && !broken) go(`/tasks/${task.id}/edit`);
       else go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
     } catch (error) {
-      await refresh(); // A dataset may have closed, or the quota may be used up.
+      setRefused(toProblem(error)); // The form is not shown if the last dataset has closed, or no run is left.
+      await refresh();
       throw error;
     } finally {
       setSending([]);
@@ -180,7 +190,10 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   return (
     <Form
       name={`submission ${task.id} ${type}`}
-      initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }}
+      initial={{
+        visibility: baseline ? "public" : "private",
+        ...(type !== "upload" && { datasetIds: datasets.map(d => d.id) }),
+      }}
       button="Submit"
       submit={v => act(v)}
     >
@@ -195,7 +208,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                     <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
                   </legend>
                   <p class="small">
-                    <Conditions of={d} quota={quota} />
+                    <Conditions of={d} quota={quota} baseline={baseline} />
                   </p>
                   {datasets.includes(d) && (
                     <RunFile
@@ -213,7 +226,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
             </div>
           )}
-          {type !== "upload" && <Datasets of={all} quota={quota} />}
+          {type !== "upload" && <Datasets of={all} quota={quota} baseline={baseline} />}
           {type === "image" && (
             <Text
               f={f}
@@ -247,17 +260,12 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
             </>
           )}
           <Text f={f} name="title" label="Title" max={200} hint="What you call this run, such as the method." />
-          <Area f={f} name="notes" label="Notes" rows={2} hint="For your team alone." />
+          <Notes f={f} baseline={baseline} />
           <details>
             <summary>More to say</summary>
             <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
             <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-            <Choice
-              f={f}
-              name="visibility"
-              label="Who sees the submission"
-              options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }}
-            />
+            <Audience f={f} baseline={baseline} />
           </details>
           {earlier && (
             <div class="notice" role="status">
@@ -317,19 +325,22 @@ function leftAfter(quota: Quota | undefined, all: Dataset[]): string {
 const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
   quota?.datasets?.find(q => q.datasetId === d.id);
 
+/** Submitter is a team with its quota, or an organizer who submits a baseline. */
+type Submitter = { quota: Quota | undefined; baseline: boolean };
+
 /** Datasets shows the conditions of each dataset. */
-const Datasets = ({ of: all, quota }: { of: Dataset[]; quota: Quota | undefined }) => (
+const Datasets = ({ of: all, quota, baseline }: { of: Dataset[] } & Submitter) => (
   <ul>
     {all.map(d => (
       <li key={d.id}>
-        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quota} />
+        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quota} baseline={baseline} />
       </li>
     ))}
   </ul>
 );
 
 /** Conditions says whether and until when a dataset takes runs, and when their scores are shown. */
-function Conditions({ of: d, quota }: { of: Dataset; quota: Quota | undefined }) {
+function Conditions({ of: d, quota, baseline }: { of: Dataset } & Submitter) {
   const q = quotaIn(quota, d);
   return (
     <>
@@ -344,7 +355,7 @@ function Conditions({ of: d, quota }: { of: Dataset; quota: Quota | undefined })
           .{" "}
         </>
       )}
-      {blindedNote(d)}
+      {baseline ? baselineNote(d) : blindedNote(d)}
     </>
   );
 }

@@ -245,7 +245,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
       )}
       <h4>Input</h4>
       {d.inputs?.length ? <Files of={(alone ?? d).inputs ?? []} /> : <p class="small quiet">No files.</p>}
-      {d.inputsFor === "registrants" && !linked && (
+      {d.inputsFor === "registrants" && Boolean(d.inputs?.length) && !linked && (
         <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>
       )}
       <h4>A run looks like this</h4>

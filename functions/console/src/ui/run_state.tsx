@@ -1,5 +1,6 @@
 // The state, the name and the score of a run in words.
 import type { Schemas } from "../api";
+import { isBaseline } from "../run_rules";
 import { Tag } from "./show";
 
 type Run = Schemas["Run"];
@@ -29,7 +30,7 @@ export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?
 
 /** teamOf returns the team of a run, and marks a baseline that a team submitted. */
 export const teamOf = (e: { team: string; baseline: boolean }): string =>
-  e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
+  e.baseline && !isBaseline(e) ? `${e.team} (baseline)` : e.team;
 
 /** scoreOf returns the value of the primary measure. */
 export const scoreOf = (e: Schemas["Evaluation"]): string =>

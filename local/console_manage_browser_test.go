@@ -60,6 +60,41 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Sees("Select all 3")
 }
 
+// TestConsole_ChangesOnlyWhatDiffers changes the reviews of ticked runs of which some have the values already. The screen must offer and
+// report only real changes, and must not mark the other runs as reviewed.
+func TestConsole_ChangesOnlyWhatDiffers(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	p, task := s.organizedTask(t, 3)
+	owner := s.token(t, "owner")
+	p.Visit(task + "/desk")
+	p.Await(`document.querySelectorAll(".rows strong.number").length === 3`)
+	p.Fill("Select all 3", "true")
+	p.Sees("Unblind 3 runs")
+	p.Press("Unblind 3 runs")
+	p.Sees("3 runs are unblinded.")
+	p.Press("Undo")
+	p.Sees("Undone.")
+	runs := allOf[struct{ ID string }](t, s, owner, "/v1/runs?filter%5BtaskId%5D="+id(task))
+	s.call(t, owner, http.MethodPatch, "/v1/runs/"+runs[0].ID+"/review", map[string]any{"published": true, "blinded": false}, nil)
+	p.Visit("/desk")
+	p.Visit(task + "/desk")
+	p.Sees("published")
+	p.Fill("Select all 3", "true")
+	p.Sees("Unblind and publish 2 runs")
+	p.Sees("Unblind 2 runs")
+	p.Press("Unpublish 3 runs") // blinded runs can be published
+	p.Sees("1 run is no longer published. 2 runs were not published before.")
+	for _, r := range runs[1:] {
+		var review struct{ ReviewedAt string }
+		if s.get(t, owner, "/v1/runs/"+r.ID+"/review", &review); review.ReviewedAt != "" {
+			t.Errorf("a run whose review did not change was reviewed at %s", review.ReviewedAt)
+		}
+	}
+	p.Visit("/desk")
+	p.Sees("Select all 2")
+}
+
 // TestConsole_ReviewsWhatItShows makes more runs than one request for scores can name. It must not review ticked runs that left the list.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	t.Parallel()

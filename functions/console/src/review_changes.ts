@@ -1,5 +1,6 @@
-// The flags of reviews, and the changes that restore former flags.
+// The flags of reviews, what a change of many reviews changes, and the changes that restore former flags.
 import type { Schemas } from "./api";
+import { count } from "./plural";
 
 type Review = Pick<Schemas["Review"], "runId" | "published" | "blinded" | "reviewedAt">;
 type Change = Schemas["ReviewChange"];
@@ -28,6 +29,33 @@ export function changesBack(before: Review[], waited?: boolean): { change: Chang
     groups.set(key, group);
   }
   return [...groups.values()];
+}
+
+/** changes reports whether a change gives the review another value. */
+export const changes = (before: Review, change: Change): boolean =>
+  Object.entries(change).some(([name, value]) =>
+    name === "waits" ? value === Boolean(before.reviewedAt) : before[name as keyof Review] !== value,
+  );
+
+/** flagsOf returns the flags of a review that an evaluation tells. A blinded run can be published. */
+function flagsOf(e: Pick<Schemas["Evaluation"], "hidden"> | undefined): Change {
+  if (!e) return {};
+  return e.hidden === "blinded" ? { blinded: true } : { blinded: false, published: e.hidden !== "unpublished" };
+}
+
+/** mayChange reports whether a change can give the review of a run another value, as far as its evaluation tells. */
+export const mayChange = (e: Pick<Schemas["Evaluation"], "hidden"> | undefined, change: Change): boolean =>
+  Object.entries(change).some(([name, value]) => flagsOf(e)[name as keyof Change] !== value);
+
+/** concluded says how many runs a change gave a new state, and how many had that state before. */
+export function concluded(changed: number, before: number, { became, was }: { became: string; was: string }): string {
+  const verb = (n: number, one: string, many: string): string => `${count(n, "run")} ${n === 1 ? one : many}`;
+  return [
+    changed > 0 ? `${verb(changed, "is", "are")} ${became}.` : "Nothing was changed.",
+    before > 0 && `${verb(before, "was", "were")} ${was} before.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** chunks divides a list into lists of at most size items. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changesBack, chunks } from "./review_changes";
+import { changes, changesBack, chunks, concluded, mayChange } from "./review_changes";
 
 const reviewedAt = "2026-05-01T12:00:00Z";
 const before = [
@@ -29,4 +29,30 @@ test("chunks have all items in their order", () => {
   assert.deepEqual(chunks([], 2), []);
   assert.deepEqual(chunks([1, 2], 2), [[1, 2]]);
   assert.deepEqual(chunks([1, 2, 3], 2), [[1, 2], [3]]);
+});
+
+test("a change is sent only for reviews that it changes", () => {
+  const [published, blinded] = before as [(typeof before)[0], (typeof before)[0]];
+  assert.equal(changes(published, { published: true }), false);
+  assert.equal(changes(published, { published: true, blinded: true }), true);
+  assert.equal(changes(blinded, { published: false, blinded: true }), false);
+  assert.equal(changes(blinded, { waits: false }), true);
+  assert.equal(changes(published, { waits: false }), false);
+});
+
+test("a change is offered unless the evaluation tells that the review has its values", () => {
+  assert.equal(mayChange(undefined, { published: false }), true);
+  assert.equal(mayChange({}, { blinded: false, published: true }), false);
+  assert.equal(mayChange({ hidden: "afterClose" }, { published: true }), false);
+  assert.equal(mayChange({ hidden: "unpublished" }, { published: false }), false);
+  assert.equal(mayChange({ hidden: "unpublished" }, { blinded: false, published: true }), true);
+  assert.equal(mayChange({ hidden: "blinded" }, { published: false }), true); // It can be published.
+});
+
+test("only changed runs are said to have changed", () => {
+  const words = { became: "unblinded", was: "not blinded" };
+  assert.equal(concluded(2, 0, words), "2 runs are unblinded.");
+  assert.equal(concluded(1, 5, words), "1 run is unblinded. 5 runs were not blinded before.");
+  assert.equal(concluded(0, 1, words), "Nothing was changed. 1 run was not blinded before.");
+  assert.equal(concluded(0, 0, words), "Nothing was changed.");
 });

@@ -2,7 +2,7 @@
 import { patch, type Schemas } from "./api";
 import { read } from "./data";
 import { Problem } from "./problem";
-import { changesBack, chunks } from "./review_changes";
+import { changes, changesBack, chunks } from "./review_changes";
 
 type Review = Schemas["Review"];
 type Change = Schemas["ReviewChange"];
@@ -32,30 +32,35 @@ async function review(datasetId: string, runIds: string[], change: Change): Prom
 }
 
 /**
- * conclude changes the reviews of runs on any datasets. It returns the runs whose review was refused, and a function
- * that undoes the other changes.
+ * conclude changes the reviews of runs on any datasets. It leaves out runs whose reviews have the values already, because
+ * a request for them would mark them as reviewed. Runs that waited for a review all change. It returns the number of
+ * changed reviews, the runs whose review was refused, and a function that undoes the other changes.
  */
 export async function conclude(
   runs: { runId: string; datasetId: string }[],
   change: Change,
   waited?: boolean,
-): Promise<{ failed: Schemas["ReviewedRun"][]; undo: () => Promise<void> }> {
+): Promise<{ changed: number; failed: Schemas["ReviewedRun"][]; undo: () => Promise<void> }> {
   const failed: Schemas["ReviewedRun"][] = [];
-  const changed = new Map<string, Review[]>(); // former reviews by dataset
+  const former = new Map<string, Review[]>(); // reviews before the change, by dataset
   for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId)) {
-    const runIds = group.map(r => r.runId);
-    const before = await reviewsOf(runIds);
-    const refused = (await review(datasetId, runIds, change)).filter(a => a.problem);
-    failed.push(...refused);
-    changed.set(
+    const before = (await reviewsOf(group.map(r => r.runId))).filter(b => waited || changes(b, change));
+    const results = await review(
       datasetId,
-      before.filter(b => !refused.some(f => f.runId === b.runId)),
+      before.map(b => b.runId),
+      change,
+    );
+    failed.push(...results.filter(a => a.problem));
+    former.set(
+      datasetId,
+      before.filter(b => results.some(a => a.runId === b.runId && a.changed)),
     );
   }
+  const changed = [...former.values()].reduce((sum, reviews) => sum + reviews.length, 0);
   const undo = async (): Promise<void> => {
-    for (const [datasetId, before] of changed) await takeBack(datasetId, before, waited);
+    for (const [datasetId, before] of former) await takeBack(datasetId, before, waited);
   };
-  return { failed, undo };
+  return { changed, failed, undo };
 }
 
 /** takeBack restores the former flags of reviews, and makes runs wait for a review again that waited before. */

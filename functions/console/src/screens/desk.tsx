@@ -221,10 +221,8 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
       settled,
     );
   const act = async (ts: Todo[], change: Schemas["ReviewChange"], done: string): Promise<void> => {
-    const { failed, undo } = await conclude(ts as { runId: string; datasetId: string }[], change, true).finally(
-      settled,
-    );
-    const changed = ts.length - failed.length;
+    const runs = ts as { runId: string; datasetId: string }[];
+    const { changed, failed, undo } = await conclude(runs, change, true).finally(settled);
     if (changed > 0)
       say(`${count(changed, "run")} ${changed === 1 ? "is" : "are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Problem(failed[0].problem!);

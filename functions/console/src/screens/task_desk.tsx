@@ -4,14 +4,14 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { hiddenMarks } from "../board_reason";
-import { useGet, useList } from "../data";
+import { read, useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
 import { publishable, untilClose } from "../publishing_question";
 import { refresh } from "../refresh";
-import { chunks } from "../review_changes";
+import { chunks, concluded, mayChange } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
@@ -67,10 +67,24 @@ export default function TaskDesk({ params, query }: Screen) {
 
 type Run = Schemas["Run"];
 const states = { completed: "Completed", failed: "Failed", all: "All" };
-const bulk: [verb: string, change: Schemas["ReviewChange"], became: string][] = [
-  ["Unblind", { blinded: false }, "unblinded"],
-  ["Unpublish", { published: false }, "no longer published"],
-  ["Blind and unpublish", { blinded: true, published: false }, "blinded"],
+
+/** Decision is a change of reviews, with the state of the changed runs and of those that had it before, in words. */
+type Decision = { verb: string; change: Schemas["ReviewChange"]; became: string; was: string };
+const publication: Decision = {
+  verb: "Unblind and publish",
+  change: publish,
+  became: "published",
+  was: "published and not blinded",
+};
+const decisions: Decision[] = [
+  { verb: "Unblind", change: { blinded: false }, became: "unblinded", was: "not blinded" },
+  { verb: "Unpublish", change: { published: false }, became: "no longer published", was: "not published" },
+  {
+    verb: "Blind and unpublish",
+    change: { blinded: true, published: false },
+    became: "blinded and not published",
+    was: "blinded and not published",
+  },
 ];
 
 /** Reviews shows the runs on a dataset. The buttons review all ticked runs together. */
@@ -98,19 +112,19 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
       rejected: rejected?.has(r.team),
       withheld,
     }));
-  const chosen = candidates.map(c => c.runId);
-  const act = async (change: Schemas["ReviewChange"], became: string, of = chosen): Promise<void> => {
-    const { failed, undo } = await conclude(
-      of.map(runId => ({ runId, datasetId: d.id })),
-      change,
-    );
-    const changed = of.length - failed.length;
+  const scores = useScores(ids);
+  const scoreIn = (runId: string): Schemas["Evaluation"] | undefined => scores?.find(e => e.runId === runId);
+  const open = ({ change }: Decision): typeof candidates => candidates.filter(c => mayChange(scoreIn(c.runId), change));
+  const publishing = open(publication);
+  const act = async (decision: Decision, of: typeof candidates): Promise<void> => {
+    const { change } = decision;
+    const { changed, failed, undo } = await conclude(of, change);
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();
     say(
-      `${count(changed, "run")} ${changed === 1 ? "is" : "are"} ${became}.${change.published && withheld ? ` ${untilClose}` : ""}`,
-      () => undo().then(refresh),
+      `${concluded(changed, of.length - changed - failed.length, decision)}${change.published && changed > 0 && withheld ? ` ${untilClose}` : ""}`,
+      changed > 0 ? () => undo().then(refresh) : undefined,
     );
   };
   return (
@@ -134,33 +148,22 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
         {items => (
           <>
             <p class="actions">
-              <SelectAll ids={ids} chosen={chosen.length} tick={setTicked} />
-              {publishable(candidates).length > 0 && rejected && (
-                <Action
-                  plain
-                  ask={() => question(candidates)}
-                  run={() =>
-                    act(
-                      publish,
-                      "published",
-                      publishable(candidates).map(c => c.runId),
-                    )
-                  }
-                >
-                  Unblind and publish {count(publishable(candidates).length, "run")}
+              <SelectAll ids={ids} chosen={candidates.length} tick={setTicked} />
+              {publishable(publishing).length > 0 && rejected && (
+                <Action plain ask={() => question(publishing)} run={() => act(publication, publishable(publishing))}>
+                  {publication.verb} {count(publishable(publishing).length, "run")}
                 </Action>
               )}
-              {chosen.length > 0 &&
-                bulk.map(([verb, change, became]) => (
-                  <Action key={verb} plain run={() => act(change, became)}>
-                    {verb} {count(chosen.length, "run")}
+              {decisions
+                .filter(decision => open(decision).length > 0)
+                .map(decision => (
+                  <Action key={decision.verb} plain run={() => act(decision, open(decision))}>
+                    {decision.verb} {count(open(decision).length, "run")}
                   </Action>
                 ))}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={new Problem(f.problem)} />)}
-            {chunks(items, 50).map((page, i) => (
-              <Rows key={i} of={page} ticked={ticked} tick={setTicked} rejected={rejected} />
-            ))}
+            <Rows of={items} scoreIn={scoreIn} ticked={ticked} tick={setTicked} rejected={rejected} />
           </>
         )}
       </Items>
@@ -168,27 +171,38 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   );
 }
 
-/** Rows shows the runs of one page. One request reads their evaluations. */
+const most = 50; // largest number of runs whose evaluations one request reads
+
+/** useScores reads the evaluations of runs. */
+const useScores = (runIds: string[]): Schemas["Evaluation"][] | undefined =>
+  useSWR(
+    runIds.length > 0 && ["scores", runIds],
+    async () => {
+      const pages = chunks(runIds, most).map(some =>
+        read("/v1/evaluations", { query: { "filter[runId]": some, limit: 100 } }),
+      );
+      return (await Promise.all(pages)).flatMap(p => p?.data ?? []);
+    },
+    { keepPreviousData: true, refreshInterval: 20_000 },
+  ).data;
+
 function Rows({
   of: runs,
+  scoreIn,
   ticked,
   tick,
   rejected,
 }: {
   of: Run[];
+  scoreIn: (runId: string) => Schemas["Evaluation"] | undefined;
   ticked: string[];
   tick: (ids: string[]) => void;
   rejected: Set<string> | undefined;
 }) {
-  const scores = useGet(
-    "/v1/evaluations",
-    { query: { "filter[runId]": runs.map(r => r.id), limit: 100 } },
-    { keepPreviousData: true },
-  );
   return (
     <ul class="rows">
       {runs.map(r => {
-        const e = scores.data?.data.find(s => s.runId === r.id);
+        const e = scoreIn(r.id);
         return (
           <li key={r.id}>
             <label>

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,31 @@ func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
 	if shown := browsertest.Evaluate[string](p.Page, `document.querySelector("main [aria-pressed=true]").textContent`); shown != "Final" {
 		t.Errorf("the leaderboard of %q is shown", shown)
 	}
+}
+
+// TestConsole_LinksOnlyToRunsThatItShows opens a board with a published run of a private submission, and compares the run, as a user who
+// does not see the run.
+func TestConsole_LinksOnlyToRunsThatItShows(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, open := s.twoDatasets(t)
+	runs := []string{s.submitTo(t, "ada", task, open, "First"), s.submitTo(t, "ada", task, open, "Second")}
+	s.awaitRuns(t, owner, task)
+	for _, run := range runs {
+		s.call(t, owner, http.MethodPatch, "/v1"+run+"/review", map[string]any{"published": true, "blinded": false}, nil)
+	}
+	p := s.signedIn(t, "eve", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p.Press("All runs")
+	p.Await(`document.querySelectorAll("main tbody tr").length === 2`)
+	p.Sees("(private)")
+	p.Await(`!document.querySelector("main a[href^='#/runs/']")`)
+	p.Visit("/compare?tool=diffir&runs=" + strings.TrimPrefix(runs[0], "/runs/") + "," + strings.TrimPrefix(runs[1], "/runs/"))
+	p.Sees("At least one of these runs belongs to a private submission.")
+	p.Await(`!document.querySelector("main a[href^='#/runs/']")`)
+	p.lacks("Fuse these runs to one")
+	p = s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p.Await(`document.querySelector("main a[href^='#/runs/']") !== null`)
 }
 
 // TestConsole_ShowsABoardOnceItsDatasetCloses opens the leaderboard of a dataset that shows scores after its close, and waits for the

@@ -66,7 +66,14 @@ function Comparison({ of, query, measure }: { of: Evaluation[]; query: URLSearch
       </p>
     );
   const input = { runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) };
-  return <Tests query={query} input={input} ranked={of.every(e => ranks(e.evaluator.kind))} />;
+  return (
+    <Tests
+      query={query}
+      input={input}
+      ranked={of.every(e => ranks(e.evaluator.kind))}
+      readable={of.every(e => !e.private)}
+    />
+  );
 }
 
 /** Scores shows every measure of the runs, side by side. */
@@ -83,20 +90,27 @@ const Scores = ({ of }: { of: Evaluation[] }) => (
 );
 
 /** Tests shows whether runs differ significantly and, for rankings, on which topics and documents. */
-function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
+function Tests({ input, query, ranked, readable }: Choices & { ranked: boolean; readable: boolean }) {
   const asked = ranked ? (query.get("tool") ?? "") : "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
+  const documents = tool === "diffir";
   return (
     <>
       {ranked && <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />}
       {tool === "significance" && <Significance input={input} />}
       {tool === "topics" && <Topics input={input} query={query} />}
-      {tool === "diffir" && <Documents input={input} query={query} />}
+      {documents && !readable && (
+        <p class="empty">
+          At least one of these runs belongs to a private submission. Documents are compared by those who may read the
+          files of all the runs.
+        </p>
+      )}
+      {documents && readable && <Documents input={input} query={query} />}
       <p class="actions">
         <Action plain run={() => navigator.clipboard.writeText(location.href).then(() => say("The link is copied."))}>
           Copy the link
         </Action>
-        {kinds.slice(tool === "diffir" ? 1 : 0).map(([mediaType, end, said]) => (
+        {(documents && !readable ? [] : kinds.slice(documents ? 1 : 0)).map(([mediaType, end, said]) => (
           <Action
             key={`${tool} ${end}`}
             plain
@@ -106,7 +120,7 @@ function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
           </Action>
         ))}
       </p>
-      {ranked && <Fuse runs={input.runs} />}
+      {ranked && readable && <Fuse runs={input.runs} />}
     </>
   );
 }
@@ -158,9 +172,13 @@ function Picker({ runs, of, measure, choose }: Picked) {
         {runs.map(r => (
           <li key={r}>
             <span>
-              <a href={`#/runs/${r}`}>
+              {of.some(e => e.runId === r && e.private) ? (
                 <bdi>{named(r)}</bdi>
-              </a>
+              ) : (
+                <a href={`#/runs/${r}`}>
+                  <bdi>{named(r)}</bdi>
+                </a>
+              )}
               {of.length > 0 && !of.some(e => e.runId === r) && " You cannot see its scores."}
             </span>
             <button

@@ -6,6 +6,7 @@ import type { Schemas } from "../api";
 import { emptyBoard, hiddenMarks, nextLook } from "../board_reason";
 import { useList, useTool } from "../data";
 import { type Screen, view } from "../route";
+import { isBaseline } from "../run_rules";
 import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
@@ -220,6 +221,18 @@ const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; cho
     </details>
   );
 
+/** RunName shows the name of a run, as a link if the reader may see the page of the run. */
+const RunName = ({ of: e }: { of: Entry }) =>
+  e.private ? (
+    <span class="small">
+      <bdi>{nameOf(e)}</bdi> <span class="quiet">(private)</span>
+    </span>
+  ) : (
+    <a class="small" href={`#/runs/${e.runId}`}>
+      <bdi>{nameOf(e)}</bdi>
+    </a>
+  );
+
 type Rows = {
   of: Schemas["LeaderboardOutput"];
   columns: string[];
@@ -283,12 +296,10 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                 )}
               </td>
               <th scope="row">
-                <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>}{" "}
+                <bdi>{e.team}</bdi> {e.baseline && !isBaseline(e) && <Tag>baseline</Tag>}{" "}
                 {e.final && <Tag kind="good">final</Tag>} {markOf(e) && <Tag kind="warm">{markOf(e)}</Tag>}
                 <br />
-                <a class="small" href={`#/runs/${e.runId}`}>
-                  <bdi>{nameOf(e)}</bdi>
-                </a>{" "}
+                <RunName of={e} />{" "}
                 <span class="small quiet">
                   <When at={e.submittedAt} />
                   {e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}

@@ -164,6 +164,23 @@ func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
 	}
 }
 
+// TestConsole_AsksForTheNameOfATask deletes a task with submissions. The screen must ask for its name at once, and refuse another name.
+func TestConsole_AsksForTheNameOfATask(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, open := s.twoDatasets(t)
+	s.submitTo(t, "ada", task, open, "Entry")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p.Press("Delete the task")
+	p.Sees("Everything that was submitted to it is deleted with it.")
+	p.Fill("Name of the task, as it is", "Lake")
+	p.Press("Delete it with all submissions")
+	p.Sees("\"Lake\" is not the current name of the task, so nothing was deleted.")
+	p.Fill("Name of the task, as it is", "Lakes")
+	p.Press("Delete it with all submissions")
+	p.Sees("Lakes was deleted.")
+}
+
 // TestConsole_RestoresFromTheTrash deletes a task and restores it from the trash. Then the console shows the task.
 func TestConsole_RestoresFromTheTrash(t *testing.T) {
 	t.Parallel()

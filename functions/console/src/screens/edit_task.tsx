@@ -80,7 +80,14 @@ function Editor({ task }: OfTask) {
         <Section key={p.name} task={task} part={p} />
       ))}
       <Publish task={task} lacks={steps.filter(s => !s.done && !s.optional && s.at !== "publish").map(s => s.name)} />
-      <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/desk" />
+      <Delete
+        kind="task"
+        id={task.id}
+        taskId={task.id}
+        name={task.name}
+        then="/desk"
+        submitted={Boolean(submissions.items?.length)}
+      />
     </>
   );
 }

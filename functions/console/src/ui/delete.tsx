@@ -3,11 +3,11 @@
 import { useState } from "preact/hooks";
 import { remove, restore, type Schemas } from "../api";
 import { done, useList } from "../data";
-import { type Problem, toProblem } from "../problem";
+import { toProblem } from "../problem";
 import { go } from "../route";
 import { Text } from "./fields";
 import { Form } from "./form";
-import { Action, Failure } from "./show";
+import { Action } from "./show";
 
 /** DeleteAccount deletes a user after the reader has typed a word that nobody types by mistake. */
 export const DeleteAccount = ({ title, about, run }: { title: string; about: string; run: () => Promise<unknown> }) => (
@@ -43,10 +43,18 @@ export function DeleteDataset({ of: d }: { of: Schemas["Dataset"] }) {
   return <Delete kind="dataset" id={d.id} taskId={d.taskId} name={d.name} then={`/tasks/${d.taskId}/edit`} />;
 }
 
-type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
+type Props = {
+  kind: "task" | "dataset";
+  id: string;
+  taskId: string;
+  name: string;
+  then: string;
+  /** submitted reports whether a task has submissions, as far as the screen knows. */
+  submitted?: boolean;
+};
 
-export function Delete({ kind, id, taskId, name, then }: Props) {
-  const [refused, setRefused] = useState<Problem>();
+export function Delete({ kind, id, taskId, name, then, submitted = false }: Props) {
+  const [refused, setRefused] = useState(false); // Somebody has submitted meanwhile.
   const act = async (query?: Record<string, string>): Promise<void> => {
     const removed =
       kind === "task"
@@ -62,36 +70,33 @@ export function Delete({ kind, id, taskId, name, then }: Props) {
     act().catch((error: unknown) => {
       const p = toProblem(error);
       if (kind === "dataset" || p.document.status !== 409) throw p;
-      setRefused(p);
+      setRefused(true);
     });
   return (
     <details>
       <summary>Delete the {kind}</summary>
       <p>For 30 days it can be restored.</p>
-      {refused ? (
-        <>
-          <Failure of={refused} />
-          <Form
-            name={`delete ${id}`}
-            initial={{}}
-            button="Delete it with all submissions"
-            submit={v => act({ with: "submissions", name: String(v.name ?? "") })}
-          >
-            {f => (
-              <Text
-                f={f}
-                name="name"
-                label={`Name of the ${kind}, as it is`}
-                required
-                hint={
-                  <>
-                    All that teams have submitted goes with it. To go on, enter <bdi>{name}</bdi>
-                  </>
-                }
-              />
-            )}
-          </Form>
-        </>
+      {submitted || refused ? (
+        <Form
+          name={`delete ${id}`}
+          initial={{}}
+          button="Delete it with all submissions"
+          submit={v => act({ with: "submissions", name: String(v.name ?? "") })}
+        >
+          {f => (
+            <Text
+              f={f}
+              name="name"
+              label={`Name of the ${kind}, as it is`}
+              required
+              hint={
+                <>
+                  Everything that was submitted to it is deleted with it. To go on, enter <bdi>{name}</bdi>
+                </>
+              }
+            />
+          )}
+        </Form>
       ) : (
         <Action plain run={first}>
           Delete the {kind}

@@ -74,7 +74,7 @@ open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
 	p.Await(`document.querySelector("main h1")?.textContent === "My runs"`)
 	p.Press("Cancel")
 	p.Press("Delete")
-	p.Await(`document.querySelector("main").textContent.includes("You have no runs yet.")`)
+	p.Await(`document.querySelector("main").textContent.includes("There is no run of yours or of your teams yet.")`)
 	p.Press("Undo")
 	p.Await(`document.querySelector("main .tag")?.textContent === "cancelled"`)
 }

@@ -27,5 +27,5 @@ func TestConsole_DoesNotWaitForASilentIssuer(t *testing.T) {
 expiresAt: Date.now() + 50_000})); location.hash = "#/me"; location.reload()`)
 	p.Sees("ada@lab.example")
 	p.Visit("#/runs")
-	p.Sees("You have no runs yet.")
+	p.Sees("There is no run of yours or of your teams yet.")
 }

@@ -88,11 +88,63 @@ func TestConsole_SaysThatATaskIsDeleted(t *testing.T) {
 	another.Sees("The organizers have deleted this task")
 	another.Visit("/?show=mine")
 	another.Sees("The organizers have deleted Lakes, in which Otters was registered.")
+	another.Visit("/runs")
+	another.Sees("The organizers have deleted Lakes. The runs of Otters in it are not listed")
+	another.Visit(path + "/team")
+	another.Sees("The organizers have deleted this task")
 	organizer.Press("trash")
 	organizer.Press("Restore Lakes")
 	organizer.Sees("Lakes is restored.")
 	team.returnOften()
 	team.Sees("Runs start blinded")
+	another.Await(`document.querySelector("main")?.innerText.includes("Your team takes part.")`)
+}
+
+// TestConsole_SaysThatARunIsDeleted deletes runs of a team as an organizer, who is asked first. The open page of a run must say what may have
+// become of it.
+func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, open := s.twoDatasets(t)
+	run := s.submitTo(t, "ada", task, open, "Entry")
+	p := s.signedIn(t, "ada", run)
+	p.Sees("completed")
+	organizer := s.signedIn(t, "owner", run)
+	organizer.Press("Delete Entry")
+	organizer.Sees("The team is not told, and only organizers can restore the run.")
+	organizer.Press("Yes, go on")
+	organizer.Sees("Entry is deleted.")
+	organizer.Await(`location.hash.includes("/desk?dataset=")`)
+	p.returnOften()
+	p.Sees("This run was deleted, or is no longer shown to you.")
+	s.signedIn(t, "ada", run).Sees("It may have been deleted, or its team or the organizers may not show it to you.")
+}
+
+// TestConsole_OffersFinalRunsToTeams shows runs on a dataset that takes one final run: a baseline, and the second run of a team that has
+// marked its first.
+func TestConsole_OffersFinalRunsToTeams(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, open := s.twoDatasets(t)
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
+	first, second := s.submitTo(t, "ada", task, open, "First"), s.submitTo(t, "ada", task, open, "Second")
+	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	file["datasetId"] = open
+	var baseline struct{ RunIDs []string }
+	s.call(t, owner, http.MethodPost, task+"/submissions",
+		map[string]any{"type": "upload", "baseline": true, "title": "Coin", "files": []any{file}}, &baseline)
+	s.awaitRuns(t, owner, task)
+	p := s.signedIn(t, "owner", second)
+	p.Await(`[...document.querySelectorAll("main button")].some(b => b.textContent.startsWith("Mark as final"))`)
+	s.call(t, s.token(t, "ada"), http.MethodPatch, "/v1"+first, map[string]any{"final": true}, nil)
+	p.Visit("/runs/" + baseline.RunIDs[0])
+	p.Sees("completed")
+	p.Await(`[...document.querySelectorAll("main button")].some(b => b.textContent === "Delete")`)
+	p.lacks("Mark as final")
+	p.Visit(second)
+	p.Await(`document.querySelector("main h1")?.textContent === "Second" && document.querySelector("main .actions .quiet") !== null`)
+	p.lacks("Mark as final")
 }
 
 // TestConsole_FollowsDecisionsAboutATeam rejects and accepts a team while its Submit is open.

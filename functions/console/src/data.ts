@@ -1,12 +1,12 @@
 // Reading resources and lists from screens. The browser's cache makes repeated requests conditional.
 
 import type { PathsWithMethod } from "openapi-typescript-helpers";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import { get, post, type Schemas } from "./api";
 import type { paths } from "./api_types";
-import type { Problem } from "./problem";
+import { gone, type Problem } from "./problem";
 import { refresh } from "./refresh";
 import { session, useSession } from "./session";
 import { say } from "./ui/status";
@@ -96,6 +96,10 @@ export function useTool<T extends Tool>(
       { keepPreviousData: true, revalidateOnFocus: false, ...config },
     ),
   );
+  const missing = gone(computed.error);
+  useEffect(() => {
+    if (missing) void refresh(); // The screen may still show what was deleted or withheld meanwhile.
+  }, [missing]);
   return computed.error ? { ...computed, data: undefined } : computed; // The data belongs to another input.
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];

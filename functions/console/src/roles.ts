@@ -5,10 +5,13 @@ import { useSession } from "./session";
 
 export type Me = Answer<"/v1/user">;
 
-/** useMe returns the signed-in user. It returns undefined while the user is being read, and if nobody is signed in. */
-export function useMe(): Me | undefined {
+/**
+ * useMe returns the signed-in user. It returns undefined while the user is being read, and if nobody is signed in. again
+ * returns in how many milliseconds the user is read again; 0: not by itself.
+ */
+export function useMe(again: (me: Me | undefined) => number = () => 0): Me | undefined {
   const { signedIn } = useSession();
-  return useGet(signedIn ? "/v1/user" : null, {}).data;
+  return useGet(signedIn ? "/v1/user" : null, {}, { refreshInterval: again }).data;
 }
 
 export const isAdmin = (me: Me | undefined): boolean => me?.roles.includes("admin") ?? false;

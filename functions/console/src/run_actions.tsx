@@ -5,7 +5,7 @@ import { done, useGet } from "./data";
 import { hasClosed } from "./quota_words";
 import { refresh } from "./refresh";
 import { registrationIn, useMe } from "./roles";
-import { keptBecause } from "./run_rules";
+import { isBaseline, keptBecause } from "./run_rules";
 import { resume } from "./submission";
 import { authorsOf } from "./teams";
 import { FileField } from "./ui/file_field";
@@ -22,17 +22,20 @@ export function RunActions({
   dataset,
   organizer,
   published,
+  ours,
   deleted,
 }: {
   of: Run;
   dataset: Schemas["Dataset"] | undefined;
   organizer: boolean;
+  /** ours reports whether the run belongs to the reader or to a team of the reader. */
+  ours: boolean;
   published: boolean | undefined;
   /** deleted leaves the page of the run, which also says why the run cannot be deleted. */
   deleted?: () => void;
 }) {
-  const most = dataset?.finalRuns ?? 0;
-  const { left, closed } = useFinals(r, most);
+  const most = isBaseline(r) ? 0 : (dataset?.finalRuns ?? 0); // No team chooses among the organizers' baselines.
+  const { left, closed } = useFinals(r, most, organizer);
   const finalRuns = r.state === "completed" && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
@@ -70,7 +73,12 @@ export function RunActions({
       )}
       {ended(r) && kept && deleted && <span class="small quiet">{kept}</span>}
       {ended(r) && kept === "" && (
-        <Action plain label={`Delete ${name}`} run={drop}>
+        <Action
+          plain
+          label={`Delete ${name}`}
+          ask={ours ? undefined : "The team is not told, and only organizers can restore the run."}
+          run={drop}
+        >
           Delete
         </Action>
       )}
@@ -79,23 +87,24 @@ export function RunActions({
 }
 
 /**
- * useFinals returns the number of further runs on the dataset that the reader's team can mark as final, or undefined
- * while the number is unknown, and whether the dataset has closed for the team.
+ * useFinals returns the number of further runs on the dataset that can be marked as final for the team of a run, or
+ * undefined while the number is unknown, and whether the dataset has closed for the reader's team. Organizers read the
+ * runs of all teams.
  */
-function useFinals(r: Run, most: number): { left: number | undefined; closed: boolean } {
+function useFinals(r: Run, most: number, organizer: boolean): { left: number | undefined; closed: boolean } {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
   const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
     path: ids,
   }).data;
-  const runs = useGet(team ? "/v1/runs" : null, {
-    query: {
-      "filter[datasetId]": [r.datasetId],
-      "filter[userId]": team ? authorsOf(team) : [],
-      limit: 200,
-      fields: ["final", "team"],
-    },
-  }).data;
+  const query = {
+    "filter[datasetId]": [r.datasetId],
+    ...(team && { "filter[userId]": authorsOf(team) }),
+    limit: 200,
+    fields: ["final" as const, "team" as const],
+  };
+  const reads = team || (organizer && most > 0);
+  const runs = useGet(reads ? "/v1/runs" : null, { query }, { refreshInterval: 20_000 }).data; // Others mark runs too.
   const marked = runs?.data.filter(o => o.final && o.team === r.team).length ?? 0;
   return {
     left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,

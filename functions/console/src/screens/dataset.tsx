@@ -74,7 +74,7 @@ function Existing({ datasetId }: { datasetId: string }) {
     { path: { datasetId } },
     { refreshInterval: d => (d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0) },
   );
-  if (one.data && gone(one.error)) return <GoneFrom taskId={one.data.taskId} title="Dataset" of={one} />;
+  if (one.data && gone(one.error)) return <GoneFrom taskId={one.data.taskId} title="Dataset" />;
   return <Loaded of={one}>{d => <OfTask taskId={d.taskId} of={d} latest={() => one.mutate()} />}</Loaded>;
 }
 

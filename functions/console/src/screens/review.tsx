@@ -21,7 +21,7 @@ export default function ReviewScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } });
   const review = useGet(path, { path: { runId } });
-  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Review" of={run} />;
+  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" />;
   return (
     <Loaded of={run} title="Review">
       {r => (

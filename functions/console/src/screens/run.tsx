@@ -9,11 +9,11 @@ import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { nextRead } from "../run_rules";
+import { isBaseline, nextRead } from "../run_rules";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { download } from "../ui/download";
-import { Area, Choice, Text } from "../ui/fields";
+import { Area, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Files } from "../ui/files";
 import { Form } from "../ui/form";
@@ -21,6 +21,7 @@ import { Markdown } from "../ui/lazy";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
+import { Audience, Notes } from "../ui/submission_fields";
 import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
@@ -32,7 +33,7 @@ type Evaluation = Schemas["Evaluation"];
 export default function RunScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
-  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" of={run} />;
+  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" />;
   return (
     <Visible of={run} title="Run">
       {r => <One of={r} />}
@@ -77,8 +78,9 @@ function One({ of: r }: { of: Run }) {
             of={r}
             dataset={dataset}
             organizer={organizer}
+            ours={ours}
             published={review?.published}
-            deleted={() => go(`/tasks/${r.taskId}/runs`)}
+            deleted={() => go(`/tasks/${r.taskId}/${ours ? "runs" : `desk?dataset=${r.datasetId}`}`)}
           />
         )}
         {r.state === "failed" && ours && (
@@ -337,7 +339,7 @@ function Said({ run: r }: { run: Run }) {
             {f => (
               <>
                 <Text f={f} name="title" label="Title" max={200} />
-                <Area f={f} name="notes" label="Notes" rows={2} hint="For your team alone." />
+                <Notes f={f} baseline={isBaseline(r)} />
                 <Area
                   f={f}
                   name="description"
@@ -346,12 +348,7 @@ function Said({ run: r }: { run: Run }) {
                   hint="Markdown, for those who see the submission."
                 />
                 <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-                <Choice
-                  f={f}
-                  name="visibility"
-                  label="Who sees the submission"
-                  options={{ private: "Your team and the organizers", public: "Everyone who sees the task" }}
-                />
+                <Audience f={f} baseline={isBaseline(r)} />
               </>
             )}
           </Form>

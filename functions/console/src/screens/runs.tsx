@@ -36,7 +36,20 @@ export default function Runs({ params }: Screen) {
   );
 }
 
-const OfAll = () => <Of me={useMe()} />;
+function OfAll() {
+  const me = useMe();
+  return (
+    <>
+      {me?.deletedTasks?.map(d => (
+        <p key={d.taskId} class="notice">
+          The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>. The runs of <bdi>{d.team}</bdi> in it are not
+          listed, unless they restore it.
+        </p>
+      ))}
+      <Of me={me} />
+    </>
+  );
+}
 
 function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   const { signedIn } = useSession();
@@ -82,7 +95,15 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
     </>
   );
   return (
-    <Items of={runs} empty={<p>You have no runs yet. {to}</p>}>
+    <Items
+      of={runs}
+      empty={
+        <>
+          <p>There is no run of yours or of your teams yet. {to}</p>
+          <p class="small">Runs that you submitted with a team stay with the team after you leave it.</p>
+        </>
+      }
+    >
       {items => <Rows of={items} oneTask={taskId !== undefined} />}
     </Items>
   );
@@ -160,6 +181,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         of={r}
         dataset={dataset}
         organizer={task !== undefined && organizes(me, task.organizerId)}
+        ours
         published={publishedBy(r, score)}
       />
     </li>

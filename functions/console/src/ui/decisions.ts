@@ -7,7 +7,7 @@ import { refresh } from "../refresh";
 import type { Me } from "../roles";
 
 /**
- * useDecisions reads the reader's team again each minute, and more often while its registration is pending. Once the state of
+ * useDecisions reads the reader's team again every 20 seconds, and more often while its registration is pending. Once the state of
  * the team is another one, or the reader is no longer in it, it reads the whole screen again.
  */
 export function useDecisions(mine: Me["registrations"][number] | undefined): Schemas["Registration"] | undefined {
@@ -15,7 +15,7 @@ export function useDecisions(mine: Me["registrations"][number] | undefined): Sch
   const { data, error } = useGet(
     mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null,
     { path: { taskId, registrationId } },
-    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 60_000) },
+    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 20_000) },
   );
   const left = gone(error);
   useEffect(() => {

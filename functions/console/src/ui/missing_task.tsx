@@ -5,17 +5,18 @@ import type { Schemas } from "../api";
 import { type Loading, useList } from "../data";
 import { personOf } from "../known_names";
 import { deletedTask, registrationIn, useMe } from "../roles";
-import { Busy, Heading, Loaded } from "./show";
+import { Busy, Heading } from "./show";
 import { Deadline, When } from "./time";
+import { Visible } from "./visible";
 
-const minute = 60_000;
+const pause = 20_000;
 
 /** MissingTask says why the task is not shown, to those who may know. It shows the same to others as for no task. */
 export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schemas["Task"]> }) {
   const me = useMe();
   const trash = useList("/v1/deletions", { query: { "filter[kind]": ["task"], "filter[taskId]": [taskId] } });
   useEffect(() => {
-    const timer = setInterval(() => void of.mutate(), minute); // It may be restored.
+    const timer = setInterval(() => void of.mutate(), pause); // It may be restored.
     return () => clearInterval(timer);
   }, []);
   if (!me || (!trash.items && !trash.error)) return <Busy />;
@@ -44,9 +45,9 @@ export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schema
       </Deleted>
     );
   return (
-    <Loaded of={of} title="Task">
+    <Visible of={of} title="Task">
       {() => null}
-    </Loaded>
+    </Visible>
   );
 }
 

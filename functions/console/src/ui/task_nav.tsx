@@ -1,15 +1,15 @@
 // The name of a task, and the links between its screens.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
-import { type Loading, useGet } from "../data";
+import { useGet } from "../data";
 import { quotaInstants, windowsOf } from "../instants";
 import { refresh } from "../refresh";
-import { isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
+import { deletedTask, isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
 import { useSession } from "../session";
 import { useInstants } from "./clock";
 import { useDecisions } from "./decisions";
 import { MissingTask } from "./missing_task";
-import { Heading, Loaded } from "./show";
+import { Busy, Heading } from "./show";
 import { Visible } from "./visible";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
@@ -29,9 +29,9 @@ export function TaskFrame({
   at: string;
   children: (of: OfTask) => ComponentChildren;
 }) {
-  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }, { refreshInterval: 60_000 });
-  const me = useMe();
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }, { refreshInterval: 20_000 });
   const { signedIn } = useSession();
+  const me = useMe(m => (task.data && !task.error && m && deletedTask(m, taskId) ? 2000 : 0)); // A restored task lists its teams later.
   const team = useDecisions(registrationIn(me, taskId));
   useInstants([...windowsOf(task.data ? [task.data] : []), ...quotaInstants(team?.quota)], refresh);
   if (signedIn && task.error?.document.status === 404) return <MissingTask taskId={taskId} of={task} />;
@@ -44,7 +44,7 @@ export function TaskFrame({
           </Heading>
           <TaskNav task={t} me={me} at={at} />
           {at && <h2>{title}</h2>}
-          {children({ task: t, me })}
+          {me && deletedTask(me, taskId) ? <Busy /> : children({ task: t, me })}
         </>
       )}
     </Visible>
@@ -52,13 +52,18 @@ export function TaskFrame({
 }
 
 /**
- * GoneFrom shows an open screen whose resource is gone. The screen stays within the task, which may have been deleted with
- * the resource.
+ * GoneFrom replaces an open screen whose resource is gone. The screen stays within the task, which may have been deleted
+ * with the resource.
  */
-export function GoneFrom<T>({ taskId, title, of }: { taskId: string; title: string; of: Loading<T> }) {
+export function GoneFrom({ taskId, title }: { taskId: string; title: string }) {
   return (
     <TaskFrame taskId={taskId} title={title} at="/gone">
-      {() => <Loaded of={of}>{() => null}</Loaded>}
+      {() => (
+        <p class="empty" role="status">
+          This {title.toLowerCase()} was deleted, or is no longer shown to you. What you or your team deleted is in the{" "}
+          <a href={`#/trash?task=${taskId}`}>trash</a>. Only the organizers can restore what they deleted.
+        </p>
+      )}
     </TaskFrame>
   );
 }

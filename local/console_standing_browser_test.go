@@ -128,7 +128,8 @@ func TestConsole_OffersFinalRunsToTeams(t *testing.T) {
 	owner := s.token(t, "owner")
 	task, _, open := s.twoDatasets(t)
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
-	first, second := s.submitTo(t, "ada", task, open, "First"), s.submitTo(t, "ada", task, open, "Second")
+	first := s.submitTo(t, "ada", task, open, "First")
+	second := s.submitTo(t, "ada", task, open, "Second")
 	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	file["datasetId"] = open
 	var baseline struct{ RunIDs []string }

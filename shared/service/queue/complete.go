@@ -105,10 +105,13 @@ func (t *transition) publish() error {
 	return nil
 }
 
-// isRejected reports whether organizers rejected the team of the run. Baselines have no team.
+// isRejected reports whether organizers rejected the team of the run.
 func (t *transition) isRejected() (bool, error) {
-	team := record.RegistrationKey(t.run.TaskID, t.run.Access.RegistrationID)
-	r, err := records.Get[record.RegistrationItem](t.ctx, t.store, store.Strong, team)
+	id := t.run.Access.RegistrationID
+	if id == "" { // a baseline
+		return false, nil
+	}
+	r, err := records.Get[record.RegistrationItem](t.ctx, t.store, store.Strong, record.RegistrationKey(t.run.TaskID, id))
 	return r != nil && r.State == record.Rejected, err
 }
 

@@ -140,6 +140,7 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	p.Await(`Object.keys(sessionStorage).some(key => key.startsWith("draft "))`)
 	browsertest.Evaluate[any](p.Page, `location.reload()`)
 	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
+	p.Sees("The fields have changes that are not sent yet. Choose “Create, and go on to the task” to send them, or “Start over”.")
 }
 
 // TestConsole_GoesOnWithoutRoomForADraft makes the browser refuse a draft, like drafts of many megabytes. The form must still be sent.

@@ -101,6 +101,28 @@ func TestConsole_SaysThatASubmissionIsRefused(t *testing.T) {
 	p.Await(`document.querySelector("main .notice .failure") !== null`)
 }
 
+// TestConsole_KeepsTheFileWhileTermsChange changes the terms while Submit has a chosen file. Once the team has accepted them, the file must
+// be there, and the organizers must read meanwhile that the team cannot submit.
+func TestConsole_KeepsTheFileWhileTermsChange(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, team, _ := s.twoDatasets(t)
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	p.Fill("Title", "Entry")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	organizer.Sees("not accepted. The team cannot submit until it accepts version 1 on its page Team.")
+	p.returnOften()
+	p.Sees("Cite us.")
+	p.Fill("I accept these terms", "true")
+	p.Press("Your team submits once > Accept")
+	p.Await(`document.querySelector("section[aria-label='Changed terms']") === null`)
+	p.Sees("The file can be submitted.")
+	p.Press("Run on Summer > Submit")
+	p.Await(`/^#\/runs\//.test(location.hash)`)
+}
+
 // TestConsole_KeepsTheTableOfFaults submits a file that the server refuses only when it is submitted.
 func TestConsole_KeepsTheTableOfFaults(t *testing.T) {
 	t.Parallel()

@@ -218,6 +218,7 @@ function Editor({ taskId, of, latest }: Props) {
       name={`dataset ${of?.id ?? taskId}`}
       initial={of ? fieldsOf(of) : fresh(usual!)}
       button={of ? "Save the dataset" : "Add the dataset"}
+      files
       submit={act}
       {...(of && { preview, latest: async () => fieldsOf((await read()) ?? of) })}
     >

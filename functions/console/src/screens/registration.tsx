@@ -5,6 +5,7 @@ import { done, useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import type { Screen } from "../route";
 import { authorsOf } from "../teams";
+import { asksForTerms } from "../ui/changed_terms";
 import { Decide, peopleOf } from "../ui/decide";
 import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
@@ -91,11 +92,19 @@ const One = ({ of: r, task, ids, changed }: Props) => (
           </dd>
         </>
       )}
-      {r.termsAcceptedAt && (
+      {(r.termsAcceptedAt || asksForTerms({ task, of: r })) && (
         <>
           <dt>Terms</dt>
           <dd>
-            version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} />
+            {r.termsAcceptedAt ? (
+              <>
+                version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} />
+              </>
+            ) : (
+              "not accepted"
+            )}
+            {asksForTerms({ task, of: r }) &&
+              `. The team cannot submit until it accepts version ${task.terms!.version} on its page Team.`}
           </dd>
         </>
       )}

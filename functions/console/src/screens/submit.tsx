@@ -76,9 +76,9 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
               <>
                 <ChangedTerms task={task} of={r} />
                 <Exceptions task={task} of={r} />
-                {!asksForTerms({ task, of: r }) && (
+                <div hidden={asksForTerms({ task, of: r }) /* keeps chosen files until new terms are accepted */}>
                   <Forms task={task} query={query} datasets={datasets} baseline={false} quota={r.quota} />
-                )}
+                </div>
               </>
             ) : (
               <Unaccepted of={r} all={datasets} />
@@ -195,6 +195,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
         ...(type !== "upload" && { datasetIds: datasets.map(d => d.id) }),
       }}
       button="Submit"
+      files={type === "upload"}
       submit={v => act(v)}
     >
       {f => (

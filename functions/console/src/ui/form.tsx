@@ -27,6 +27,7 @@ type Props = {
   submit: (values: Values, base: Values) => Promise<unknown>;
   children: (f: Editing) => ComponentChildren;
   button?: string;
+  files?: boolean; // has fields of files, which drafts do not store
   /** preview returns the effects of submitting. The form shows them first, unless there are none. */
   preview?: (values: Values, base: Values) => Promise<Schemas["Effect"][]>;
   /** latest reads the edited resource again, after somebody else has changed it. */
@@ -46,7 +47,7 @@ function keepDraft(name: string, draft: Draft): void {
   }
 }
 
-export function Form({ name, initial, submit, children, button = "Save", preview, latest }: Props) {
+export function Form({ name, initial, submit, children, button = "Save", files, preview, latest }: Props) {
   const draft = draftOf(name);
   const [base, setBase] = useState(draft?.base ?? initial);
   const [values, setValues] = useState(draft?.values ?? initial);
@@ -150,7 +151,8 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     >
       {restored && !same(values, base) && (
         <p class="notice" role="status">
-          The fields have changes that are not saved yet. Save them, or choose “Start over”.
+          The fields have changes that are not sent yet. Choose “{button}” to send them, or “Start over”.
+          {files && " Chosen files are not kept: choose them again."}
         </p>
       )}
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}

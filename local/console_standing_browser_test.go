@@ -238,6 +238,34 @@ func TestConsole_OpensTasksWithOpenDatasets(t *testing.T) {
 	p.Sees("Teams may submit")
 }
 
+// TestConsole_ShowsTheDeadlinesOfDatasets shows a task without a close whose only dataset closes, before and after the close. Until then
+// teams mark final runs.
+func TestConsole_ShowsTheDeadlinesOfDatasets(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Deadlines of lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	window := func(closes string) map[string]any {
+		return map[string]any{"name": "Winter", "finalRuns": 1, "submissions": map[string]any{"perDay": 2, "closesAt": closes}}
+	}
+	dataset := s.dataset(t, owner, task, "1 0 lake 1\n", window("2100-01-01T00:00:00Z"))
+	p := s.signedIn(t, "ada", "/?show=open&name=Deadlines")
+	p.Sees("Winter: Submissions until")
+	p.Await(`!document.querySelector("main").innerText.includes("No deadline")`)
+	p.Visit(strings.TrimPrefix(task, "/v1"))
+	p.Sees("Winter: Submissions until")
+	p.Await(`!document.querySelector("main").innerText.includes("No deadline")`)
+	p.Sees("A team may submit 2 in 24 hours on this dataset.")
+	p.Sees("1 final run counts: mark yours under My runs")
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+dataset, window("2020-01-01T00:00:00Z"), nil)
+	p.returnOften()
+	p.Sees("A team could submit 2 in 24 hours on this dataset.")
+	p.Sees("1 final run counts: those that it marked or, if it marked none, its last ones.")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/leaderboard")
+	p.Sees("Runs that do not count are ranked here, too.")
+}
+
 // TestConsole_OffersNoDeletionThatIsRefused opens screens of resources that their readers cannot delete or leave.
 func TestConsole_OffersNoDeletionThatIsRefused(t *testing.T) {
 	t.Parallel()

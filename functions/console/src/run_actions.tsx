@@ -64,7 +64,9 @@ export function RunActions({
         </Action>
       )}
       {finalRuns > 0 && !r.final && left === 0 && (
-        <span class="small quiet">All {finalRuns} final runs are marked</span>
+        <span class="small quiet">
+          {finalRuns === 1 ? "The final run is marked" : `All ${finalRuns} final runs are marked`}
+        </span>
       )}
       {finalRuns > 0 && (r.final || left !== 0) && (
         <Action plain label={`${mark}: ${name}`} run={toggleFinal}>

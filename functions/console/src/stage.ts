@@ -13,27 +13,33 @@ export function stageOf(w: Window | undefined, now = Date.now()): Stage {
 type Task = Pick<Schemas["Task"], "submissions">;
 type Dataset = Pick<Schemas["Dataset"], "name" | "submissions">;
 
-/** Staged is the stage of a task. by names the datasets that have this stage while the task itself does not. */
-export type Staged = { stage: Stage; by: { name: string; window: Window }[] };
+/** StageDate is an opening or a close. name is the name of its dataset, or empty for the window of the task. */
+export type StageDate = { name: string; at: string | undefined };
+
+/** Staged is the stage of a task, with the openings of what opens, or the closes of what is open or has closed. */
+export type Staged = { stage: Stage; dates: StageDate[] };
 
 const stages: Stage[] = ["open", "upcoming", "past"];
 
-/**
- * stagedOf returns the stage of a task: open while the task or one of its datasets takes submissions. Instants that a
- * dataset leaves out are those of the task.
- */
+/** windowOf returns the window of a dataset. Instants that the dataset leaves out are those of the task. */
+export const windowOf = (d: Pick<Dataset, "submissions">, t: Task): Window => ({
+  opensAt: d.submissions?.opensAt ?? t.submissions?.opensAt,
+  closesAt: d.submissions?.closesAt ?? t.submissions?.closesAt,
+});
+
+/** stagedOf returns the stage of a task: open while the task or one of its datasets takes submissions. */
 export function stagedOf(t: Task, datasets: Dataset[], now = Date.now()): Staged {
-  const own = stageOf(t.submissions, now);
-  const windows = datasets.map(d => ({
-    name: d.name,
-    window: {
-      opensAt: d.submissions?.opensAt ?? t.submissions?.opensAt,
-      closesAt: d.submissions?.closesAt ?? t.submissions?.closesAt,
-    },
-  }));
-  const all = [own, ...windows.map(w => stageOf(w.window, now))];
-  const stage = stages.find(s => all.includes(s))!;
-  return { stage, by: stage === own ? [] : windows.filter(w => stageOf(w.window, now) === stage) };
+  const own = { name: "", window: t.submissions ?? {} };
+  const all = datasets.map(d => ({ name: d.name, window: windowOf(d, t) }));
+  const stage = stages.find(s => [own, ...all].some(w => stageOf(w.window, now) === s))!;
+  const here = all.filter(w => stageOf(w.window, now) === stage);
+  const at = ({ opensAt, closesAt }: Window): string | undefined => (stage === "upcoming" ? opensAt : closesAt);
+  const dates = here.map(w => ({ name: at(w.window) === at(own.window) ? "" : w.name, at: at(w.window) }));
+  const shared = dates.filter(d => d.name === "").slice(0, 1);
+  return {
+    stage,
+    dates: here.length > 0 ? [...shared, ...dates.filter(d => d.name !== "")] : [{ name: "", at: at(own.window) }],
+  };
 }
 
 /** registers reports whether teams can register now. */

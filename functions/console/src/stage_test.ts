@@ -25,13 +25,18 @@ test("a task is open while one of its datasets is", () => {
   const named = (name: string, submissions?: object) => ({ name, ...(submissions && { submissions }) });
   const winter = named("Winter", { closesAt: after });
   const spring = named("Spring", { opensAt: after, closesAt: "2026-06-01T00:00:00Z" });
-  assert.deepEqual(stagedOf(past, [named("Summer")], now), { stage: "past", by: [] });
-  assert.deepEqual(stagedOf({}, [winter], now), { stage: "open", by: [] });
+  assert.deepEqual(stagedOf(past, [named("Summer")], now), { stage: "past", dates: [{ name: "", at: before }] });
+  assert.deepEqual(stagedOf({}, [winter], now), { stage: "open", dates: [{ name: "Winter", at: after }] });
   assert.deepEqual(stagedOf(past, [named("Summer"), winter, spring], now), {
     stage: "open",
-    by: [{ name: "Winter", window: { opensAt: undefined, closesAt: after } }],
+    dates: [{ name: "Winter", at: after }],
   });
-  assert.equal(stagedOf(past, [spring], now).stage, "upcoming");
+  assert.deepEqual(stagedOf(past, [spring], now), { stage: "upcoming", dates: [{ name: "Spring", at: after }] });
+  assert.deepEqual(stagedOf({}, [winter, named("Summer"), named("Autumn")], now).dates, [
+    { name: "", at: undefined },
+    { name: "Winter", at: after },
+  ]);
+  assert.deepEqual(stagedOf({}, [], now), { stage: "open", dates: [{ name: "", at: undefined }] });
   assert.equal(
     stagedOf({ submissions: { opensAt: after } }, [named("Summer", { opensAt: before })], now).stage,
     "open",

@@ -4,7 +4,7 @@ import type { Schemas } from "./api";
 import { readAll } from "./data";
 import { windowsOf } from "./instants";
 import { chunks } from "./review_changes";
-import { type Staged, stagedOf, stageOf } from "./stage";
+import { type Staged, stagedOf } from "./stage";
 import { useInstants } from "./ui/clock";
 
 type Task = Schemas["Task"];
@@ -12,11 +12,11 @@ type Task = Schemas["Task"];
 const most = 50; // tasks that a filter takes
 
 /**
- * useStages returns the stage of each task, and renders again when it changes. It reads the datasets of tasks whose own
- * windows are not open. Until they are read, it returns undefined.
+ * useStages returns the stage of each task, and renders again when it changes. Until the datasets of the tasks are read, it
+ * returns undefined.
  */
 export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
-  const ids = tasks.filter(t => stageOf(t.submissions) !== "open").map(t => t.id);
+  const ids = tasks.map(t => t.id);
   const { data, error } = useSWR(
     ids.length > 0 && ["datasets", ids],
     async () => {

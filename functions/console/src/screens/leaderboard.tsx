@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { emptyBoard, hiddenMarks, nextLook } from "../board_reason";
 import { useList, useTool } from "../data";
+import { count } from "../plural";
 import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
 import { OneDataset } from "../ui/choices";
@@ -97,6 +98,12 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
         {Boolean(d.finalRuns) && choice("show", "final", "Final runs", shown)}
         {choice("view", seen ? undefined : "public", seen ? "As I see it" : "As everyone sees it", "")}
       </p>
+      {Boolean(d.finalRuns) && show !== "final" && (
+        <p class="small">
+          Runs that do not count are ranked here, too. Of each team, {count(d.finalRuns!, "final run")}{" "}
+          {d.finalRuns === 1 ? "counts" : "count"}: choose “Final runs” for their ranks.
+        </p>
+      )}
       <Loaded of={board}>
         {b => {
           const later = on ? (rest.items ?? []) : [];

@@ -6,9 +6,11 @@ import { limitsOf } from "../quota_words";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
-import { registers, stageOf, submissionTypes } from "../stage";
+import { registers, stageOf, submissionTypes, windowOf } from "../stage";
 import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
+import { ChangedTerms } from "../ui/changed_terms";
+import { DateOf } from "../ui/dates";
 import { Exceptions } from "../ui/exceptions";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
@@ -37,7 +39,8 @@ function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   const s = task.submissions;
   const r = task.registration;
-  const past = useStages([task])?.(task).stage === "past";
+  const staged = useStages([task])?.(task);
+  const past = staged?.stage === "past";
   return (
     <>
       <Organizer id={task.organizerId} />
@@ -77,8 +80,15 @@ function Overview({ task, me }: OfTask) {
               until <Deadline at={s.closesAt} />
             </>
           ) : (
-            "No deadline"
+            staged?.dates.some(d => !d.name) && "No deadline"
           )}
+          {staged?.dates
+            .filter(d => d.name)
+            .map(d => (
+              <div key={d.name}>
+                <DateOf of={d} stage={staged.stage} />
+              </div>
+            ))}
         </dd>
         <dt>{past ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>
@@ -153,6 +163,7 @@ function OfTeam({ task, registrationId }: { task: Schemas["Task"]; registrationI
   return (
     <>
       {data.quota && <Quotas taskId={task.id} of={data.quota} />}
+      <ChangedTerms task={task} of={data} />
       <Exceptions task={task} of={data} />
     </>
   );
@@ -196,7 +207,7 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
       {items => (
         <>
           {items.map(d => (
-            <Dataset key={d.id} of={d} organizer={organizer} uploads={submissionTypes(task).includes("upload")} />
+            <Dataset key={d.id} of={d} task={task} organizer={organizer} />
           ))}
         </>
       )}
@@ -204,7 +215,10 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
   );
 }
 
-function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
+type OfDataset = { of: Schemas["Dataset"]; task: Schemas["Task"]; organizer: boolean };
+
+function Dataset({ of: d, task, organizer }: OfDataset) {
+  const past = stageOf(windowOf(d, task)) === "past";
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
   const linked = alone?.inputs?.some(f => f.url);
@@ -221,7 +235,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
       {d.description && <Markdown source={d.description} top={4} />}
       {(d.submissions?.opensAt || d.submissions?.closesAt) && (
         <p class="small">
-          {stageOf(d.submissions) === "past" ? "Took" : "Takes"} runs{" "}
+          {past ? "Took" : "Takes"} runs{" "}
           {d.submissions.opensAt && (
             <>
               from <Deadline at={d.submissions.opensAt} />{" "}
@@ -235,12 +249,16 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
         </p>
       )}
       {limitsOf(d.submissions ?? {}) && (
-        <p class="small">A team may submit {limitsOf(d.submissions ?? {})} on this dataset.</p>
+        <p class="small">
+          A team {past ? "could" : "may"} submit {limitsOf(d.submissions ?? {})} on this dataset.
+        </p>
       )}
       {Boolean(d.finalRuns) && (
         <p class="small">
-          Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs,
-          or the last ones do.
+          Of each team, {count(d.finalRuns!, "final run")} {d.finalRuns === 1 ? "counts" : "count"}:{" "}
+          {past
+            ? "those that it marked or, if it marked none, its last ones."
+            : "mark yours under My runs, or the last ones do."}
         </p>
       )}
       <h4>Input</h4>
@@ -252,7 +270,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
-      {uploads && (
+      {submissionTypes(task).includes("upload") && (
         <details>
           <summary>Submit from a terminal</summary>
           <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>

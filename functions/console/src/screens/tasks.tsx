@@ -9,11 +9,11 @@ import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import { type Stage, type Staged, stagedOf } from "../stage";
 import { useStages } from "../task_stages";
+import { DateOf } from "../ui/dates";
 import { stateKinds } from "../ui/decide";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
-import { Deadline } from "../ui/time";
 
 type Task = Schemas["Task"];
 const tabs: Record<Stage | "mine", string> = { mine: "Mine", open: "Open", upcoming: "Upcoming", past: "Past" };
@@ -205,35 +205,6 @@ const Standing = ({ of: r }: { of: Me["registrations"][number] }) => (
   </Tag>
 );
 
-/** Dates shows until when a task takes submissions: by its own window, or by those of datasets that decide its stage. */
-function Dates({ of: s, task }: { of: Staged; task: Task }) {
-  const words = { open: "Submissions until", upcoming: "Opens", past: "Closed" };
-  const dated = s.by.length > 0 ? s.by : [{ name: "", window: task.submissions ?? {} }];
-  return (
-    <>
-      {dated.map(({ name, window }) => {
-        const at = s.stage === "upcoming" ? window.opensAt : window.closesAt;
-        return (
-          <p class="small quiet" key={name}>
-            {name && (
-              <>
-                <bdi>{name}</bdi>:{" "}
-              </>
-            )}
-            {at ? (
-              <>
-                {words[s.stage]} <Deadline at={at} />
-              </>
-            ) : (
-              "No deadline"
-            )}
-          </p>
-        );
-      })}
-    </>
-  );
-}
-
 function Card({
   task,
   staged,
@@ -259,7 +230,11 @@ function Card({
         {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
         {registration && <Standing of={registration} />}
       </p>
-      <Dates of={staged} task={task} />
+      {staged.dates.map(d => (
+        <p class="small quiet" key={d.name}>
+          <DateOf of={d} stage={staged.stage} />
+        </p>
+      ))}
       <p class="small">
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard

@@ -58,7 +58,7 @@ func (t *Gold) contents(counter *steps.Counter) measure.Contents {
 	case Arrays, Scores, Probabilities, Texts:
 	}
 	c.Text = strings.Join(text, ", ")
-	c.Faults = append(c.Faults, t.doubts()...)
+	c.Faults = append(c.Faults, t.doubts(counter)...)
 	t.repeat(&c)
 	return c
 }

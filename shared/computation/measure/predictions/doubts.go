@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
+	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
 )
 
@@ -30,8 +31,11 @@ var sums = []string{"total", "grand total", "sum", "summe", "gesamt"}
 // leastOwn is the number of items from which on labels or clusters that occur only once are doubtful.
 const leastOwn = 10
 
-// doubts returns sentences about the ids and values of a truth that are valid and probably mistakes.
-func (t *Gold) doubts() (list []string) {
+// doubts returns sentences about the ids and values of a truth that are valid and probably mistakes. If an Add of the counter fails, some
+// are missing.
+func (t *Gold) doubts(counter *steps.Counter) (list []string) {
+	names := slices.Clone(t.labels.names)
+	steps.Sort(counter, names)
 	add := func(doubt string) {
 		if doubt != "" {
 			list = append(list, doubt)
@@ -39,10 +43,10 @@ func (t *Gold) doubts() (list []string) {
 	}
 	add(t.ownValues())
 	add(t.missingLabels())
-	add(t.spellings())
-	add(t.numberForms())
+	add(spellings(counter, names))
+	add(numberForms(counter, names))
 	add(t.listedLabels())
-	add(t.separatorInLabels())
+	add(t.separatorInLabels(counter))
 	add(t.sumBelow())
 	return list
 }
@@ -72,13 +76,16 @@ func (t *Gold) missingLabels() string {
 	return ""
 }
 
-// spellings doubts labels that differ only in capitals, and in blanks around them.
-func (t *Gold) spellings() string {
+// spellings doubts sorted labels that differ only in capitals, and in blanks around them.
+func spellings(counter *steps.Counter, names []string) string {
 	var first, second string
 	pairs := 0
 	difference := "upper and lower case"
 	seen := map[string]string{}
-	for _, name := range slices.Sorted(slices.Values(t.labels.names)) {
+	for _, name := range names {
+		if counter.Add(len(name)) != nil {
+			return ""
+		}
 		key := strings.ToLower(strings.TrimSpace(name))
 		other, twice := seen[key]
 		if !twice {
@@ -105,10 +112,13 @@ func (t *Gold) spellings() string {
 		fields.Quote([]byte(second)), difference, more)
 }
 
-// numberForms doubts labels that are whole numbers, some with a fraction of zero and some without.
-func (t *Gold) numberForms() string {
+// numberForms doubts sorted labels that are whole numbers, some with a fraction of zero and some without.
+func numberForms(counter *steps.Counter, names []string) string {
 	var fraction, whole string
-	for _, name := range slices.Sorted(slices.Values(t.labels.names)) {
+	for _, name := range names {
+		if counter.Add(len(name)) != nil {
+			return ""
+		}
 		if _, isNumber := fields.ParseScore([]byte(name)); !isNumber {
 			continue
 		}
@@ -144,12 +154,12 @@ func (t *Gold) listedLabels() string {
 
 // separatorInLabels doubts labels that consist of several labels with another separator than the dataset's between them. At least one of
 // their parts occurs elsewhere too.
-func (t *Gold) separatorInLabels() string {
+func (t *Gold) separatorInLabels(counter *steps.Counter) string {
 	if t.values != Sets || t.format.Kind != measure.CSV {
 		return ""
 	}
 	for _, separator := range usualSeparators {
-		if joined := t.joinedBy(separator); joined != "" {
+		if joined := t.joinedBy(counter, separator); joined != "" {
 			return fmt.Sprintf("labels such as %s contain %q, and the dataset separates labels by %q: write %[3]q between labels, or change the "+
 				"separator of the dataset", fields.Quote([]byte(joined)), separator, separatorOf(t.format))
 		}
@@ -183,15 +193,21 @@ func (t *Gold) hasSeveral() bool {
 }
 
 // joinedBy returns the first label that has the separator and a part that occurs in another label too, or "".
-func (t *Gold) joinedBy(separator string) string {
+func (t *Gold) joinedBy(counter *steps.Counter, separator string) string {
 	labelsOf := map[string]int{} // by part
 	for _, name := range t.labels.names {
+		if counter.Add(len(name)) != nil {
+			return ""
+		}
 		for part := range strings.SplitSeq(name, separator) {
 			labelsOf[strings.TrimSpace(part)]++
 		}
 	}
 	isShared := func(part string) bool { return labelsOf[strings.TrimSpace(part)] > 1 }
 	for _, name := range t.labels.names {
+		if counter.Add(len(name)) != nil {
+			return ""
+		}
 		parts := strings.Split(name, separator)
 		if len(parts) > 1 && slices.ContainsFunc(parts, isShared) {
 			return name

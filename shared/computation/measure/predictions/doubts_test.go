@@ -1,6 +1,8 @@
 package predictions
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,5 +73,25 @@ func TestReadRun_CountsTheStepsOfDoubts(t *testing.T) {
 	divided := fields.Few * labels * size * len(usualSeparators)
 	if took := counter.Total(); err != nil || took < int64(divided) || took > int64(3*divided) {
 		t.Errorf("%d steps for %d bytes of labels, %v", took, divided, err)
+	}
+}
+
+// TestContents_CountTheStepsOfDoubts looks for each usual separator in long labels. It ends once the counter fails.
+func TestContents_CountTheStepsOfDoubts(t *testing.T) {
+	const labels, size = 100, 1000
+	lines := "id,label\n"
+	for i := range labels {
+		lines += fmt.Sprintf("%d,%s%d\n", i, strings.Repeat("a", size), i)
+	}
+	truth := soundTruth(t, csvLabels, Sets, measuretest.File("truth", lines))
+	counter := steps.New(1<<40, nil)
+	truth.contents(counter)
+	divided := 2 * labels * size * len(usualSeparators)
+	if took := counter.Total(); took < int64(divided) || took > int64(2*divided) {
+		t.Errorf("%d steps for %d bytes of labels", took, labels*size)
+	}
+	counter = steps.New(labels*size, func(context.Context) error { return errors.New("too many") })
+	if truth.contents(counter); counter.Err() == nil {
+		t.Error("the doubts took no more steps than the counter allows")
 	}
 }

@@ -47,7 +47,7 @@ func leaderboard(c *call, task object) {
 // marked returns the team of an entry. In parentheses follows whether the entry is a baseline, and why others do not see it.
 func marked(entry object) string {
 	var marks []string
-	if memberAs[bool](entry, "baseline") {
+	if memberAs[bool](entry, "baseline") && entry.text("team") != record.BaselineTeam {
 		marks = append(marks, "baseline")
 	}
 	if !isShown(entry) {

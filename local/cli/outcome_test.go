@@ -32,3 +32,17 @@ func TestOutcome_SaysWhichTruthValuesBelongTo(t *testing.T) {
 		}
 	}
 }
+
+// TestMarked_NamesEachBaselineOnce marks the runs of teams that are baselines, but no run whose team is called so.
+func TestMarked_NamesEachBaselineOnce(t *testing.T) {
+	for want, entry := range map[string]object{
+		"Otters":            {"team": "Otters"},
+		"Otters (baseline)": {"team": "Otters", "baseline": true},
+		"baseline":          {"team": "baseline", "baseline": true},
+		"baseline (published, withheld until the last close)": {"team": "baseline", "baseline": true, "hidden": "afterClose"},
+	} {
+		if got := marked(entry); got != want {
+			t.Errorf("%v is %q; want %q", entry, got, want)
+		}
+	}
+}

@@ -26,7 +26,7 @@ var (
 // inputs maps JSON Pointers into the requests of a command, and query parameters, to what people write on the command line: a flag or an
 // argument. * stands for any index. $1 is the argument at index 1, and $1+ is the argument that many places after the index of the pointer.
 var inputs = map[string]map[string]string{
-	"join": flagsFor(teamMembers, map[string]string{"/acceptedTerms": "--accept-terms", "/secret": "the invitation"}),
+	"join": flagsFor(teamMembers, map[string]string{"/acceptedTerms": "--accept-terms", "/secret": invitation}),
 	"submit": flagsFor(settable, flagsFor(teamMembers, map[string]string{"/acceptedTerms": "--accept-terms", "/visibility": "--public",
 		"/baseline": "--baseline", "/again": "--again", "/datasetIds": "--dataset", "/files": "the files", "/files/*": "$1+",
 		"/datasetId": "DATASET=", "/type": "--image, --repository or a file"})),
@@ -131,11 +131,22 @@ func (w *words) problem(p *client.Problem) string {
 func (w *words) faults(of []problem.Field) []string {
 	return lists.Map(of, func(f problem.Field) string {
 		text := w.text(f.Text)
-		if place := w.place(f.Pointer); place != "" {
-			text = place + ": " + text
-		}
-		return client.OneLine(text)
+		return client.OneLine(fault(w.place(f.Pointer), text))
 	})
+}
+
+// invitation stands for the secret of an invitation. The faults of a secret are predicates, so they follow it without a colon.
+const invitation = "the invitation"
+
+// fault returns the text of a fault after its place. The place is empty for the whole request.
+func fault(place, text string) string {
+	switch place {
+	case "":
+		return text
+	case invitation:
+		return "The invitation " + text
+	}
+	return place + ": " + text
 }
 
 // text returns a text of the API in words.

@@ -109,7 +109,7 @@ func (c *call) failAmbiguous(kind, text string, matches []object) {
 	if len(matches) > mostListed {
 		lines = append(lines, "and "+plural.Count(len(matches)-mostListed, "other"))
 	}
-	c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy(kind, text)})
+	c.fail(&refusal{failed, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(lines, "\n")), chooseBy(kind, text)})
 }
 
 // mostListed bounds the resources of a message.

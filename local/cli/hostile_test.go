@@ -93,7 +93,7 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 5 || !strings.Contains(got, "Lake forged line�[2J  -") {
 		t.Errorf("tasks are\n%s", got)
 	}
-	p.says(notFound, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "", "--server", url)
+	p.says(failed, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "", "--server", url)
 	if got := p.want(done, "logs", "1", "--server", url); got != "�]0;owned�one \ntwo é�\n" {
 		t.Errorf("the log is %q", got)
 	}

@@ -20,7 +20,7 @@ func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
 	tom.want(done, "join", "Lakes")
 	ben.want(done, "apply", bens, "--new-organizer")
 	tom.want(done, "datasets", "Lakes")
-	ben.says(notFound, []string{"Which task is meant?", ", by Lake Lab", "with its ID"}, "datasets", "Lakes")
+	ben.says(failed, []string{"Which task is meant?", ", by Lake Lab", "with its ID"}, "datasets", "Lakes")
 
 	if got := ben.want(fileRefused, "apply", "nofile.yaml"); strings.Contains(got, "schema") {
 		t.Errorf("a missing file is no fault of its form:\n%s", got)
@@ -33,7 +33,7 @@ func TestHints_NameWhatHelps(t *testing.T) {
 	olga := s.person("olga")
 	olga.says(failed, []string{"Try: assay review lake --filter states=completed --dataset=Rivers --publish\n"}, "review", "lake", "--dataset",
 		"Rivers", "--publish")
-	tom.says(notFound, []string{"in place of e"}, "submit", "Lake search", "e=few.txt", "--team", "Otters")
+	tom.says(failed, []string{"in place of e"}, "submit", "Lake search", "e=few.txt", "--team", "Otters")
 	for _, got := range []string{olga.says(notFound, []string{`There is no team "Otters" in Lake search.`}, "registrations", "accept",
 		"Lake search", "Otters"), tom.want(notFound, "final", "nonsense"), tom.want(notFound, "tokens", "delete", "CI")} {
 		if strings.Contains(got, "assay login") {
@@ -87,5 +87,5 @@ func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
 		"Otters")
 	cara := s.person("cara")
 	cara.want(done, "join", "Lake search", "--team", "Beavers")
-	olga.says(notFound, []string{`Which team "Beavers" is meant?`, "  ben\n", "  cara\n"}, "registrations", "accept", "Lake search", "Beavers")
+	olga.says(failed, []string{`Which team "Beavers" is meant?`, "  ben\n", "  cara\n"}, "registrations", "accept", "Lake search", "Beavers")
 }

@@ -63,7 +63,7 @@ func (c *call) teams(task object, texts []string) []string {
 				"assay registrations " + offline.Quoted(c.arg(0))})
 		case len(found) > 1:
 			lines := lists.Map(found, func(r object) string { return r.id() + "  " + strings.Join(c.memberNames(r), ", ") })
-			c.fail(&refusal{notFound, fmt.Sprintf("Which team %q is meant? There are:\n%s", text, strings.Join(lines, "\n")),
+			c.fail(&refusal{failed, fmt.Sprintf("Which team %q is meant? There are:\n%s", text, strings.Join(lines, "\n")),
 				"the same command with its ID"})
 		default:
 			return found[0].id()

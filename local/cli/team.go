@@ -36,7 +36,7 @@ func (c *call) acceptedTerms(terms any) any {
 		return nil
 	}
 	if !c.yes("accept-terms") {
-		c.fail(&refusal{notFound, fmt.Sprintf("Taking part needs your agreement to these terms:\n\n%s\n", of["text"]),
+		c.fail(&refusal{failed, fmt.Sprintf("Taking part needs your agreement to these terms:\n\n%s\n", of["text"]),
 			"the same command with --accept-terms"})
 	}
 	return of["version"]

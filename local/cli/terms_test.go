@@ -21,7 +21,7 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 
 	run := tom.write("run.txt", goodRun)
 	tom.says(done, []string{"no, accept the terms", "assay join 'Lake search' --accept-terms"}, "datasets", "Lake search")
-	tom.says(notFound, []string{"Cite us twice.", "Try: the same command with --accept-terms"}, "submit", "Lake search", "Rivers="+run)
+	tom.says(failed, []string{"Cite us twice.", "Try: the same command with --accept-terms"}, "submit", "Lake search", "Rivers="+run)
 	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.want(fileRefused, "submit", "Lake search", "Rivers="+bad, "--accept-terms")
 	tom.says(done, []string{"no, accept the terms"}, "datasets", "Lake search")

@@ -119,6 +119,6 @@ func TestTasks_WithEqualNamesHaveOrganizers(t *testing.T) {
 		p := s.person(user)
 		p.want(done, "apply", p.write("task.yaml", "organizer: "+organizer+"\ntask: {name: Lakes}\n"))
 	}
-	s.person("tom").says(notFound, []string{"Which task is meant?", "Lakes, by Lake Lab", "Lakes, by Sea Lab",
+	s.person("tom").says(failed, []string{"Which task is meant?", "Lakes, by Lake Lab", "Lakes, by Sea Lab",
 		"Try: the same command with its ID"}, "join", "Lakes")
 }

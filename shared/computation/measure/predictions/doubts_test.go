@@ -91,7 +91,8 @@ func TestContents_CountTheStepsOfDoubts(t *testing.T) {
 		t.Errorf("%d steps for %d bytes of labels", took, labels*size)
 	}
 	counter = steps.New(labels*size, func(context.Context) error { return errors.New("too many") })
-	if truth.contents(counter); counter.Err() == nil {
+	truth.contents(counter)
+	if counter.Err() == nil {
 		t.Error("the doubts took no more steps than the counter allows")
 	}
 }

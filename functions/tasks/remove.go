@@ -15,7 +15,7 @@ func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if name := c.Page.Value("name"); with != "" && name != t.Name {
 		return problem.Conflict.New("%q is not the current name of the task, so nothing was deleted. To delete the task with all its "+
-			"submissions, give its current name.", name)
+			"submissions, give its current name as {?name}.", name)
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	entry, err := d.DeleteTask(ctx, c.Tx, t, c.Caller.ID, with != "")

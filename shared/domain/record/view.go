@@ -232,21 +232,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
-		switch {
-		case r.State == Completed && r.Access.Embargoed:
-			v.Notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
-				"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
-		case r.State == Completed:
-			v.Notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
-				"published it as well."
-		}
 	}
-	if canSeeIdentity(roles) || r.Access.ShowsResults() {
-		v.Notice = cmp.Or(r.againNotice(), v.Notice)
-	}
-	if canSeeIdentity(roles) && r.AwaitsWorker() {
-		v.Notice = strings.TrimSpace(fmt.Sprintf("%s The run waits for a worker of the pool %s.", v.Notice, cmp.Or(r.Pool, DefaultPool)))
-	}
+	v.Notice = r.noticeFor(roles)
 	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
 	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {
 		v.Diagnostics = []measure.Diagnostic{}
@@ -267,6 +254,26 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.EvaluationLogTail, v.EvaluationLog = "", nil
 	}
 	return v
+}
+
+// noticeFor returns what a caller with the roles is told about the state of the run.
+func (r *RunItem) noticeFor(roles access.Role) (notice string) {
+	switch {
+	case r.State != Completed || r.ReadsValues(roles):
+	case r.Access.Embargoed:
+		notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
+			"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
+	default:
+		notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
+			"published it as well."
+	}
+	if canSeeIdentity(roles) || r.Access.ShowsResults() {
+		notice = cmp.Or(r.againNotice(), notice)
+	}
+	if canSeeIdentity(roles) && r.AwaitsWorker() {
+		notice = strings.TrimSpace(fmt.Sprintf("%s The run waits for a worker of the pool %s.", notice, cmp.Or(r.Pool, DefaultPool)))
+	}
+	return notice
 }
 
 // visibleDiagnostics returns all diagnostics, or only those that reveal nothing about the ground truth. For a failed run it always

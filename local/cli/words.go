@@ -199,7 +199,7 @@ func (w *words) part(p problem.Part) string {
 			return strconv.Quote(p.Name)
 		}
 		return p.ID
-	case problem.PlainText:
+	case problem.PlainText, problem.ChoicePart:
 		return plain(p.Value)
 	}
 	return p.Value

@@ -150,7 +150,8 @@ func TestRemoveMember_KeepsTheUsedQuota(t *testing.T) {
 	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
 	for _, name := range []string{"uma", "tom", "wim"} {
 		want := map[string]int{"uma": 3, "tom": 3, "wim": 10}[name]
-		if q := servertest.Get[record.Registration](f.Server, name, f.register(name, name)).Quota; *q.Remaining != want || q.CarriedOver != (want < 10) {
+		q := servertest.Get[record.Registration](f.Server, name, f.register(name, name)).Quota
+		if *q.Remaining != want || q.CarriedOver != (want < 10) {
 			t.Errorf("%s has %d left, want %d, carried over: %t", name, *q.Remaining, want, q.CarriedOver)
 		}
 	}

@@ -105,9 +105,8 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 		switch {
 		case depth == 0:
 			return dictionary && len(bytes.TrimSpace(head[d.InputOffset():])) == 0, whole
-		case known && depth == 2 && (kind == '[' || token.Kind() == '"' && length%2 == 0):
-			dictionary = true
-		case known && depth == 1 && token.Kind() == ']':
+		case known && isLoose(token.Kind(), depth, kind, length):
+			dictionary = dictionary || depth == 2
 		case kind != '{' || depth > 2:
 			return false, false
 		case token.Kind() == '0' && depth == 2:
@@ -118,6 +117,12 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 			return false, false
 		}
 	}
+}
+
+// isLoose reports whether a token is a text in the place of a number, or belongs to a list in the place of an object. depth, kind and length
+// describe the value around it.
+func isLoose(token jsontext.Kind, depth int, kind jsontext.Kind, length int64) bool {
+	return depth == 2 && (kind == '[' || token == '"' && length%2 == 0) || depth == 1 && token == ']'
 }
 
 // FormOfJSON returns the format of a text that begins like JSON, even if it has neither a ranking nor judgments: JSONL if the first line is

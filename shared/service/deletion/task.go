@@ -110,9 +110,9 @@ func DeletedTasks(ctx context.Context, s store.Store, userID string) ([]DeletedT
 	return all, nil
 }
 
-// checkUnused returns the error used if an allowance of the task counts a dependent of the deleted resource, or if one of the lists has
+// checkUnused returns the error used if an allowance of the task counts a dependent of the deleted resource, or if one of the sources has
 // an entry.
-func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, lists []records.Source,
+func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, sources []records.Source,
 	used error) error {
 	err := d.eachInTask(ctx, taskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
@@ -127,7 +127,7 @@ func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*re
 	if err != nil {
 		return err
 	}
-	for _, source := range lists {
+	for _, source := range sources {
 		found, err := d.Store.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
 		if err != nil {
 			return records.Failed(err)

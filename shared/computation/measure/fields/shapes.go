@@ -166,8 +166,8 @@ var shapes = []shape{
 		anyKind:     "write a line for each item, with its id, in the order of the items",
 	}},
 	{recognize: onlyTexts, heal: map[string]string{
-		measure.CSV: "write {id},{value} as the first line, and before each text the id of its item and a comma, with quotes around a text that " +
-			"has a comma",
+		measure.CSV: "write {id},{value} as the first line, and before each text the id of its item and a comma, with quotes around a text " +
+			"that has a comma",
 		anyKind: "write such an object for each text, with the id of its item",
 	}},
 	{recognize: inJSON, converts: true, heal: map[string]string{

@@ -53,8 +53,9 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		},
 		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n": {"JSON", "with an id and a value", ""},
 		"[\n{\"id\":\"a\"}\n]\n":                    {"JSON", "with an id and a value", ""},
-		"The lake is deep, and cold.\nNo.\nThe sea is not a lake.\n": {"one text a line without ids", "write id,label as the first line, and before each " +
-			"text the id of its item and a comma", "write such an object for each text, with the id of its item"},
+		"The lake is deep, and cold.\nNo.\nThe sea is not a lake.\n": {"one text a line without ids",
+			"write id,label as the first line, and before each text the id of its item and a comma",
+			"write such an object for each text, with the id of its item"},
 		"The lake is deep, and cold.\nNo.\nOh, no, it is a lake.\n": {},
 		"1 Q0 d-1 1 2.5 x\n":                          {},
 		"1,the lake is deep\n2,the sea is cold\n":     {},
@@ -111,8 +112,8 @@ func TestShapeOf_TakesNamesForNoText(t *testing.T) {
 
 // TestShapeOf_JudgesOnlyFirstLines does not look for faults far behind.
 func TestShapeOf_JudgesOnlyFirstLines(t *testing.T) {
-	lines := strings.Repeat("T1\tLOC 4 8\tlake\n", 1000)
-	if fields.ShapeOf([]byte(lines+"no annotation\n"), fields.Expected{Kind: measure.CSV}).Fault == "" {
+	annotations := strings.Repeat("T1\tLOC 4 8\tlake\n", 1000)
+	if fields.ShapeOf([]byte(annotations+"no annotation\n"), fields.Expected{Kind: measure.CSV}).Fault == "" {
 		t.Error("the first lines have no shape")
 	}
 }

@@ -316,7 +316,7 @@ func TestReader_KeepsItsFirstLines(t *testing.T) {
 	} {
 		var report measure.Report
 		in := NewReader(t.Context(), "f", strings.NewReader(content), &report)
-		for in.Scan() { //nolint:revive // reads the whole file
+		for in.Scan() { // reads the whole file
 		}
 		if got := string(in.Head()); got != want {
 			t.Errorf("%d bytes of %d: %d wanted", len(got), len(content), len(want))

@@ -96,7 +96,7 @@ func (ids IDs) shortened(counter *steps.Counter, unknown []string) string {
 		for _, u := range unknown[:min(len(unknown), fields.Few)] {
 			mantissa, _, _ := strings.Cut(strings.ToUpper(u), "E")
 			short := strconv.FormatFloat(x, 'E', max(0, len(mantissa)-2), 64)
-			if short == strings.ToUpper(u) && (meant == "" || id < meant) {
+			if strings.EqualFold(short, u) && (meant == "" || id < meant) {
 				first, meant = u, id
 			}
 		}

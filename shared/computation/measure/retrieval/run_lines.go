@@ -196,8 +196,10 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 				above.rank = nil
 			}
 		}
-		if n > 6 {
+		if n > 6 { // The sixth field may be another one than the tag.
 			b.warn(tooLong, at, tooLongText)
+		} else {
+			b.tags.add(tag)
 		}
 		next := position{rank, score}
 		if next.contradicts(above) {
@@ -205,9 +207,6 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		b.pairs.count(above, next)
 		above = next
-		if n == 6 { // In a longer line, the sixth field may be another one.
-			b.tags.add(tag)
-		}
 		records = append(records, runRecord{score, uint32(len(docs)), uint16(len(doc))})
 		docs = append(docs, doc...)
 	}

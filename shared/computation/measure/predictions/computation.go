@@ -97,10 +97,11 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 			if err != nil || report.Failed() {
 				return report.Diagnostics(), err
 			}
-			if doubt := run.joinedLabels(); doubt != "" {
+			counter := steps.Of(ctx)
+			if doubt := run.joinedLabels(counter); doubt != "" {
 				report.Warnf(files[0].Name, 0, "%s", doubt)
 			}
-			return report.Diagnostics(), nil
+			return report.Diagnostics(), counter.Err()
 		},
 	}
 }

@@ -169,12 +169,12 @@ func (t *Gold) separatorInLabels(counter *steps.Counter) string {
 
 // joinedLabels doubts labels of a run that are several labels: lists as Python prints them, and labels with another separator than the
 // dataset's between them if no item has several labels. It needs no truth.
-func (t *Gold) joinedLabels() string {
+func (t *Gold) joinedLabels(counter *steps.Counter) string {
 	if listed := t.listedLabels(); listed != "" || t.values != Sets || t.format.Kind != measure.CSV || t.hasSeveral() {
 		return listed
 	}
 	for _, separator := range usualSeparators {
-		if joined := t.joinedBy(separator); separator != " " && joined != "" {
+		if joined := t.joinedBy(counter, separator); separator != " " && joined != "" {
 			return fmt.Sprintf("labels such as %s contain %q, and no item has %q, which separates labels: write %[3]q between labels",
 				fields.Quote([]byte(joined)), separator, separatorOf(t.format))
 		}

@@ -36,6 +36,10 @@ func TestShow_HasTheInputsForRegistrantsAlone(t *testing.T) {
 		if len(d.Inputs) != want || len(d.Truths) != want {
 			t.Errorf("%s is shown %+v and %+v", user, d.Inputs, d.Truths)
 		}
+		list := f.Want(http.StatusOK, nil, user, http.MethodGet, "/v1/datasets?filter[taskId]="+f.task.ID, nil)
+		if strings.Contains(string(list.Body), "input.txt") != (want > 0) {
+			t.Errorf("%s is listed %s", user, list.Body)
+		}
 		return d
 	}
 	save := func(r record.Record) {

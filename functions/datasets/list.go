@@ -3,6 +3,7 @@ package datasets
 import (
 	"context"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
@@ -17,5 +18,9 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	keep := func(d *record.DatasetItem) bool {
 		return c.Page.Matches("split", string(d.Split)) && c.Page.MatchesText("name", d.Name)
 	}
-	return api.PageFor(ctx, c, sources, keep)
+	rolesOf := func(d *record.DatasetItem) (access.Role, error) {
+		roles, _, err := c.InputRoles(ctx, d)
+		return roles, err
+	}
+	return api.PageAs(ctx, c, sources, keep, rolesOf)
 }

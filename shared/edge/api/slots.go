@@ -82,9 +82,21 @@ func PageFor[R, V any, P interface {
 	if err != nil {
 		return p, err
 	}
+	return PageAs(ctx, c, sources, keep, func(r P) (access.Role, error) { return rolesOf(r.Scope()), nil })
+}
+
+// PageAs is like PageFor, with the roles that rolesOf returns for each record.
+func PageAs[R, V any, P interface {
+	records.Pointer[R]
+	seenByRoles[V]
+}](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool, rolesOf func(P) (access.Role, error)) (p page.Page[V],
+	err error) {
 	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	p.Cursor, err = records.ListShared(ctx, c.Store, selection, keep, func(r P, key any) (bool, error) {
-		roles := rolesOf(r.Scope())
+		roles, err := rolesOf(r)
+		if err != nil {
+			return false, err
+		}
 		if key != nil {
 			key = shownRecord{key, roles}
 		}

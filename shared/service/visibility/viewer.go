@@ -31,6 +31,7 @@ type Viewer struct {
 	grants   *record.Grants
 	people   map[store.Key]store.Item  // items that ResolvePeople has read; zero for missing ones
 	releases map[string]record.Release // by dataset
+	terms    map[string]error          // by task: why the caller's team gets no inputs for registrants, or nil
 }
 
 // Missing is the answer for resources that do not exist, and for resources whose existence the caller may not know.
@@ -82,6 +83,7 @@ func (v *Viewer) Forget() {
 	v.grants = nil
 	v.people = nil
 	v.releases = nil
+	v.terms = nil
 }
 
 // Roles returns the caller's roles for resources of the scope. It reads the grants of callers who are signed in.

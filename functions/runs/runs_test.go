@@ -217,22 +217,24 @@ func TestReview_SaysWhoSeesResults(t *testing.T) {
 	}
 }
 
-// A completed run says why the caller sees no values.
+// A completed run says why the caller sees no values. Others than the team cannot tell from it whether the run is blinded.
 func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	s := serve(t)
 	open := s.add("ada", recordtest.Public)
 	dark := s.add("ada", recordtest.Public, recordtest.Blinded)
+	published := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Published)
 	waits := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued)
 	out := s.add("ada", recordtest.Public, recordtest.Published)
 	worker := s.add("ada", recordtest.Public, recordtest.OfImage)
+	const outside = "The run is completed. Others than its team see its values once it is published and not blinded."
 	for _, tt := range []struct {
 		user   string
 		run    *recordtest.Run
 		notice string
 	}{
-		{"ada", dark, "to its team once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""},
-		{"root", dark, ""},
-		{"ada", open, ""}, {"", open, "others once they have published it"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
+		{"ada", dark, "to its team once the organizers unblind it"}, {"olga", dark, ""}, {"root", dark, ""}, {"ada", open, ""},
+		{"ada", published, "to its team and to others once the organizers unblind it"},
+		{"", dark, outside}, {"", published, outside}, {"", open, outside}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
 		{"ada", worker, "waits for a worker of the pool default."}, {"olga", worker, "waits for a worker"}, {"", worker, ""},
 	} {
 		got := servertest.Get[record.Run](s.Server, tt.user, path(tt.run))

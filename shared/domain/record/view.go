@@ -256,17 +256,28 @@ func (r *RunItem) For(roles access.Role) Run {
 	return v
 }
 
-// noticeFor returns what a caller with the roles is told about the state of the run.
-func (r *RunItem) noticeFor(roles access.Role) (notice string) {
+// withheldNotice says when the values of a completed run are shown, to a caller with the roles who sees none. Otherwise it is empty.
+// Others than the team must not learn whether the run is blinded.
+func (r *RunItem) withheldNotice(roles access.Role) string {
 	switch {
 	case r.State != Completed || r.ReadsValues(roles):
+		return ""
 	case r.Access.Embargoed:
-		notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
+		return "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
 			"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
+	case !canSeeIdentity(roles):
+		return "The run is completed. Others than its team see its values once it is published and not blinded."
+	case r.Access.Published:
+		return "The run is completed and published, but blinded. Its values are shown to its team and to others once the organizers unblind it."
 	default:
-		notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
+		return "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
 			"published it as well."
 	}
+}
+
+// noticeFor returns what a caller with the roles is told about the state of the run.
+func (r *RunItem) noticeFor(roles access.Role) string {
+	notice := r.withheldNotice(roles)
 	if canSeeIdentity(roles) || r.Access.ShowsResults() {
 		notice = cmp.Or(r.againNotice(), notice)
 	}

@@ -1,5 +1,6 @@
 // The changes of audit entries in words.
-import { knownName } from "./known_names";
+import { choiceLabels } from "./field_labels";
+import { knownName, personOf } from "./known_names";
 import { separate } from "./member_names";
 import { moment } from "./ui/time";
 
@@ -22,6 +23,31 @@ export function changesOf(before: unknown, after: unknown): Change[] {
   });
 }
 
+type Entry = {
+  action: string;
+  before?: unknown;
+  after?: unknown;
+  users?: { id: string; name?: string; email?: string }[];
+};
+
+/** moves are the words for users who are named before and after a change. Before it are those who lost something. */
+const moves: Record<string, { lost: string; got: string }> = {
+  "members.changed": { lost: "left", got: "joined" },
+  "owners.changed": { lost: "no longer owners", got: "new owners" },
+};
+
+/** changesIn returns the changes of an entry. Changes of members and owners name the users who came and those who went. */
+export function changesIn(e: Entry): Change[] {
+  const words = moves[e.action];
+  if (!words) return changesOf(e.before, e.after);
+  const named = (ids: unknown): string =>
+    (Array.isArray(ids) ? ids : []).map(id => personOf(e.users?.find(u => u.id === id) ?? { id })).join(", ");
+  return [
+    { name: words.lost, to: named(e.before) },
+    { name: words.got, to: named(e.after) },
+  ].filter(c => c.to);
+}
+
 /** valuesOf returns the values of a resource in words, by the words of their members. */
 function valuesOf(of: unknown, at = ""): Map<string, string> {
   if (Array.isArray(of)) return new Map([[at || "users", of.map(said).filter(Boolean).join(", ")]]);
@@ -29,6 +55,11 @@ function valuesOf(of: unknown, at = ""): Map<string, string> {
   const all = new Map<string, string>();
   for (const [name, value] of Object.entries(of)) {
     if (hidden.includes(name)) continue;
+    const label = typeof value === "string" && choiceLabels[name]?.[value];
+    if (label) {
+      all.set(at ? `${at}, ${separate(name)}` : separate(name), label);
+      continue;
+    }
     for (const [path, text] of valuesOf(value, at ? `${at}, ${separate(name)}` : separate(name))) all.set(path, text);
   }
   return all;

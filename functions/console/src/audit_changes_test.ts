@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changesOf } from "./audit_changes";
+import { changesIn, changesOf } from "./audit_changes";
 import { moment } from "./ui/time";
 
 test("a change names its members, and their values before and after", () => {
@@ -29,6 +29,26 @@ test("members of members, instants and lists have words", () => {
     { name: "per day", to: "2" },
   ]);
   assert.deepEqual(changesOf({ title: "A" }, undefined), [{ name: "title", from: "A" }]);
+});
+
+test("members who join and members who leave are told apart", () => {
+  const users = [{ id: "a", name: "Ada" }];
+  assert.deepEqual(changesIn({ action: "members.changed", before: [], after: ["a"], users }), [
+    { name: "joined", to: "Ada" },
+  ]);
+  assert.deepEqual(changesIn({ action: "members.changed", before: ["a"], after: [], users }), [
+    { name: "left", to: "Ada" },
+  ]);
+  assert.deepEqual(changesIn({ action: "owners.changed", before: ["a"], after: ["b"], users }), [
+    { name: "no longer owners", to: "Ada" },
+    { name: "new owners", to: "User …b" },
+  ]);
+});
+
+test("values of choices have the labels of the form", () => {
+  assert.deepEqual(changesOf({ registration: { mode: "open" } }, { registration: { mode: "approval" } }), [
+    { name: "registration, mode", from: "Everyone, at once", to: "Those whom an organizer accepts" },
+  ]);
 });
 
 test("no id is shown whole", () => {

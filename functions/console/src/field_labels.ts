@@ -13,6 +13,18 @@ export const scoresLabels = {
   afterClose: "After the close: until then teams see only whether runs are valid",
 };
 
+/** choiceLabels holds the labels of values by the member that has them, for texts that tell a change of the member. */
+export const choiceLabels: Record<string, Record<string, string>> = {
+  scores: scoresLabels,
+  mode: {
+    open: "Everyone, at once",
+    approval: "Those whom an organizer accepts",
+    closed: "Those whom an organizer invites",
+  },
+  publish: { onReview: "Once an organizer publishes them", onCompletion: "As soon as they are evaluated" },
+  inputsFor: { anyone: "Everyone who sees the task", registrants: "Teams that take part, once accepted" },
+};
+
 const all: Record<string, string> = { ...fieldLabels, ...scoresLabels };
 
 /** labelElsewhere returns the label in quotes, or undefined for members and values without one. */

@@ -1,6 +1,6 @@
 // The audit entries of a task or an organizer: who changed what, when, and the former values.
 import type { Schemas } from "../api";
-import { type Change, changesOf } from "../audit_changes";
+import { type Change, changesIn } from "../audit_changes";
 import { useGet, useList } from "../data";
 import { knownName, personOf } from "../known_names";
 import type { Screen } from "../route";
@@ -102,7 +102,7 @@ const Changes = ({ of }: { of: Change[] }) => (
 
 function Line({ of: e }: { of: Entry }) {
   const at = screenOf(e.subject);
-  const changes = changesOf(e.before, e.after);
+  const changes = changesIn(e);
   return (
     <div>
       <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> <Subject of={e} />, by{" "}

@@ -2,7 +2,7 @@
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import type { Added } from "../dataset_files";
-import { fieldLabels, scoresLabels } from "../field_labels";
+import { choiceLabels, fieldLabels, scoresLabels } from "../field_labels";
 import { begin, type Evaluator, formatOf, formatOfName } from "../run_formats";
 import { CheckedFile } from "../ui/checked_file";
 import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
@@ -247,7 +247,7 @@ export function Rules({ f }: { f: Editing }) {
           f={f}
           name="publish"
           label="Runs are published"
-          options={{ onReview: "Once an organizer publishes them", onCompletion: "As soon as they are evaluated" }}
+          options={choiceLabels.publish!}
           hint="On a test split they stay blinded until an organizer unblinds them, in any case."
         />
         <Whole
@@ -260,12 +260,7 @@ export function Rules({ f }: { f: Editing }) {
       </details>
       <details>
         <summary>Who gets the files, and what may be known of the ground truth</summary>
-        <Choice
-          f={f}
-          name="inputsFor"
-          label="Who gets the input"
-          options={{ anyone: "Everyone who sees the task", registrants: "Teams that take part, once accepted" }}
-        />
+        <Choice f={f} name="inputsFor" label="Who gets the input" options={choiceLabels.inputsFor!} />
         <Check
           f={f}
           name="idsPublic"

@@ -1,7 +1,8 @@
 // The sections of a task that organizers edit, each with its fields and the members that it edits.
+
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
-import { fieldLabels } from "../field_labels";
+import { choiceLabels, fieldLabels } from "../field_labels";
 import { submissionTypes } from "../stage";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
 import type { Editing } from "../ui/form";
@@ -41,16 +42,7 @@ export const parts: Part[] = [
     }),
     fields: f => (
       <>
-        <Choice
-          f={f}
-          name="registration/mode"
-          label="Who can take part"
-          options={{
-            open: "Everyone, at once",
-            approval: "Those whom an organizer accepts",
-            closed: "Those whom an organizer invites",
-          }}
-        />
+        <Choice f={f} name="registration/mode" label="Who can take part" options={choiceLabels.mode!} />
         <Window f={f} of="registration" opens="Registration opens" closes="Registration closes" />
       </>
     ),

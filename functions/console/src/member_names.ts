@@ -80,6 +80,13 @@ function resource({ value, resource: kind, id, name }: Part): string {
   return knownName(id) ?? `…${id.slice(-6)}`;
 }
 
+/**
+ * sentencesOf returns the faults of a problem in words, or its detail if it has none. Faults of several members can have
+ * the same words, which are said once.
+ */
+export const sentencesOf = ({ errors, ...of }: Text & { errors?: (Text & { pointer: string })[] }): string[] =>
+  errors?.length ? [...new Set(errors.map(e => memberOf(e.pointer) + inWords(e)))] : [inWords(of)];
+
 /** memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document. */
 export function memberOf(pointer: string, label = labelOf): string {
   const name = nameOf(pointer, label);

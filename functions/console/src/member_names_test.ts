@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { learnNames } from "./known_names";
-import { inWords, memberOf, separate } from "./member_names";
+import { inWords, memberOf, sentencesOf, separate } from "./member_names";
 import { moment } from "./ui/time";
 
 const label = (name: string): string | undefined => (name === "perDay" ? "“Runs in 24 hours”" : undefined);
@@ -71,4 +71,12 @@ test("advice for a dataset names its fields on pages that do not have them", () 
   assert.equal(words("member", "/submissions/total"), "“Runs of a team in all”");
   assert.equal(words("member", "scores"), "“Scores”");
   assert.match(words("choice", "afterClose"), /^“After the close/);
+});
+
+test("faults of several members with the same words are said once", () => {
+  const fault = (i: number) => ({ pointer: `/runs/${i}/runId`, detail: "there is no such run" });
+  const detail = "The input names something that does not exist.";
+  assert.deepEqual(sentencesOf({ detail, errors: [fault(0), fault(1)] }), ["run: there is no such run"]);
+  assert.deepEqual(sentencesOf({ detail, errors: [] }), [detail]);
+  assert.deepEqual(sentencesOf({ detail }), [detail]);
 });

@@ -84,7 +84,7 @@ function One({ of: r }: { of: Run }) {
           />
         )}
         {r.state === "failed" && ours && (
-          <a class="button" href={`#/tasks/${r.taskId}/submit`}>
+          <a class="button" href={`#/tasks/${r.taskId}/submit${isBaseline(r) ? "?baseline=1" : ""}`}>
             Submit again
           </a>
         )}

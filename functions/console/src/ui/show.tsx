@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Listing, Loading } from "../data";
-import { inWords, memberOf } from "../member_names";
+import { sentencesOf } from "../member_names";
 import { gone, type Problem } from "../problem";
 import { refusalOf } from "../refresh";
 
@@ -16,7 +16,7 @@ export function Heading({ children, title }: { children: ComponentChildren; titl
 
 /** Failure shows a problem in the words of its document. */
 export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
-  const { errors, requestId, status } = of.document;
+  const { requestId, status } = of.document;
   if (status === 401)
     return (
       <p class="empty">
@@ -25,16 +25,9 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
     );
   return (
     <div class="failure" role="alert" tabIndex={-1}>
-      {errors?.length ? (
-        errors.map(e => (
-          <p key={e.pointer + e.detail}>
-            {memberOf(e.pointer)}
-            {inWords(e)}
-          </p>
-        ))
-      ) : (
-        <p>{inWords(of.document)}</p>
-      )}
+      {sentencesOf(of.document).map(said => (
+        <p key={said}>{said}</p>
+      ))}
       {retry && (
         <button type="button" class="plain" onClick={() => void retry()}>
           Try again

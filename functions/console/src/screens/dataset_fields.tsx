@@ -265,14 +265,14 @@ export function Rules({ f }: { f: Editing }) {
           f={f}
           name="idsPublic"
           label="Participants may know which topics or items the ground truth has"
-          hint="Teams of blinded runs then see which of them they lack, or have too many."
+          hint="Teams of blinded runs then see which of them they lack, or have too many. Teams of other runs see it in any case."
         />
         {of?.hasLabels && (
           <Check
             f={f}
             name="labelsPublic"
             label="Participants may know the set of labels"
-            hint="Teams of blinded runs then see which of their labels do not exist."
+            hint="Teams of blinded runs then see which of their labels do not exist. Teams of other runs see it in any case."
           />
         )}
         {f.values.split === "training" && (

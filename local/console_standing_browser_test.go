@@ -100,8 +100,8 @@ func TestConsole_SaysThatATaskIsDeleted(t *testing.T) {
 	another.Await(`document.querySelector("main")?.innerText.includes("Your team takes part.")`)
 }
 
-// TestConsole_SaysThatARunIsDeleted deletes runs of a team as an organizer, who is asked first. The open page of a run must say what may have
-// become of it.
+// TestConsole_SaysThatARunIsDeleted deletes runs of a team as an organizer, who is asked first. The open page of a run must say what may
+// have become of it.
 func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)

@@ -37,8 +37,8 @@ type Membership struct {
 }
 
 // errGone does not say why the invitation does not work, so that it reveals nothing about the invitation.
-var errGone = problem.Invalid.New("This invitation no longer works. It was used, was withdrawn or has expired, or its sender may no longer " +
-	"invite. Unless you have joined by it already, ask the person who invited you for a new link.")
+var errGone = problem.Invalid.New("This invitation no longer works. It was used, was withdrawn or has expired, or its sender may no " +
+	"longer invite. Unless you have joined by it already, ask the person who invited you for a new link.")
 
 // joining is the request of a user who joins by an invitation. The organizer is always set. The task is set for invitations to tasks and
 // teams, and the team for invitations to teams.

@@ -119,8 +119,8 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 	}
 }
 
-// isLoose reports whether a token is a text in the place of a number, or belongs to a list in the place of an object. depth, kind and length
-// describe the value around it.
+// isLoose reports whether a token is a text in the place of a number, or belongs to a list in the place of an object. depth, kind and
+// length describe the value around it.
 func isLoose(token jsontext.Kind, depth int, kind jsontext.Kind, length int64) bool {
 	return depth == 2 && (kind == '[' || token == '"' && length%2 == 0) || depth == 1 && token == ']'
 }

@@ -115,6 +115,6 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"scores": "afterClose",
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
-	p.Sees("Scores are withheld until")
+	p.Sees("Nothing is shown before")
 	p.Sees("Runs appear here once the organizers have published them")
 }

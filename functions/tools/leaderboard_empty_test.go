@@ -86,3 +86,13 @@ func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyBoard_PromisesNothingForTheClose: runs that are blinded or not published stay hidden after it.
+func TestEmptyBoard_PromisesNothingForTheClose(t *testing.T) {
+	for _, until := range []*record.Instant{nil, new(record.At(time.Now()))} {
+		got := (&inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: until}).Sentence(1)
+		if !strings.HasPrefix(got, "Nothing is shown before ") || !strings.HasSuffix(got, "runs that are published and not blinded are shown.") {
+			t.Errorf("%v: %s", until, got)
+		}
+	}
+}

@@ -83,10 +83,12 @@ func (e *emptyBoard) text(truthVersion int64) string {
 	switch {
 	case e.Reason == "results":
 		return "The leaderboard is empty: no run has a result " + missing + "."
-	case e.Reason == "afterClose" && e.Until != nil:
-		return "The leaderboard is empty until " + localTime(e.Until) + ", when the dataset has closed for every team."
 	case e.Reason == "afterClose":
-		return "The leaderboard is empty until the dataset has closed for every team. The organizers have not set a time yet."
+		opens := "the dataset has closed for every team, and the organizers have not set a time yet."
+		if e.Until != nil {
+			opens = localTime(e.Until) + ", when the dataset has closed for every team."
+		}
+		return "The leaderboard shows nothing before " + opens + " From then on, it shows runs that are published and not blinded."
 	case e.Reason == "blinded":
 		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers show no results " + missing + "."
 	case e.Reason == "final":

@@ -3,7 +3,8 @@ import type { Schemas } from "./api";
 
 const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
   results: "No run on this dataset has a result yet.",
-  afterClose: "Scores are withheld until the window of the last team has closed. Then published runs appear here.",
+  afterClose:
+    "Nothing is shown before the window of the last team has closed. From then on, runs that are published and not blinded appear here.",
   blinded:
     "Nothing is published yet. Runs on this dataset start blinded: they appear here once the organizers have unblinded and published them.",
   unpublished: "Nothing is published yet. Runs appear here once the organizers have published them.",

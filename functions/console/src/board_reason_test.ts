@@ -4,7 +4,10 @@ import { emptyBoard, nextLook } from "./board_reason";
 
 test("an empty board says why it is empty", () => {
   assert.match(emptyBoard({ reason: "results" }, false), /No run on this dataset has a result yet/);
-  assert.match(emptyBoard({ reason: "afterClose" }, false), /withheld until the window/);
+  assert.match(
+    emptyBoard({ reason: "afterClose" }, false),
+    /before the window of the last team has closed.*published and not blinded/,
+  );
   assert.match(emptyBoard({ reason: "blinded" }, false), /start blinded/);
   assert.match(emptyBoard({ reason: "unpublished" }, false), /once the organizers have published them/);
   assert.match(emptyBoard({ reason: "results" }, false, "live", 2), /has a result against version 2 of the truth/);

@@ -24,7 +24,7 @@ const (
 
 // EmptyBoard says why a leaderboard has no entries.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: scores are shown once the window of every team has closed; blinded: runs on the dataset start blinded, and the organizers show no results against truthVersion; unpublished: the organizers show no results against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed, and from then on those of runs that are published and not blinded; blinded: runs on the dataset start blinded, and the organizers show no results against truthVersion; unpublished: the organizers show no results against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 }
 
@@ -39,10 +39,11 @@ func (e *EmptyBoard) Sentence(truthVersion int64) string {
 	case EmptyResults:
 		return "No run has a result " + missing + "."
 	case EmptyAfterClose:
-		if e.Until == nil {
-			return "Scores are shown once the dataset has closed for every team. The organizers have not set a time yet."
+		opens := "Nothing is shown before the dataset has closed for every team, and the organizers have not set a time yet."
+		if e.Until != nil {
+			opens = "Nothing is shown before " + e.Until.String() + ", when the dataset has closed for every team."
 		}
-		return "Scores are shown once the dataset has closed for every team: at " + e.Until.String() + "."
+		return opens + " From then on, runs that are published and not blinded are shown."
 	case EmptyBlinded:
 		return "Runs on this dataset start blinded, and the organizers show no results " + missing + "."
 	case EmptyFinal:

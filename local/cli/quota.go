@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -27,30 +28,62 @@ func ofDataset(q record.Quota, d object) (of record.DatasetQuota, known bool) {
 	return q.Datasets[i], true
 }
 
-// tellQuota says until when the datasets take runs of the team, how many are left, and that runs start blinded. It reports whether all of
-// them take a run now. It says nothing of others, because the server says why it refuses a run, unless it repeats an earlier one.
-func (c *call) tellQuota(datasets []object, q record.Quota) (open bool) {
-	open = true
+// tellQuota says until when the datasets take runs of the team, how many are left, and when others than the organizers see scores. It
+// returns why not all of them take a run now, in a sentence, or "". It says nothing of datasets that take none, because the server says why
+// it refuses a run, unless it repeats an earlier one.
+func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	for _, d := range datasets {
 		of, known := ofDataset(q, d)
-		if !known || !of.Open || of.Left != nil && *of.Left == 0 {
-			open = open && !known
+		why := takesNone(d, of)
+		if !known || why != "" {
+			closed = cmp.Or(closed, why)
 			continue
 		}
 		said := []string{d.text("name") + " takes runs" + until(of.ClosesAt) + "."}
 		if left := leftOf(of.QuotaLeft); left != "" {
 			said = append(said, "Left to submit: "+left+".")
 		}
-		switch {
-		case of.StartsBlinded:
-			said = append(said, "Its runs start blinded: nobody but the organizers sees their scores until they unblind them.")
-		case d.text("scores") == string(record.ScoresAfterClose):
-			said = append(said, "Nobody but the organizers sees scores until the window of every team has closed.")
+		if withheld := withheldScores(of, d); withheld != "" {
+			said = append(said, withheld)
 		}
 		c.note("%s", strings.Join(said, " "))
 	}
+	if q.Left != nil && *q.Left < len(datasets) {
+		closed = cmp.Or(closed, "Left to submit to all datasets together: "+leftOf(q.QuotaLeft)+".")
+	}
 	c.tellCarriedOver(q)
-	return open
+	return closed
+}
+
+// takesNone says why a dataset takes no run of the team now. It is empty if the dataset takes one.
+func takesNone(d object, q record.DatasetQuota) string {
+	switch {
+	case q.DatasetID == "":
+		return ""
+	case !q.Open:
+		return d.text("name") + " takes no runs: " + whyClosed(q) + "."
+	case q.Left != nil && *q.Left == 0:
+		return "Left to submit to " + d.text("name") + ": " + leftOf(q.QuotaLeft) + "."
+	}
+	return ""
+}
+
+// whyClosed says why a dataset that is not open takes no runs of the team.
+func whyClosed(q record.DatasetQuota) string { return strings.TrimPrefix(takesRuns(q), "no, ") }
+
+// withheldScores says until when nobody but the organizers sees the scores of runs on a dataset. It is empty if their teams do at once.
+func withheldScores(q record.DatasetQuota, d object) string {
+	closes := d.text("scores") == string(record.ScoresAfterClose)
+	switch {
+	case q.StartsBlinded && closes:
+		return "Its runs start blinded: nobody but the organizers sees their scores until they unblind them, and not before the window of " +
+			"every team has closed."
+	case q.StartsBlinded:
+		return "Its runs start blinded: nobody but the organizers sees their scores until they unblind them."
+	case closes:
+		return "Nobody but the organizers sees scores until the window of every team has closed."
+	}
+	return ""
 }
 
 // tellCarriedOver says that runs of earlier teams count in the quota, if they do.
@@ -85,12 +118,20 @@ func leftOf(q record.QuotaLeft) string {
 	return left
 }
 
+// leftNow returns how many runs are left for a dataset, or why it takes none. It is empty for an open dataset without a limit.
+func leftNow(q record.DatasetQuota) string {
+	if !q.Open {
+		return "no run, " + whyClosed(q)
+	}
+	return leftOf(q.QuotaLeft)
+}
+
 // left returns lines with the runs that are left for each of the datasets now.
 func (c *call) left(task object, datasets []object) (lines [][]string) {
 	q := memberAs[record.Quota](c.registration(task), "quota")
 	for _, d := range datasets {
-		of, _ := ofDataset(q, d)
-		if left := leftOf(of.QuotaLeft); left != "" {
+		of, known := ofDataset(q, d)
+		if left := leftNow(of); known && left != "" {
 			lines = append(lines, []string{"Left to submit", d.text("name") + ": " + left})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/shared/domain/record"
 )
 
 // limitedFile is a task with a dataset that allows fewer runs than the task, one that is closed, and one without a window.
@@ -85,7 +87,11 @@ func TestSubmit_CountsTheSameOnce(t *testing.T) {
 	}
 	tom.want(done, append(submit, "--again")...)
 	tom.says(outside, []string{"0 of the 2"}, append(submit, "--again")...)
-	tom.says(done, []string{"Your team submitted the same at "}, submit...) // although none is left
+	got := tom.says(done, []string{"Your team submitted the same at ", "A new one is not possible now. Left to submit to Ponds: 0 runs, and one"},
+		submit...)
+	if strings.Contains(got, "--again") {
+		t.Errorf("although no run is left, --again makes a new one: %s", got)
+	}
 	image := []string{"submit", "Lakes", "--dataset", "Rivers", "--image", "example.org/x:1"}
 	tom.says(done, []string{"Left to submit: 48 runs, and one more at "}, image...)
 	tom.want(done, "cancel", tom.ids("runs")[0])
@@ -118,4 +124,25 @@ func TestSubmit_SaysTheRunsOfAnInterruptedWait(t *testing.T) {
 		t.Errorf("the interrupted command exits with %d, and there are the runs %v\n%s", r.code, runs, r.errs)
 	}
 	tom.says(waiting, []string{"still queued"}, "runs", runs[0], "--wait", "--timeout", "10ms")
+}
+
+// TestQuota_InSentences says what a dataset takes of a team, and who sees scores.
+func TestQuota_InSentences(t *testing.T) {
+	closed, none := record.DatasetQuota{DatasetID: "ponds"}, record.DatasetQuota{DatasetID: "ponds"}
+	closed.ClosesAt, closed.ClosedReason, closed.Left = new(record.At(time.Now())), record.ClosedLate, new(1)
+	none.Open, none.Left = true, new(0)
+	blinded := record.DatasetQuota{StartsBlinded: true}
+	live, late := object{"name": "Ponds"}, object{"name": "Ponds", "scores": "afterClose"}
+	for name, c := range map[string]struct{ got, want string }{
+		"closed":                     {takesNone(live, closed), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
+		"no run left":                {takesNone(live, none), "Left to submit to Ponds: 0 runs."},
+		"closed, with a run left":    {leftNow(closed), "no run, closed " + localTime(closed.ClosesAt)},
+		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
+		"blinded, until the close":   {withheldScores(blinded, late), "until they unblind them, and not before the window of every team has closed."},
+		"unblinded, until the close": {withheldScores(closed, late), "sees scores until the window of every team has closed."},
+	} {
+		if !strings.HasSuffix(c.got, c.want) {
+			t.Errorf("%s: %s, want %s", name, c.got, c.want)
+		}
+	}
 }

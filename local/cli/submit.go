@@ -47,22 +47,22 @@ func submit(c *call, task object) {
 	if !c.yes("baseline") {
 		registered = c.registration(task)
 	}
-	open := true
+	closed := ""
 	switch {
 	case c.yes("baseline"):
 		c.validFor(datasets, files)
 		c.tellBaseline(task, datasets)
 	case registered == nil, lacksTerms(task, registered):
 		c.validFor(datasets, files) // A faulty file registers nobody, and accepts no terms.
-		open = c.tellTeam(task, registered, datasets)
+		closed = c.tellTeam(task, registered, datasets)
 	default:
-		open = c.tellTeam(task, registered, datasets)
-		if open {
+		closed = c.tellTeam(task, registered, datasets)
+		if closed == "" {
 			c.validFor(datasets, files)
 		}
 	}
 	body := c.submission(files, datasets)
-	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files, open)
+	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files, closed)
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
 		c.await(runs, func() [][]string { return c.left(task, datasets) })
@@ -99,12 +99,15 @@ func (c *call) tellBaseline(task object, datasets []object) {
 }
 
 // tellTeam says for which team the caller submits, and what its quota is. registered is nil before the caller has a registration. tellTeam
-// reports whether all datasets take a run of the team.
-func (c *call) tellTeam(task, registered object, datasets []object) (open bool) {
+// returns why not all datasets take a run of the team, or "".
+func (c *call) tellTeam(task, registered object, datasets []object) (closed string) {
 	r, team := c.requireAccepted(task, registered)
 	q := c.quotaOf(task, r)
 	c.tellSubmitter(task, datasets, team)
-	return c.err == nil && c.tellQuota(datasets, q)
+	if c.err != nil {
+		return ""
+	}
+	return c.tellQuota(datasets, q)
 }
 
 // tellSubmitter says who submits to which datasets.
@@ -278,9 +281,10 @@ func settingsOf(dataset object) scoring.Settings {
 }
 
 // makeSubmission makes a submission at the path, and sends its files. If the team has submitted the same before, it continues with that
-// submission, whose upload may have been interrupted. Unless the datasets are open, the server has to admit the submission first.
-func (c *call) makeSubmission(path string, body map[string]any, files []sent, open bool) object {
-	if open && sizeOf(files) <= c.info().Limits.InlineFiles {
+// submission, whose upload may have been interrupted. If datasets are closed, for the reason closed, the server has to admit the submission
+// first.
+func (c *call) makeSubmission(path string, body map[string]any, files []sent, closed string) object {
+	if closed == "" && sizeOf(files) <= c.info().Limits.InlineFiles {
 		return c.postInline(path, body, files)
 	}
 	var made object
@@ -291,7 +295,7 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent, op
 		if len(files) > 0 {
 			body["files"] = files
 		}
-		made = c.postSubmission(path, body)
+		made = c.postSubmission(path, body, closed)
 	}
 	for _, f := range files {
 		c.send(path+"/"+made.id(), "files", f)
@@ -303,8 +307,9 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent, op
 	return made
 }
 
-// postSubmission makes a submission, and says if it is an earlier one of the team.
-func (c *call) postSubmission(path string, body map[string]any) (made object) {
+// postSubmission makes a submission. If it is an earlier one of the team, postSubmission says so, and whether --again makes a new one now:
+// closed is the reason against it, or "".
+func (c *call) postSubmission(path string, body map[string]any, closed string) (made object) {
 	if c.err != nil {
 		return nil
 	}
@@ -315,8 +320,11 @@ func (c *call) postSubmission(path string, body map[string]any) (made object) {
 	if slices.ContainsFunc(filesOf(made, "files"), func(f sent) bool { return f.State == record.FilePending }) {
 		c.note("Going on with the submission %s, whose upload was interrupted.", made.id())
 	} else {
-		c.note("Your team submitted the same at %s. This is that submission, and nothing more is counted. --again makes a new one.",
-			made.text("createdAt"))
+		again := "--again makes a new one."
+		if closed != "" {
+			again = "A new one is not possible now. " + closed
+		}
+		c.note("Your team submitted the same at %s. This is that submission, and nothing more is counted. %s", made.text("createdAt"), again)
 	}
 	return made
 }
@@ -343,7 +351,7 @@ func (c *call) postInline(path string, body map[string]any, files []sent) object
 	interruptible := c.ctx
 	defer func() { c.ctx = interruptible }()
 	c.ctx = context.WithoutCancel(c.ctx)
-	return c.postSubmission(path, body)
+	return c.postSubmission(path, body, "")
 }
 
 // unfinished returns the caller's baseline with the same files whose upload was interrupted, or nil.

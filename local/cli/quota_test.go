@@ -128,11 +128,19 @@ func TestSubmit_SaysTheRunsOfAnInterruptedWait(t *testing.T) {
 
 // TestQuota_InSentences says what a dataset takes of a team, and who sees scores.
 func TestQuota_InSentences(t *testing.T) {
-	closed, none := record.DatasetQuota{DatasetID: "ponds"}, record.DatasetQuota{DatasetID: "ponds"}
-	closed.ClosesAt, closed.ClosedReason, closed.Left = new(record.At(time.Now())), record.ClosedLate, new(1)
-	none.Open, none.Left = true, new(0)
+	closed := record.DatasetQuota{
+		DatasetID:        "ponds",
+		QuotaLeft:        record.QuotaLeft{Left: new(1)},
+		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedLate, ClosesAt: new(record.At(time.Now()))},
+	}
+	none := record.DatasetQuota{
+		DatasetID:        "ponds",
+		QuotaLeft:        record.QuotaLeft{Left: new(0)},
+		SubmissionWindow: record.SubmissionWindow{Open: true},
+	}
 	blinded := record.DatasetQuota{StartsBlinded: true}
-	live, late := object{"name": "Ponds"}, object{"name": "Ponds", "scores": "afterClose"}
+	live := object{"name": "Ponds"}
+	late := object{"name": "Ponds", "scores": "afterClose"}
 	for name, c := range map[string]struct{ got, want string }{
 		"closed":                     {takesNone(live, closed), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
 		"no run left":                {takesNone(live, none), "Left to submit to Ponds: 0 runs."},

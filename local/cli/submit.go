@@ -281,8 +281,7 @@ func settingsOf(dataset object) scoring.Settings {
 }
 
 // makeSubmission makes a submission at the path, and sends its files. If the team has submitted the same before, it continues with that
-// submission, whose upload may have been interrupted. If datasets are closed, for the reason closed, the server has to admit the submission
-// first.
+// submission, whose upload may have been interrupted. If a dataset is closed, the server has to admit the submission first.
 func (c *call) makeSubmission(path string, body map[string]any, files []sent, closed string) object {
 	if closed == "" && sizeOf(files) <= c.info().Limits.InlineFiles {
 		return c.postInline(path, body, files)

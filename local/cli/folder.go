@@ -21,6 +21,7 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
+	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/storage/durable"
@@ -35,16 +36,16 @@ func (c *call) open(folder string) *os.Root {
 }
 
 // fetch downloads a file of the resource at the path of to a folder, and returns the path of the file. The path is empty if the caller may
-// not read the file. The index i names the file in a member of the resource. fetch reads the resource again, because links expire.
+// not read the file. Then fetch creates no folder. The index i names the file in a member of the resource. fetch reads the resource again, because links expire.
 func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) string {
-	if c.err != nil || c.fail(in.MkdirAll(folder, 0o750)) {
+	if c.err != nil {
 		return ""
 	}
 	path := filepath.Join(folder, fileName(f.Name, strconv.Itoa(i)))
 	err := c.Fetch(c.ctx, in, path, f.File, func(ctx context.Context) (string, error) {
 		now, err := client.Get[object](ctx, c.Client, of)
-		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 {
-			return files[i].URL, nil
+		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 && files[i].URL != "" {
+			return files[i].URL, in.MkdirAll(folder, 0o750)
 		}
 		return "", err
 	}, c.progress())
@@ -77,35 +78,62 @@ func fileName(name, otherwise string) string {
 func download(c *call, task object) {
 	saved := []string{}
 	lines := [][]string{}
-	listed := 0
-	into := c.open(c.text("output"))
+	withheld := []string{} // names of datasets with inputs for registrants of which the caller gets none
+	var into *os.Root
 	datasets := all[object](c, datasetsOf(task))
 	if only := c.text("dataset"); only != "" {
 		datasets = []object{c.dataset(task, only)}
 	}
 	for _, d := range datasets {
 		folder := fileName(d.text("name"), d.id())
+		if d.text("inputsFor") == string(record.InputsForRegistrants) && len(filesOf(d, "inputs")) == 0 {
+			withheld = append(withheld, d.text("name"))
+		}
 		members := map[string]string{"inputs": folder}
 		if memberAs[bool](d, "truthsPublic") {
 			members["truths"] = filepath.Join(folder, "truths")
 		}
 		for _, member := range slices.Sorted(maps.Keys(members)) {
 			for i, f := range filesOf(d, member) {
-				listed++
+				if into == nil {
+					into = c.open(c.text("output"))
+				}
 				if path := c.fetch(into, members[member], client.Path("datasets", d.id()), member, i, f); path != "" {
 					saved, lines = append(saved, path), append(lines, []string{path})
 				}
 			}
 		}
 	}
+	why := ""
+	if len(withheld) > 0 {
+		why = c.withheldInputs(task)
+	}
 	switch {
-	case len(saved) > 0 || c.err != nil:
-	case listed == 0 && (c.organizes(task) || c.me().registration(task) != ""):
+	case c.err != nil:
+	case why != "":
+		c.note("There are no inputs of %s that you may read. %s", strings.Join(withheld, " and "), why)
+	case len(saved) == 0:
 		c.note("%s has no inputs.", cmp.Or(c.text("dataset"), task.text("name")))
-	default:
-		c.note("There are no inputs that you may read. Where the task gives them to those who take part: assay join %s", offline.Quoted(c.arg(0)))
 	}
 	c.print(saved, lines...)
+}
+
+// withheldInputs says why the caller gets no inputs for registrants, and what to do. It returns an empty text if the caller may read them.
+func (c *call) withheldInputs(task object) string {
+	if c.organizes(task) {
+		return ""
+	}
+	r := c.knownRegistration(task)
+	join := "assay join " + offline.Quoted(c.arg(0))
+	switch {
+	case r == nil:
+		return "The task gives them only to accepted teams. To take part: " + join
+	case r.text("state") != string(record.Accepted):
+		return notAccepted(task, r)
+	case lacksTerms(task, r):
+		return "Your team has not accepted the present terms of the task. To read and accept them: " + join + " --accept-terms"
+	}
+	return ""
 }
 
 func export(c *call, task object) {

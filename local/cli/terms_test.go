@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,6 +22,11 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	olga.want(done, "apply", withTerms("Cite us."))
 	tom.want(done, "join", "Lake search", "--accept-terms")
 	olga.want(done, "apply", withTerms("Cite us twice."))
+	tom.says(done, []string{"no inputs of Lakes that you may read", "assay join 'Lake search' --accept-terms"},
+		"download", "Lake search", "--dataset", "Lakes", "-o", filepath.Join(tom.folder, "new"))
+	if _, err := os.Stat(filepath.Join(tom.folder, "new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a download without files leaves a folder: %v", err)
+	}
 
 	run := tom.write("run.txt", goodRun)
 	tom.says(done, []string{"no, accept the terms", "assay join 'Lake search' --accept-terms"}, "datasets", "Lake search")

@@ -140,6 +140,14 @@ func TestJoin_OfARejectedTeam(t *testing.T) {
 		}
 	}
 	refused("vic", "/v1/user/memberships", map[string]any{"secret": secret})
+	other := f.Invite("olga", f.Join("xia", f.Invite("olga", f.task, nil), map[string]any{"team": "X"}), nil)
+	var p problem.Document
+	f.Want(http.StatusConflict, &p, "uma", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": other})
+	for _, says := range []string{"You are in a team of this task already", "deletes the team's submissions and withdraws", "ask them"} {
+		if !strings.Contains(p.Detail, says) {
+			t.Errorf("a member of a rejected team is told %q", p.Detail)
+		}
+	}
 	for _, user := range []string{"uma", "olga"} {
 		refused(user, team+"/invitations", map[string]any{})
 	}

@@ -172,7 +172,7 @@ func TestCreate_OncePerUserAndTeam(t *testing.T) {
 	path := f.register("tom", "One")
 	for _, team := range []string{"One", "Two"} { // the same request and another one
 		a := f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": team})
-		if !strings.Contains(string(a.Body), "registered for this task already") {
+		if !strings.Contains(string(a.Body), "in a team of this task already") {
 			t.Errorf("the team %s: %s", team, a.Body)
 		}
 	}

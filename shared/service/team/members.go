@@ -18,8 +18,9 @@ import (
 const maxEver = 4 * record.MaxTeam
 
 // Registered is the answer to a user who is about to be in a second team of a task.
-var Registered error = problem.Conflict.New("The user is in a team of this task already, and can be in only one. To leave "+
-	"that team: %s. Its only member withdraws it instead: %s.", problem.DeleteTeamMember.With(), problem.DeleteRegistration.With())
+var Registered error = problem.Conflict.New("You are in a team of this task already, and can be in only one. To leave that "+
+	"team: %s. Its only member deletes the team's submissions and withdraws its registration instead: %s. If the organizers "+
+	"rejected the team, only they can change who is in it: ask them.", problem.DeleteTeamMember.With(), problem.DeleteRegistration.With())
 
 // Change changes the members of a team in one transaction. The transaction conflicts if the registration or the task has changed since
 // it was read, or the change is propagated to the new member.

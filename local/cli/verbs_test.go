@@ -124,7 +124,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	}
 	link := strings.TrimSpace(tom.want(done, "invite", task))
 	ben.says(done, []string{"Joined Lake search"}, "join", link)
-	ben.says(failed, []string{"assay: The invitation no longer works: "}, "join", link) // It works only once.
+	ben.says(failed, []string{"assay: This invitation no longer works. "}, "join", link) // It works only once.
 	if got := decode[[]object](t, olga.want(done, "registrations", task, "--json")); len(got) != 1 || len(got[0]["members"].([]any)) != 2 {
 		t.Errorf("the registrations are %v", got)
 	}

@@ -39,6 +39,9 @@ const downloadHelp = taskHelp + ` Each dataset
 has a folder of its name, with a folder truths if its ground truth is public. Digests are checked,
 and interrupted downloads continue where they ended.`
 
+const inviteHelp = taskHelp + ` Only the owner of a
+team invites into it. If the task takes teams only by invitation, only its organizers invite.`
+
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
 dictionaries of pytrec_eval and ranx, or an array of objects). Fields of jsonl, csv and json may have
@@ -75,6 +78,7 @@ var groups = []struct {
 			more:    taskHelp + " An invitation is its link or its secret.",
 			example: "  assay join \"Lake search\" --team Otters\n  assay join https://assay.example.org/console#assay-invitation_..."},
 		{use: "invite TASK", short: "Make a link that invites into your team, and print it once", args: cobra.ExactArgs(1), run: inTask(invite),
+			more: inviteHelp,
 			flags: func(f *pflag.FlagSet) {
 				f.String("email", "", "also send the link to this address")
 				f.Int("uses", 1, "how many users can join by the link")

@@ -46,7 +46,7 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
-		told[2] != "The order of all runs on the leaderboard changes: 2 of 2 runs would change places. The best would be a run of "+
+		told[2] != "On the organizers' leaderboard, which counts unpublished runs too, 2 of 2 runs would change places. The best would be a run of "+
 			"Team of bob instead of Team of ada." {
 		t.Errorf("harmless: %q", told)
 	}
@@ -80,6 +80,29 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	}
 }
 
+// A change of the measures need not name the primary one, so its preview does.
+func TestPreview_SaysWhichMeasureRanks(t *testing.T) {
+	l := newLeaderboards(t)
+	for _, c := range []struct {
+		change map[string]any
+		want   string
+	}{
+		{map[string]any{"measures": []string{"MCC", "Accuracy"}}, "Accuracy stays the measure that ranks."},
+		{map[string]any{"measures": []string{"MCC"}}, "MCC becomes the measure that ranks, instead of Accuracy."},
+	} {
+		var preview previewAnswer
+		body := map[string]any{"evaluator": c.change}
+		l.Want(http.StatusOK, &preview, "olga", http.MethodPatch, l.dataset+"?preview=true", body)
+		said := false
+		for _, e := range preview.Effects {
+			said = said || e.Detail == c.want
+		}
+		if !said {
+			t.Errorf("%v: %+v", c.change, preview.Effects)
+		}
+	}
+}
+
 // The preview counts the runs that get another rank. Equally good runs share a rank, like on the leaderboard.
 func TestTruthTrial_CountsChangedRanks(t *testing.T) {
 	l := newLeaderboards(t)
@@ -87,7 +110,7 @@ func TestTruthTrial_CountsChangedRanks(t *testing.T) {
 	l.enter("ada", "1,a\n2,a\n3,b\n")
 	l.enter("bob", "1,b\n2,b\n3,b\n")
 	told, counts := l.evaluationEffects("1,b\n2,b\n3,a\n")
-	if len(told) != 3 || counts[2] != 1 || told[2] != "The order of all runs on the leaderboard changes: 1 of 2 runs would change places." {
+	if len(told) != 3 || counts[2] != 1 || told[2] != "On the organizers' leaderboard, which counts unpublished runs too, 1 of 2 runs would change places." {
 		t.Errorf("one of two equally good runs becomes worse: %q, %v", told, counts)
 	}
 	if told, _ := l.evaluationEffects("1,a\n2,b\n3,a\n"); len(told) != 2 {

@@ -3,6 +3,7 @@ package datasets
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -52,7 +53,18 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if err != nil {
 		return err
 	}
+	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
 	return noteTrial(ctx, c, old, changed, inline)
+}
+
+// noteRanking says which measure ranks if the measures change, since a change need not name it.
+func noteRanking(c *api.Call, effect api.Consequence, old, changed *record.Evaluator) {
+	switch was, is := old.PrimaryMeasure, changed.PrimaryMeasure; {
+	case was != is:
+		c.Effect(effect, problem.Sentence("%s becomes the measure that ranks, instead of %s.", is, was))
+	case !slices.Equal(old.Measures, changed.Measures):
+		c.Effect(effect, problem.Sentence("%s stays the measure that ranks.", is))
+	}
 }
 
 // inputsFor returns who gets the input files of the dataset.

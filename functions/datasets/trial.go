@@ -286,7 +286,7 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 		looked, len(completing), completing[0].run.Team))
 }
 
-// tellOrder says how many of the completed runs that stay completed would get another rank on the leaderboard of all runs. Like the
+// tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
 // leaderboard's comparison of two versions, it ranks the runs with a value in both.
 func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
@@ -303,7 +303,7 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		return
 	}
 	effect.Count = int64(moved)
-	said := problem.Sentence("The order of all runs on the leaderboard changes: %d of %s would change places.", moved,
+	said := problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
 		plural.Count(len(left), "run"))
 	switch first, last := after.best, before.best; {
 	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after

@@ -33,7 +33,7 @@ type RunFormat struct {
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
 	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former. /info defines each measure, with its parameters, conventions, and the limits of files" example:"[\"nDCG@10\",\"AP\"]"`
-	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the measure that ranks; the first of measures unless given" example:"nDCG@10"`
+	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the measure that ranks. If absent, a new dataset takes the first of measures. A changed dataset keeps its own, or takes the first if measures lack that" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
 	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: the measures whose lower values are better"`

@@ -144,6 +144,7 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 	p.Fill("More runs in 24 hours", "3")
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
+	p.Press("Grant, with these effects")
 	p.Sees("Granted: 3 runs more in 24 hours, over all datasets together.")
 	p.Press("Withdraw: Ill")
 	p.Sees("The team has the windows and quotas of everyone.")

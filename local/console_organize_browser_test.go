@@ -118,6 +118,7 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p.Await(`[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length === 2`)
 	p.Fill("More runs in all", "2")
 	p.Press("Grant")
+	p.Press("Grant, with these effects")
 	p.Sees("Granted: 2 runs more in all, over all datasets together.")
 	p.Visit("/desk")
 	p.Sees("Lakes, Ponds,")

@@ -1,5 +1,6 @@
 // Why a leaderboard is empty, and when that can change.
 import type { Schemas } from "./api";
+import { untilScores } from "./instants";
 
 const reasons: Record<Schemas["EmptyBoard"]["reason"], string> = {
   results: "No run on this dataset has a result yet.",
@@ -53,16 +54,11 @@ type Board = {
   empty?: Pick<Schemas["EmptyBoard"], "until">;
 };
 
-const minute = 60_000;
-const lag = 2000; // until the server shows the scores of a dataset that has closed
-
 /**
  * nextLook returns in how many milliseconds an open leaderboard is read again; 0: not by itself. A dataset that shows
- * scores after its close does so without any action of the reader. Exceptions move its close, so each minute counts.
+ * scores after its close does so without any action of the reader.
  */
 export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["scores"], now = Date.now()): number {
   const waits = b && (b.entries.length === 0 || b.entries.some(e => e.hidden === "afterClose"));
-  if (!waits || scores !== "afterClose") return 0;
-  const left = b.empty?.until ? Math.max(Date.parse(b.empty.until) - now, 0) + lag : minute;
-  return Math.min(left, minute);
+  return waits && scores === "afterClose" ? untilScores(b.empty?.until, now) : 0;
 }

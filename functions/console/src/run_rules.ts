@@ -1,5 +1,6 @@
 // What runs are, and what a team can still do with its own run.
 import type { Schemas } from "./api";
+import { untilScores } from "./instants";
 
 type Run = Pick<Schemas["Run"], "state">;
 
@@ -19,12 +20,9 @@ export function keptBecause({ published, finalsClosed }: Standing): string | und
   return published === undefined ? undefined : "";
 }
 
-const minute = 60_000;
-const lag = 2000; // until the server shows the scores of a dataset that has closed
-
 /**
  * nextRead returns in how many milliseconds an open run is read again because its dataset shows scores after the close;
- * 0: not by itself. Exceptions move the close, so each minute counts.
+ * 0: not by itself.
  */
 export function nextRead(
   r: Pick<Schemas["Run"], "state" | "evaluationId">,
@@ -32,9 +30,8 @@ export function nextRead(
   closesAt: string | undefined,
   now = Date.now(),
 ): number {
-  if (r.state !== "completed" || r.evaluationId || scores !== "afterClose") return 0;
-  const left = closesAt ? Date.parse(closesAt) - now + lag : minute;
-  return left > 0 ? Math.min(left, minute) : minute;
+  const waits = r.state === "completed" && !r.evaluationId;
+  return waits && scores === "afterClose" ? untilScores(closesAt, now) : 0;
 }
 
 /** isBaseline reports whether a run is a baseline that organizers submitted without a team. No team can have this name. */

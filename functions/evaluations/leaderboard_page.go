@@ -202,7 +202,7 @@ func (v *boardView) command() string {
 
 // notice explains which results the page shows while runs are evaluated again.
 func (v *boardView) notice() string {
-	stand := "Shown are the results against version " + strconv.FormatInt(v.shown.TruthVersion, 10) + " of the truth. "
+	stand := "Shown are the results against " + record.TruthVersionName(v.shown.TruthVersion) + ". "
 	if v.shown.TruthVersion == v.dataset.TruthVersion {
 		stand += "Some runs have not been evaluated against it yet"
 	} else {

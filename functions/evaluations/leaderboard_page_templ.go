@@ -283,7 +283,7 @@ func leaderboardPage(v boardView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if len(v.entries.Data) == 0 && v.progress != nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"quiet\">Here is no published result against this version of the truth yet.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"quiet\">Here is no published result against this version of the ground truth and evaluator yet.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

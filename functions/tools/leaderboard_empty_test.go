@@ -81,7 +81,7 @@ func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
 		if got := e.Sentence(1); !strings.HasSuffix(got, " yet.") {
 			t.Errorf("%s: %s", reason, got)
 		}
-		if got := e.Sentence(2); !strings.HasSuffix(got, " against version 2 of the ground truth.") {
+		if got := e.Sentence(2); !strings.HasSuffix(got, " against version 2 of the ground truth and evaluator.") {
 			t.Errorf("%s: %s", reason, got)
 		}
 	}

@@ -168,7 +168,7 @@ func (out *LeaderboardOutput) changes() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
-	return fmt.Sprintf("Ranks since version %d of the truth, among the entries of both: %s.", out.Against, strings.Join(parts, ", "))
+	return fmt.Sprintf("Ranks since %s, among the entries of both: %s.", record.TruthVersionName(out.Against), strings.Join(parts, ", "))
 }
 
 func (out *LeaderboardOutput) baselines() bool {

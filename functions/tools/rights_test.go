@@ -74,7 +74,7 @@ func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 	for _, c := range []struct {
 		runs []object
 		says string
-	}{{runRefs(old, newer), "different truths"}, {runRefs(newer, own), "another dataset"}} {
+	}{{runRefs(old, newer), "different versions"}, {runRefs(newer, own), "another dataset"}} {
 		s.wantRefusal("olga", "evaluator", refusal{object{"runs": c.runs}, "/runs/1", c.says})
 	}
 	if out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(own), "measure": "AP"}); !out.LowerIsBetter {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -78,7 +77,7 @@ type emptyBoard struct {
 func (e *emptyBoard) text(truthVersion int64) string {
 	missing := "yet"
 	if truthVersion > 1 {
-		missing = fmt.Sprintf("against version %d of the ground truth", truthVersion)
+		missing = "against " + record.TruthVersionName(truthVersion)
 	}
 	switch {
 	case e.Reason == "results":

@@ -61,15 +61,15 @@ func (o outcome) truthVersion() int64 { return memberAs[int64](o.Evaluation, "tr
 
 // versionLines says which version of the truth the values belong to, if the leaderboard or another run of the dataset has another one.
 func (o outcome) versionLines(all []outcome) [][]string {
-	version := fmt.Sprintf("version %d", o.truthVersion())
+	version := record.TruthVersionName(o.truthVersion())
 	differs := func(other outcome) bool {
 		return other.Evaluation != nil && other.Run["datasetId"] == o.Run["datasetId"] && other.truthVersion() != o.truthVersion()
 	}
 	switch {
 	case o.shown > 0 && o.shown != o.truthVersion():
-		return [][]string{{"Ground truth", fmt.Sprintf("%s; the leaderboard shows version %d", version, o.shown)}}
+		return [][]string{{"Evaluated against", fmt.Sprintf("%s; the leaderboard shows version %d", version, o.shown)}}
 	case slices.ContainsFunc(all, differs):
-		return [][]string{{"Ground truth", version}}
+		return [][]string{{"Evaluated against", version}}
 	}
 	return nil
 }

@@ -22,9 +22,10 @@ func TestOutcome_SaysWhichTruthValuesBelongTo(t *testing.T) {
 	}{
 		"the only run": {before, board{1, []object{{"evaluationId": "old"}}}, []outcome{before}, nil, true},
 		"the leaderboard is older": {after, board{1, []object{{"evaluationId": "old"}}}, []outcome{after},
-			[][]string{{"Ground truth", "version 2; the leaderboard shows version 1"}}, false},
-		"another run is newer": {before, board{1, []object{{"evaluationId": "old"}}}, all, [][]string{{"Ground truth", "version 1"}}, true},
-		"another dataset":      {elsewhere, board{5, nil}, all, nil, false},
+			[][]string{{"Evaluated against", "version 2 of the ground truth and evaluator; the leaderboard shows version 1"}}, false},
+		"another run is newer": {before, board{1, []object{{"evaluationId": "old"}}}, all,
+			[][]string{{"Evaluated against", "version 1 of the ground truth and evaluator"}}, true},
+		"another dataset": {elsewhere, board{5, nil}, all, nil, false},
 	} {
 		c.run.compare(c.shown)
 		if got := c.run.versionLines(c.all); !reflect.DeepEqual(got, c.want) || (c.run.Entry != nil) != c.rank {

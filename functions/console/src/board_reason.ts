@@ -20,11 +20,14 @@ const later: typeof reasons = {
   unpublished: "Runs appear here once the organizers have published them and the window of the last team has closed.",
 };
 
-/** changed are the reasons after a change of the ground truth: runs can have had results before, and failed since. */
+/** versionName names a version by its number. A change of the evaluator makes a version, too. */
+export const versionName = (number: number): string => `version ${number} of the ground truth and evaluator`;
+
+/** changed are the reasons after a change of the ground truth or evaluator: runs can have had results before, and failed since. */
 const changed = (version: number): Partial<typeof reasons> => ({
-  results: `No run on this dataset has a result against version ${version} of the truth.`,
-  blinded: `The organizers show no results against version ${version} of the truth. Runs on this dataset start blinded.`,
-  unpublished: `The organizers show no results against version ${version} of the truth.`,
+  results: `No run on this dataset has a result against ${versionName(version)}.`,
+  blinded: `The organizers show no results against ${versionName(version)}. Runs on this dataset start blinded.`,
+  unpublished: `The organizers show no results against ${versionName(version)}.`,
 });
 
 /**

@@ -10,7 +10,10 @@ test("an empty board says why it is empty", () => {
   );
   assert.match(emptyBoard({ reason: "blinded" }, false), /start blinded/);
   assert.match(emptyBoard({ reason: "unpublished" }, false), /once the organizers have published them/);
-  assert.match(emptyBoard({ reason: "results" }, false, "live", 2), /has a result against version 2 of the truth/);
+  assert.match(
+    emptyBoard({ reason: "results" }, false, "live", 2),
+    /has a result against version 2 of the ground truth and evaluator/,
+  );
   assert.match(emptyBoard({ reason: "unpublished" }, true), /^No run that is marked as final is here/);
 });
 

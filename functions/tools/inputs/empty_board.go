@@ -2,7 +2,6 @@ package inputs
 
 import (
 	"context"
-	"fmt"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -28,12 +27,12 @@ type EmptyBoard struct {
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 }
 
-// Sentence returns the reason for a page. After a change of the ground truth (qrels, labels), it names the version of the missing results:
-// earlier results can exist, and runs can have failed since.
+// Sentence returns the reason for a page. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the missing
+// results: earlier results can exist, and runs can have failed since.
 func (e *EmptyBoard) Sentence(truthVersion int64) string {
 	missing := "yet"
 	if truthVersion > 1 {
-		missing = fmt.Sprintf("against version %d of the ground truth", truthVersion)
+		missing = "against " + record.TruthVersionName(truthVersion)
 	}
 	switch e.Reason {
 	case EmptyResults:

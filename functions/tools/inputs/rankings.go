@@ -184,11 +184,11 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	number, newest := *asked.Against, r.Board.TruthVersion
 	switch {
 	case newest < 2:
-		return nil, problem.InvalidMember("/against", "the dataset has no other version of the truth yet: leave it out")
+		return nil, problem.InvalidMember("/against", "the dataset has no other version of the ground truth and evaluator yet: leave it out")
 	case number == newest:
 		return nil, problem.InvalidMember("/against", "is the version in use: name an earlier one, from 1 to %d", newest-1)
 	case number < 1 || number > newest:
-		return nil, problem.InvalidMember("/against", "there is no such version of the truth: name one from 1 to %d", newest-1)
+		return nil, problem.InvalidMember("/against", "there is no such version of the ground truth and evaluator: name one from 1 to %d", newest-1)
 	}
 	var places []place
 	measured := false

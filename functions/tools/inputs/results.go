@@ -230,8 +230,8 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 				problem.Member(r.Runs[0].pointer))
 		case e.TruthVersion != first.TruthVersion:
 			return problem.InvalidMember(run.pointer,
-				"was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try "+
-					"again once both are evaluated against the newest", e.TruthVersion, problem.Member(r.Runs[0].pointer), first.TruthVersion)
+				"was evaluated against %s and %s against version %d, and values against different versions do not compare; try again once both "+
+					"are evaluated against the newest", record.TruthVersionName(e.TruthVersion), problem.Member(r.Runs[0].pointer), first.TruthVersion)
 		}
 		run.evaluation, run.EvaluationID = e, e.ID
 		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, run.roles))

@@ -322,6 +322,11 @@ type TruthVersion struct {
 	Held bool `json:",omitempty"`
 }
 
+// TruthVersionName returns how pages and messages name a version by its number. A change of the evaluator makes a version, too.
+func TruthVersionName(number int64) string {
+	return fmt.Sprintf("version %d of the ground truth and evaluator", number)
+}
+
 // ObjectKeys returns the keys of the objects of the files.
 func (t *TruthVersion) ObjectKeys() []string { return objectKeys(HolderTruths, t.ID, t.Files) }
 

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { emptyBoard, hiddenMarks, nextLook } from "../board_reason";
+import { emptyBoard, hiddenMarks, nextLook, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
 import { count } from "../plural";
 import { type Screen, view } from "../route";
@@ -174,7 +174,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               )}
               {b.truthVersion > 1 && (
                 <p class="small">
-                  Evaluated against version {b.truthVersion} of the truth.{" "}
+                  Evaluated against {versionName(b.truthVersion)}.{" "}
                   {b.against && `Changes of rank are from version ${b.against}. `}
                   <button
                     type="button"

@@ -392,7 +392,7 @@ const RunFile = ({ of: d, chosen, refused, choose }: OfFile) => (
     choose={choose}
     refused={refused}
     as={files => ({ datasetId: d.id, run: { files } })}
-    good="The file can be submitted."
+    good="The file can be submitted. Only the evaluation compares it with the ground truth."
     bad="Correct the file, and choose it again. Nothing is counted yet."
     hint={
       <>

@@ -14,6 +14,9 @@ import (
 	"assay/shared/edge/api/servertest"
 )
 
+// onBoard begins the sentence of a preview about changed places.
+const onBoard = "On the organizers' leaderboard, which counts unpublished runs too, "
+
 // evaluationEffects returns the effects of a previewed change of the truth on runs.
 func (l *leaderboards) evaluationEffects(lines string) (all []string, counts []int64) {
 	l.t.Helper()
@@ -46,8 +49,7 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 
 	told, _ := l.evaluationEffects("1,a\n2,a\n")
 	if len(told) != 3 || told[1] != "The preview evaluated 2 runs, the best of the newest 2: none of them would fail." ||
-		told[2] != "On the organizers' leaderboard, which counts unpublished runs too, 2 of 2 runs would change places. The best would be a run of "+
-			"Team of bob instead of Team of ada." {
+		told[2] != onBoard+"2 of 2 runs would change places. The best would be a run of Team of bob instead of Team of ada." {
 		t.Errorf("harmless: %q", told)
 	}
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
@@ -110,7 +112,7 @@ func TestTruthTrial_CountsChangedRanks(t *testing.T) {
 	l.enter("ada", "1,a\n2,a\n3,b\n")
 	l.enter("bob", "1,b\n2,b\n3,b\n")
 	told, counts := l.evaluationEffects("1,b\n2,b\n3,a\n")
-	if len(told) != 3 || counts[2] != 1 || told[2] != "On the organizers' leaderboard, which counts unpublished runs too, 1 of 2 runs would change places." {
+	if len(told) != 3 || counts[2] != 1 || told[2] != onBoard+"1 of 2 runs would change places." {
 		t.Errorf("one of two equally good runs becomes worse: %q, %v", told, counts)
 	}
 	if told, _ := l.evaluationEffects("1,a\n2,b\n3,a\n"); len(told) != 2 {

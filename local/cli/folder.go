@@ -36,7 +36,8 @@ func (c *call) open(folder string) *os.Root {
 }
 
 // fetch downloads a file of the resource at the path of to a folder, and returns the path of the file. The path is empty if the caller may
-// not read the file. Then fetch creates no folder. The index i names the file in a member of the resource. fetch reads the resource again, because links expire.
+// not read the file. Then fetch creates no folder. The index i names the file in a member of the resource. fetch reads the resource again,
+// because links expire.
 func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) string {
 	if c.err != nil {
 		return ""

@@ -87,8 +87,8 @@ func TestSubmit_CountsTheSameOnce(t *testing.T) {
 	}
 	tom.want(done, append(submit, "--again")...)
 	tom.says(outside, []string{"0 of the 2"}, append(submit, "--again")...)
-	got := tom.says(done, []string{"Your team submitted the same at ", "A new one is not possible now. Left to submit to Ponds: 0 runs, and one"},
-		submit...)
+	got := tom.says(done, []string{"Your team submitted the same at ",
+		"A new one is not possible now. Left to submit to Ponds: 0 runs, and one"}, submit...)
 	if strings.Contains(got, "--again") {
 		t.Errorf("although no run is left, --again makes a new one: %s", got)
 	}
@@ -146,7 +146,7 @@ func TestQuota_InSentences(t *testing.T) {
 		"no run left":                {takesNone(live, none), "Left to submit to Ponds: 0 runs."},
 		"closed, with a run left":    {leftNow(closed), "no run, closed " + localTime(closed.ClosesAt)},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
-		"blinded, until the close":   {withheldScores(blinded, late), "until they unblind them, and not before the window of every team has closed."},
+		"blinded, until the close":   {withheldScores(blinded, late), "and not before the window of every team has closed."},
 		"unblinded, until the close": {withheldScores(closed, late), "sees scores until the window of every team has closed."},
 	} {
 		if !strings.HasSuffix(c.got, c.want) {

@@ -45,7 +45,8 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 		p.says(done, []string{"empty: runs on the dataset start blinded, and the organizers show no results yet"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
 		p.says(done, []string{"The leaderboard shows nothing before 20",
-			"when the dataset has closed for every team. From then on, it shows runs that are published"}, "leaderboard", "Lakes", "--dataset", "Seas")
+			"when the dataset has closed for every team. From then on, it shows runs that are published"},
+			"leaderboard", "Lakes", "--dataset", "Seas")
 	}
 	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}
 	for dataset, why := range map[string]string{

@@ -27,8 +27,8 @@ type EmptyBoard struct {
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 }
 
-// Sentence returns the reason for a page. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the missing
-// results: earlier results can exist, and runs can have failed since.
+// Sentence returns the reason for a page. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the
+// missing results: earlier results can exist, and runs can have failed since.
 func (e *EmptyBoard) Sentence(truthVersion int64) string {
 	missing := "yet"
 	if truthVersion > 1 {

@@ -188,7 +188,8 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	case number == newest:
 		return nil, problem.InvalidMember("/against", "is the version in use: name an earlier one, from 1 to %d", newest-1)
 	case number < 1 || number > newest:
-		return nil, problem.InvalidMember("/against", "there is no such version of the ground truth and evaluator: name one from 1 to %d", newest-1)
+		return nil, problem.InvalidMember("/against",
+			"there is no such version of the ground truth and evaluator: name one from 1 to %d", newest-1)
 	}
 	var places []place
 	measured := false

@@ -252,5 +252,5 @@ func TestConsole_NamesFieldsByTheirLabels(t *testing.T) {
 	p.Fill("No errors", "true")
 	p.Fill("Output is missing", "true")
 	p.Press("Save the review")
-	p.Sees("contradicts “No errors”: one of the two must be false")
+	p.Sees("contradicts “No errors”: only one of the two can hold")
 }

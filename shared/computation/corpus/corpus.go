@@ -114,7 +114,7 @@ func namesQueries(file string) bool {
 // else, such as a run or a table.
 const maxUnrecognized = 1000
 
-var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", maxUnrecognized))
+var unknownFormat = fault(fmt.Sprintf("the first %d lines have no document and no query of a known format", maxUnrecognized))
 
 // finder reads files one after another, and looks for texts or for all ids.
 type finder struct {
@@ -159,7 +159,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 	case errors.Is(err, io.EOF):
 		f.closeBlock()
 		if f.empty() {
-			f.report.Fault = "nothing in it is a document or a query of a known format"
+			f.report.Fault = "the file has no document and no query of a known format"
 		}
 	default:
 		return err

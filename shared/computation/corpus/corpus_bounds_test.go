@@ -80,10 +80,10 @@ func TestRead_ReturnsErrorsOfFiles(t *testing.T) {
 func TestRead_ReportsUnreadableFiles(t *testing.T) {
 	packed := measuretest.Gzip(t, strings.Repeat("d0\tsome text that goes on\n", 1000)+"\n")
 	for name, c := range map[string]struct{ content, want string }{
-		"empty":          {"", "nothing in it"},
-		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
-		"page":           {strings.Repeat("<p>one</p>\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
-		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
+		"empty":          {"", "the file has no document"},
+		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", maxUnrecognized+1), "the first 1000 lines have no document"},
+		"page":           {strings.Repeat("<p>one</p>\n", maxUnrecognized+1), "the first 1000 lines have no document"},
+		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", maxUnrecognized+1), "the first 1000 lines have no document"},
 		"zip":            {"PK\x03\x04\x00", "zip archive"},
 		"UTF-16":         {"\xff\xfed\x00\t\x00", "text in UTF-16"},
 		"binary":         {"d\t\x00", "neither text"},

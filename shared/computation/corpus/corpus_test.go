@@ -110,7 +110,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 			}
 			wantFault := ""
 			if c.documents+c.seenq == 0 {
-				wantFault = "nothing in it is a document or a query of a known format"
+				wantFault = "the file has no document and no query of a known format"
 			}
 			want := FileReport{Name: c.file, Documents: c.documents, Queries: c.seenq, Fault: wantFault}
 			if len(texts.Files) != 1 || texts.Files[0] != want {

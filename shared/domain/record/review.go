@@ -32,7 +32,7 @@ func (d *ReviewDraft) Check() []problem.Field {
 		{"missingOutput", d.MissingOutput}, {"extraneousOutput", d.ExtraneousOutput}, {"invalidOutput", d.InvalidOutput},
 		{"hasErrorOutput", d.HasErrorOutput}, {"otherErrors", d.OtherErrors},
 	} {
-		fields.AddIf(m.set && d.NoErrors, "/"+m.name, "contradicts {noErrors}: one of the two must be false")
+		fields.AddIf(m.set && d.NoErrors, "/"+m.name, "contradicts {noErrors}: only one of the two can hold")
 	}
 	return fields
 }

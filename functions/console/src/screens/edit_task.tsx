@@ -213,7 +213,7 @@ function Publish({ task, lacks }: { task: Task; lacks: string[] }) {
       </h3>
       <p>
         {hidden
-          ? "The task is private: its organizers see it, and teams that they accepted. Once published, everyone finds it, and can take part."
+          ? "The task is private: its organizers see it, and teams that they accepted. Once published, everyone sees it."
           : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}
       </p>
       {!coming ? (

@@ -12,6 +12,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
+	"assay/shared/edge/webpage"
 	"assay/shared/language/problem"
 )
 
@@ -104,22 +105,23 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 
 // TestBoardPage_ChoosesRunsAndTellsOfTheClose checks the page of the leaderboard.
 func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
+	const withheld = ", nobody but the organizers is shown any scores"
 	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	page := func(query string) string {
 		t.Helper()
 		a := f.Do("", http.MethodGet, f.dataset.Board()+query, nil, "Accept", "text/html")
 		return string(a.Body)
 	}
-	if body := page(""); !strings.Contains(body, "final=true") || strings.Contains(body, "window has closed") {
+	if body := page(""); !strings.Contains(body, "final=true") || strings.Contains(body, withheld) {
 		t.Errorf("the page has no choice, or tells of an embargo: %s", body)
 	}
 	closes := f.in(time.Hour)
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose", "submissions": map[string]any{"closesAt": closes}})
-	if body := page("?final=true"); !strings.Contains(body, "until "+closes.String()) {
+	if body := page("?final=true"); !strings.Contains(body, "Until "+webpage.Instant(closes.Time)+withheld) {
 		t.Errorf("the page does not tell until when scores wait: %s", body)
 	}
 	f.ahead.Store(int64(time.Hour))
-	if body := page(""); strings.Contains(body, "window has closed") {
+	if body := page(""); strings.Contains(body, withheld) {
 		t.Error("the page tells of an embargo that has ended")
 	}
 }

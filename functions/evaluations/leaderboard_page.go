@@ -107,7 +107,7 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 	case r.Unknown:
 		return "the organizers set a time at which the dataset closes", nil
 	default:
-		return r.At.String(), nil
+		return webpage.Instant(r.At.Time), nil
 	}
 }
 

@@ -204,7 +204,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	newcomer.env["ASSAY_TOKEN"] = "assay_nothing"
 	newcomer.says(notSignedIn, []string{"Try: unset ASSAY_TOKEN, or set it to a valid access token"}, "submit", "Lake search", "Rivers="+run)
-	tom.says(failed, []string{"assay: The invitation is not the whole secret"}, "join", "assay-invitation_nothing")
+	tom.says(failed, []string{"assay: The secret of the invitation is not complete"}, "join", "assay-invitation_nothing")
 	tom.says(notFound, []string{`no task "Ponds" here, or you may not see it.` + "\nTry: assay tasks"}, "submit", "Ponds", run)
 	tom.says(notFound, []string{`Did you mean "Lake search"?`}, "submit", "Lkae search", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")

@@ -45,13 +45,23 @@ var (
 	printedHeader = regexp.MustCompile(`^ +[\pL_][^\s,;{\["']*( +[\pL_][^\s,;{\["']*)+\s*$`)
 )
 
+// startsWith reports whether a line begins with one of the characters. Readers ask for patterns of each faulty line: the first character
+// spares most lines the memory that matching takes.
+func startsWith(line []byte, chars string) bool {
+	return len(line) > 0 && strings.IndexByte(chars, line[0]) >= 0
+}
+
 // IsPrintedTable reports whether a line is the last one of a table that pandas printed, or dots in the place of its rows.
-func IsPrintedTable(line []byte) bool { return len(line) < 100 && printedTable.Match(line) }
+func IsPrintedTable(line []byte) bool {
+	return len(line) < 100 && startsWith(bytes.TrimLeft(line, " \t"), "[.") && printedTable.Match(line)
+}
 
 // IsPrintedHeader reports whether the first line of a file is the first one of a table that pandas printed.
-func IsPrintedHeader(line []byte) bool { return printedHeader.Match(line) }
+func IsPrintedHeader(line []byte) bool { return startsWith(line, " ") && printedHeader.Match(line) }
 
-// conflictMark matches the lines that Git writes around the two sides of a merge conflict.
+// isConflictMark reports whether Git writes the line around the two sides of a merge conflict.
+func isConflictMark(line []byte) bool { return startsWith(line, "<=>|") && conflictMark.Match(line) }
+
 var conflictMark = regexp.MustCompile(`^(<{7} .*|={7}|>{7} .*|\|{7}( .*)?)\r?$`)
 
 // conflict is the fault of these lines.

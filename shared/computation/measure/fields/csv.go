@@ -207,7 +207,7 @@ func (r *Records) read() (line int, record []string, fault string) {
 
 // faultOf describes a fault that encoding/csv found in a record.
 func (r *Records) faultOf(err *csv.ParseError, record []string) string {
-	isMark := conflictMark.Match(r.text.lastLine())
+	isMark := isConflictMark(r.text.lastLine())
 	switch {
 	case isMark:
 		r.ended = true

@@ -46,7 +46,7 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	if IsPrintedTable(line) || IsPrintedHeader(line) {
 		return PrintedTable
 	}
-	if conflictMark.Match(line) {
+	if isConflictMark(line) {
 		return conflict
 	}
 	if fault := otherNotation(parts[0], layout); fault != "" {

@@ -157,7 +157,7 @@ func otherLine(text []byte, expected string) string {
 	switch {
 	case IsPrintedTable(text):
 		return PrintedTable
-	case conflictMark.Match(text):
+	case isConflictMark(text):
 		return conflict
 	case json.Valid(text):
 		return fmt.Sprintf("the line is %s; expected an object %s%s", phrase(text), expected, hint)

@@ -56,6 +56,8 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	p.Await(`!document.querySelector("main").innerText.includes("once yours is accepted")`)
 	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	organizer.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/submit")
+	p.Sees("no run is left")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
 	browsertest.Evaluate[any](p.Page, `setInterval(() => dispatchEvent(new Event("focus")), 200)`) // reads again, at most every five seconds
 	p.Sees("Cite us.")

@@ -68,7 +68,7 @@ func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 // mostUsers is the greatest number of users in a filter of a list.
 const mostUsers = 50
 
-// authors returns the ids of the users who may have submitted runs of the team: its members, and users who left it.
+// authors returns the ids of all users who can have submitted runs for the team: its members and its former members.
 func authors(team object) []string {
 	return append(memberAs[[]string](team, "members"), memberAs[[]string](team, "formerIds")...)
 }

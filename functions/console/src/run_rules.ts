@@ -4,8 +4,11 @@ import { untilScores } from "./instants";
 
 type Run = Pick<Schemas["Run"], "state">;
 
-/** Standing says of a run whether its review is published, unless that is unknown, and whether its final choice is over. */
-export type Standing = { published: boolean | undefined; finalsClosed: boolean };
+/**
+ * DeletionFacts decide whether a team can delete its run. published is undefined while it is unknown. If finalsClosed is
+ * true, teams can no longer change their final runs.
+ */
+export type DeletionFacts = { published: boolean | undefined; finalsClosed: boolean };
 
 /** publishedBy returns whether the review of a run is published, as far as the evaluation says so. A blinded run can be. */
 export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "hidden"> | undefined): boolean | undefined {
@@ -14,7 +17,7 @@ export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "hidden"> | u
 }
 
 /** keptBecause returns why a team cannot delete its run. It is empty if the team can, and undefined if that is unknown. */
-export function keptBecause({ published, finalsClosed }: Standing): string | undefined {
+export function keptBecause({ published, finalsClosed }: DeletionFacts): string | undefined {
   if (finalsClosed) return "The dataset takes final runs and has closed, so only the organizers can delete the run.";
   if (published) return "The review of the run is published, so only the organizers can delete the run.";
   return published === undefined ? undefined : "";

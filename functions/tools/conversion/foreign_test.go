@@ -92,8 +92,8 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 	}
 }
 
-// TestFormOfJSON_IsOfAnyContent reads files that begin like JSON as JSON, so that their faults are those of JSON.
-func TestFormOfJSON_IsOfAnyContent(t *testing.T) {
+// TestFormOfJSON_IgnoresWhatFollows reads files that begin like JSON as JSON. Their faults are then faults of JSON.
+func TestFormOfJSON_IgnoresWhatFollows(t *testing.T) {
 	for text, want := range map[string]conversion.Format{
 		`{"1": ["a"]}`: conversion.JSON, "{\n \"1\": true\n}": conversion.JSON, `[[{"a": 1}]]`: conversion.JSON, "{}": conversion.JSON,
 		"{\"1\": {\"a\": 1}}\n{\"2\": {}}\n": conversion.JSONL, "1 Q0 a 1 2.5 x\n": "", "{'1': 2}": "", "{a Q0 b 1 2.5 x\n": "", "": "",

@@ -131,7 +131,7 @@ func RegisteredKey(userID, taskID string) store.Key {
 	return keyOf(KindUser, userID, registeredPrefix+taskID)
 }
 
-// IsGrantKey reports whether the key is that of a user's grant for a task.
+// IsGrantKey reports whether the key belongs to a grant of a user for a task.
 func IsGrantKey(k store.Key) bool { return strings.HasPrefix(k.Sort, registeredPrefix) }
 
 // Registered is the grant of a registration to a member of the team. It has the members of the registration that submitting needs.

@@ -296,7 +296,7 @@ func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
 	}
 	visible = Disclosed(visible)
 	if r.State == Failed && !measure.HasErrors(visible) {
-		visible = append(visible, undisclosed(len(visible) > 0))
+		visible = append(visible, withheldErrors(len(visible) > 0))
 	}
 	return visible
 }
@@ -309,8 +309,9 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	})
 }
 
-// undisclosed returns the error in the place of errors that could tell of the truth. warned says that warnings are shown beside it.
-func undisclosed(warned bool) measure.Diagnostic {
+// withheldErrors returns the error that replaces all errors which could reveal the ground truth. Its text names the warnings beside it if
+// warned is true.
+func withheldErrors(warned bool) measure.Diagnostic {
 	why := "Why the run failed is not shown here, since it could tell of the truth. "
 	if warned {
 		why = "The run failed, and a warning beside this may name the cause. More is not shown here, since it could tell of the truth. "

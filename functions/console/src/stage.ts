@@ -21,7 +21,7 @@ export type Staged = { stage: Stage; dates: StageDate[] };
 
 const stages: Stage[] = ["open", "upcoming", "past"];
 
-/** windowOf returns the window of a dataset. Instants that the dataset leaves out are those of the task. */
+/** windowOf returns the window of a dataset. The task's instants stand where the dataset has none. */
 export const windowOf = (d: Pick<Dataset, "submissions">, t: Task): Window => ({
   opensAt: d.submissions?.opensAt ?? t.submissions?.opensAt,
   closesAt: d.submissions?.closesAt ?? t.submissions?.closesAt,

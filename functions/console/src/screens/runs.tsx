@@ -59,7 +59,7 @@ function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   return signedIn ? <Busy /> : <SignIn />;
 }
 
-/** useAuthors returns the ids of all who may have submitted runs of the teams. A run of one member belongs to the whole team. */
+/** useAuthors returns the ids of all users who can have submitted runs for the teams. A run belongs to the whole team. */
 function useAuthors(teams: Me["registrations"]): string[] | undefined {
   const { data } = useSWR(["members", teams.map(t => t.registrationId)], () =>
     Promise.all(

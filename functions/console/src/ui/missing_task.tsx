@@ -11,7 +11,7 @@ import { Visible } from "./visible";
 
 const pause = 20_000;
 
-/** MissingTask says why the task is not shown, to those who may know. It shows the same to others as for no task. */
+/** MissingTask tells users who knew the task why it is not shown. Others see the same as for a task that does not exist. */
 export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schemas["Task"]> }) {
   const me = useMe();
   const trash = useList("/v1/deletions", { query: { "filter[kind]": ["task"], "filter[taskId]": [taskId] } });

@@ -91,6 +91,11 @@ func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
 	if d.Scores != ScoresAfterClose {
 		return Release{}
 	}
+	return d.lastClose(t, e)
+}
+
+// lastClose returns when the last window of a team closes.
+func (d *DatasetItem) lastClose(t *TaskItem, e *Embargo) Release {
 	_, closes := d.Window(t)
 	if e != nil {
 		for _, x := range e.Extensions {

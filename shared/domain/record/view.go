@@ -65,6 +65,18 @@ func (s AccessAttributes) ShowsResults() bool { return s.hidden() == "" }
 // sees it.
 func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Embargoed }
 
+// reviewAudience returns the widest audience that values of the run can have by its review. The submission does not matter.
+func (s *AccessAttributes) reviewAudience() access.Audience {
+	switch {
+	case s.Blinded:
+		return access.Organizers
+	case s.Published:
+		return s.taskAudience()
+	default:
+		return access.Owners
+	}
+}
+
 // evaluationAudience returns the audience of an evaluation. The review decides it, not the submission.
 func (s AccessAttributes) evaluationAudience() access.Audience {
 	switch {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Schema is the number of the form in which this build stores records: their members, and the meaning of these. Each stored record
@@ -48,6 +49,12 @@ func encodeJSON(prefix string, v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), err
 }
 
+// The options of decode. With them, package jsonv2 decodes a record like encoding/json does, in half the time.
+var (
+	allMembers   = jsonv1.DefaultOptionsV1()
+	knownMembers = jsonv2.JoinOptions(allMembers, jsonv2.RejectUnknownMembers(true))
+)
+
 // decode reads a stored record into r. Members that this build does not know come from later builds of the same schema. r remembers
 // them in newer, and encode stores them again.
 func decode(stored json.RawMessage, r Record) error {
@@ -55,14 +62,11 @@ func decode(stored json.RawMessage, r Record) error {
 		return fmt.Errorf("the record does not begin with %s, like those of schema %d", schemaMember, Schema)
 	}
 	r.meta().newer = nil
-	members := io.MultiReader(strings.NewReader("{"), bytes.NewReader(stored[len(schemaMember):]))
-	d := json.NewDecoder(members)
-	d.DisallowUnknownFields()
-	if d.Decode(r) == nil {
+	all := slices.Concat([]byte("{"), stored[len(schemaMember):])
+	if jsonv2.Unmarshal(all, r, knownMembers) == nil {
 		return nil
 	}
-	all := slices.Concat([]byte("{"), stored[len(schemaMember):])
-	if err := json.Unmarshal(all, r); err != nil {
+	if err := jsonv2.Unmarshal(all, r, allMembers); err != nil {
 		return err
 	}
 	known, err := encodeJSON("", r)

@@ -29,7 +29,7 @@ func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 	for _, user := range []string{"ada", "olga"} {
 		own := l.page(user, "best=false&limit=7")
 		has(own, true, "All runs that you may see", "Not public: 1 of 2 entries", ">not published</span>")
-		has(own, user == "olga", "shown to others as <bdi>"+registration.Alias)
+		has(own, user == "olga", "(alias "+registration.Alias+")</bdi>")
 		link := regexp.MustCompile(`href="([^"]*)">As the public sees it`).FindStringSubmatch(own)
 		if link == nil {
 			t.Fatal("no link to the public view")

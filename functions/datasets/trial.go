@@ -51,6 +51,9 @@ type tried struct {
 	ended  bool   // the run was evaluated
 }
 
+// team returns the name of the run's team, for organizers.
+func (r *tried) team() string { return r.run.Access.TeamName(r.run.Team) }
+
 func (r *tried) valueBefore() *float64 { return r.before }
 func (r *tried) valueAfter() *float64  { return r.after }
 
@@ -253,7 +256,7 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 		c.Effect(of, problem.Sentence("%s: none of them would fail.", looked))
 	} else {
 		c.Effect(of, problem.Sentence("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
-			"The first is a run of %s: %s.", looked, len(failing), failing[0].run.Team, failing[0].fault))
+			"The first is a run of %s: %s.", looked, len(failing), failing[0].team(), failing[0].fault))
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
@@ -283,7 +286,7 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 	order(completing, t.lower, (*tried).valueAfter)
 	effect.Count = int64(len(completing))
 	c.Effect(effect, problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
-		looked, len(completing), completing[0].run.Team))
+		looked, len(completing), completing[0].team()))
 }
 
 // tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
@@ -307,10 +310,10 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		plural.Count(len(left), "run"))
 	switch first, last := after.best, before.best; {
 	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
-	case first.run.Team == last.run.Team:
-		said.Append(problem.Sentence(" The best would be another run of %s.", first.run.Team))
+	case first.run.Access.RegistrationID == last.run.Access.RegistrationID:
+		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
 	default:
-		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.run.Team, last.run.Team))
+		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.team(), last.team()))
 	}
 	c.Effect(effect, said)
 }

@@ -107,7 +107,7 @@ func (v view) registration(ctx context.Context, e *record.Event) (string, error)
 	case err != nil:
 		return "", err
 	case e.Kind == record.EventRegistrationPending && roles&access.Organizer != 0 && reg.State == record.Pending:
-		return fmt.Sprintf("The team %s asks to take part in %s", quoted(reg.Team), task), nil
+		return fmt.Sprintf("The team %s asks to take part in %s", quoted(reg.TeamName()), task), nil
 	case e.Kind == record.EventRegistrationDecided && roles&access.Owner != 0:
 		return fmt.Sprintf("The registration of your team %s for %s is now %s", quoted(reg.Team), task, reg.State), nil
 	default:

@@ -57,14 +57,14 @@ func noteClose(c *api.Call, r *record.RegistrationItem, e record.Exception, sets
 		c.Effect(of, problem.Sentence("The later close changes nothing: the windows of the team close no earlier than %s.", e.ClosesAt))
 		return
 	}
-	c.Effect(of, problem.Sentence("The team %s can submit until %s to: %s.", r.Team, e.ClosesAt, sets))
+	c.Effect(of, problem.Sentence("The team %s can submit until %s to: %s.", r.TeamName(), e.ClosesAt, sets))
 }
 
 // noteQuotas adds the limits that change, and those of the task or the datasets that the exception leaves unchanged.
 func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, sets []*record.DatasetItem, was, is record.Quota) {
 	ofTask := api.Consequence{Kind: api.EffectQuota, Subject: "/v1/tasks/" + r.TaskID}
 	if e.DatasetID == "" {
-		c.Effect(ofTask, problem.Sentence("The team %s can have %s in the task instead of %s.", r.Team, allowed(is.QuotaLeft),
+		c.Effect(ofTask, problem.Sentence("The team %s can have %s in the task instead of %s.", r.TeamName(), allowed(is.QuotaLeft),
 			allowed(was.QuotaLeft)))
 	}
 	var binding []problem.Part
@@ -75,7 +75,7 @@ func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, set
 		}
 		if d.ID == e.DatasetID {
 			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + d.ID}, problem.Sentence(
-				"The team %s can have %s on %s instead of %s.", r.Team, limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
+				"The team %s can have %s on %s instead of %s.", r.TeamName(), limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
 		}
 	}
 	limits := allowed(is.QuotaLeft)

@@ -30,7 +30,7 @@ func (out LeaderboardOutput) chart() chart.Chart { return out.bars(len(out.Entri
 func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	var all []chart.Bar
 	names := inputs.DistinctNames(lists.Map(out.Entries, func(e LeaderboardEntry) string {
-		return inputs.RunLabel(e.Team, e.Run())
+		return inputs.RunLabel(record.TeamName(e.Team, e.Alias), e.Run())
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // the rank comes first, even if the name reads from right to left

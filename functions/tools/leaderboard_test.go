@@ -90,11 +90,11 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 		notPublic      int
 		marks, lacking []string
 	}{
-		"unrelated": {0, nil, []string{"Not public:", "shown to others as", "not published"}},
-		"dan":       {0, []string{"shown to others as <bdi>Nocturnal Otter</bdi>"}, []string{"Not public:"}},
-		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "shown to others as"}},
+		"unrelated": {0, nil, []string{"Not public:", "(alias ", "not published"}},
+		"dan":       {0, []string{"(alias Nocturnal Otter)</bdi>"}, []string{"Not public:"}},
+		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "(alias "}},
 		"olga": {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>",
-			"shown to others as <bdi>Nocturnal Otter</bdi>"}, nil},
+			"(alias Nocturnal Otter)</bdi>"}, nil},
 	} {
 		if got := ask(user, "public", "application/json"); got != public {
 			t.Errorf("as %q the public view is\n%s, want\n%s", user, got, public)

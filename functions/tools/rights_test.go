@@ -17,10 +17,15 @@ func TestRuns_HaveNamesThatTheirCallersSee(t *testing.T) {
 	for _, c := range []struct {
 		run  runSpec
 		want string // for callers other than the owner and the organizers
-	}{{runSpec{}, "team of alice"}, {runSpec{anonymous: true}, "Nocturnal Otter"}, {runSpec{public: true}, "team of alice: mine"}} {
+		full string // for the owner and the organizers
+	}{
+		{runSpec{}, "team of alice", "team of alice: mine"},
+		{runSpec{anonymous: true}, "Nocturnal Otter", "team of alice (alias Nocturnal Otter): mine"},
+		{runSpec{public: true}, "team of alice: mine", "team of alice: mine"},
+	} {
 		c.run.label, c.run.ap = "mine", topicValues(.5, 1)
 		run, _ := s.addEvaluatedRun(c.run)
-		for user, want := range map[string]string{"": c.want, "alice": "team of alice: mine", "olga": "team of alice: mine"} {
+		for user, want := range map[string]string{"": c.want, "alice": c.full, "olga": c.full} {
 			if got := answer[tools.TopicsOutput](s, user, "topics", object{"runs": runRefs(run)}).Runs[0].Name; got != want {
 				t.Errorf("%+v has the name %q for %q, want %q", c.run, got, user, want)
 			}

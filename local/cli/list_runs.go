@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/shared/domain/record"
 	"assay/shared/language/problem"
 )
 
@@ -16,7 +17,8 @@ func (c *call) listRuns(task object) {
 	if task != nil && c.organizes(task) {
 		list := all[object](c, client.Query(client.Path("runs"), "filter[taskId]", task.id()))
 		c.nameDatasets(list)
-		c.table(list, fmt.Sprintf("%s has no run outside the trash.", task.text("name")), columns+"|TEAM team")
+		c.nameTeams(list)
+		c.table(list, fmt.Sprintf("%s has no run outside the trash.", task.text("name")), columns+"|TEAM teamName")
 		return
 	}
 	teams := c.ownTeams(task)
@@ -55,7 +57,7 @@ func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 	slices.Sort(users)
 	isOurs := func(r object) bool {
 		return r["userId"] == me ||
-			slices.ContainsFunc(teams, func(t object) bool { return t["taskId"] == r["taskId"] && t["team"] == r["team"] })
+			slices.ContainsFunc(teams, func(t object) bool { return t.id() == r.text("registrationId") })
 	}
 	for some := range slices.Chunk(slices.Compact(users), mostUsers) {
 		path := client.Query(client.Path("runs"), "filter[userId]", strings.Join(some, ","), "filter[taskId]", task.id())
@@ -106,6 +108,26 @@ func (c *call) noRuns(teams []object, task object) string {
 		return none + " Organizers list the runs of a task with: assay runs --task TASK"
 	}
 	return none + " Submit one with: assay submit TASK FILE"
+}
+
+// teamName returns the name of the team that takes part or that a record belongs to, with the alias of an anonymous team, which can have
+// the name of another team.
+func teamName(of object) string {
+	alias := memberAs[string](of, "alias")
+	if of["anonymous"] == false { // every registration has an alias
+		alias = ""
+	}
+	return record.TeamName(of.text("team"), alias)
+}
+
+// nameTeams gives registrations and runs the names of their teams, for a table.
+func (c *call) nameTeams(list []object) {
+	if c.json {
+		return
+	}
+	for _, o := range list {
+		o["teamName"] = teamName(o)
+	}
 }
 
 // nameDatasets gives runs the names of their datasets, for a table.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -78,7 +79,7 @@ func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
 	tom.want(done, "join", "Lake search", "--team", "Otters")
 	ben.want(done, "join", "Lake search", "--team", "Beavers", "--anonymous")
 	s.person("ann").want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
-	olga.says(done, []string{"Otters   -            tom, ann\n", "Beavers  -            ben\n"}, "registrations", "Lake search")
+	olga.says(done, []string{"Otters ", "-            tom, ann\n", "Beavers (alias anonymous-", "-            ben\n"}, "registrations", "Lake search")
 	tom.says(done, []string{"tom, ann\n"}, "registrations", "Lake search")
 	olga.says(done, []string{"rejected  Otters", "rejected  Beavers"}, "registrations", "reject", "Lake search", "otters", "Beavers")
 	olga.says(notFound, []string{`There is no team "Oters" in Lake search. Did you mean "Otters"?`}, "registrations", "accept", "Lake search",
@@ -87,5 +88,25 @@ func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
 		"Otters")
 	cara := s.person("cara")
 	cara.want(done, "join", "Lake search", "--team", "Beavers")
-	olga.says(failed, []string{`Which team "Beavers" is meant?`, "  ben\n", "  cara\n"}, "registrations", "accept", "Lake search", "Beavers")
+	ambiguous := olga.says(failed, []string{`Which team "Beavers" is meant?`, ": ben\n", "  Beavers: cara\n"}, "registrations", "accept",
+		"Lake search", "Beavers")
+	alias := regexp.MustCompile(`anonymous-\w+`).FindString(ambiguous)
+	olga.says(done, []string{"accepted  Beavers (alias " + alias + ")"}, "registrations", "accept", "Lake search", alias)
+}
+
+// TestNamesakes_AreDistinguished lists runs of an anonymous team and of a team that took its name later. Organizers see the alias beside
+// the name of the first.
+func TestNamesakes_AreDistinguished(t *testing.T) {
+	s, tom, _ := prepared(t)
+	olga, ben := s.person("olga"), s.person("ben")
+	for _, p := range []*person{tom, ben} {
+		p.want(done, append([]string{"join", "Lake search", "--team", "Blue"}, map[*person][]string{tom: {"--anonymous"}}[p]...)...)
+		p.want(done, "submit", "Lake search", "Rivers="+p.write("run.txt", goodRun), "--wait")
+	}
+	for _, list := range [][]string{{"runs", "--task", "Lake search"}, {"leaderboard", "Lake search", "--dataset", "Rivers"}} {
+		got := olga.says(done, []string{"Blue (alias anonymous-"}, list...)
+		if strings.Count(got, "Blue") != 2 || strings.Count(got, "(alias") != 1 {
+			t.Errorf("%v names two teams:\n%s", list, got)
+		}
+	}
 }

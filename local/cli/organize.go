@@ -28,12 +28,13 @@ func listRegistrations(c *call, task object) {
 		}
 	}
 	list := all[object](c, client.Query(registrationsOf(task), "filter[state]", state))
+	c.nameTeams(list)
 	if !c.json {
 		for _, r := range list {
 			r["memberNames"] = strings.Join(c.memberNames(r), ", ")
 		}
 	}
-	c.table(list, empty, "ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS memberNames")
+	c.table(list, empty, "ID id|STATE state|TEAM teamName|AFFILIATION affiliation|MEMBERS memberNames")
 }
 
 // memberNames returns the names of the members of a team, as far as the caller sees them, or else their ids.
@@ -45,7 +46,7 @@ func (c *call) memberNames(r object) []string {
 	return lists.Map(memberAs[[]string](r, "members"), func(id string) string { return cmp.Or(named[id], id) })
 }
 
-// teams returns the ids of the registrations that the texts name by their ids or by the names of their teams.
+// teams returns the ids of the registrations that the texts name by their ids, aliases, or the names of their teams.
 func (c *call) teams(task object, texts []string) []string {
 	isID := func(text string) bool { return idPattern.FindString(text) == text }
 	if !slices.ContainsFunc(texts, func(text string) bool { return !isID(text) }) {
@@ -53,7 +54,9 @@ func (c *call) teams(task object, texts []string) []string {
 	}
 	list := all[object](c, registrationsOf(task))
 	return lists.Map(texts, func(text string) string {
-		same := func(r object) bool { return r.id() == text || strings.EqualFold(r.text("team"), text) }
+		same := func(r object) bool {
+			return r.id() == text || strings.EqualFold(r.text("team"), text) || strings.EqualFold(r.text("alias"), text)
+		}
 		found := slices.DeleteFunc(slices.Clone(list), func(r object) bool { return !same(r) })
 		switch {
 		case c.err != nil:
@@ -62,7 +65,9 @@ func (c *call) teams(task object, texts []string) []string {
 			c.fail(&refusal{notFound, fmt.Sprintf("There is no team %q in %s.%s", text, task.text("name"), closest(text, known)),
 				"assay registrations " + offline.Quoted(c.arg(0))})
 		case len(found) > 1:
-			lines := lists.Map(found, func(r object) string { return r.id() + "  " + strings.Join(c.memberNames(r), ", ") })
+			lines := lists.Map(found, func(r object) string {
+				return r.id() + "  " + teamName(r) + ": " + strings.Join(c.memberNames(r), ", ")
+			})
 			c.fail(&refusal{failed, fmt.Sprintf("Which team %q is meant? There are:\n%s", text, strings.Join(lines, "\n")),
 				"the same command with its ID"})
 		default:
@@ -96,14 +101,14 @@ func (c *call) tellPublished(task, r object) {
 	for some := range slices.Chunk(authors(r), mostUsers) {
 		evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(some, ","))
 		for _, e := range all[object](c, evaluations) {
-			if e["team"] == r["team"] && isShown(e) {
+			if e.text("registrationId") == r.id() && isShown(e) {
 				shown[e.text("datasetId")]++
 			}
 		}
 	}
 	for _, dataset := range slices.Sorted(maps.Keys(shown)) {
 		c.note("Others still see the results of %s of %s. To hide them: assay review %s --dataset %s --unpublish --filter %s=%s",
-			plural.Count(shown[dataset], "run"), r.text("team"), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
+			plural.Count(shown[dataset], "run"), teamName(r), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
 	}
 }
 

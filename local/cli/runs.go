@@ -209,6 +209,7 @@ func (c *call) change(below string, ids []string, body map[string]any) (changed 
 		}
 		changed = append(changed, now)
 	}
-	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
+	c.nameTeams(changed)
+	c.table(changed, "", "ID id|STATE state|TEAM teamName|FINAL final")
 	return changed
 }

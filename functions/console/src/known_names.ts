@@ -1,8 +1,9 @@
 // The names of resources that the page has read, for texts that name a resource by its id.
+import { type Team, teamName } from "./team_name";
 
 const names = new Map<string, string>();
 
-type Named = { id?: unknown; name?: unknown; title?: unknown; label?: unknown; team?: unknown; email?: unknown };
+type Named = { id?: unknown; name?: unknown; title?: unknown; label?: unknown; email?: unknown } & Partial<Team>;
 
 /** learnNames stores the name of a resource, or the names of the resources of a list. */
 export function learnNames(answer: unknown): void {
@@ -11,8 +12,10 @@ export function learnNames(answer: unknown): void {
   for (const of of Array.isArray(data) ? data : [answer]) learn(of as Named);
 }
 
-function learn({ id, name, title, label, team, email }: Named): void {
-  const known = [name, title, label, team, email].find(text => typeof text === "string" && text !== "");
+function learn({ id, name, title, label, email, team, ...more }: Named): void {
+  const known = [name, title, label, team && teamName({ ...more, team }), email].find(
+    text => typeof text === "string" && text !== "",
+  );
   if (typeof id === "string" && known) names.set(id, known as string);
 }
 

@@ -1,5 +1,6 @@
 // What organizers are asked before they publish many runs at once.
 import { count } from "./plural";
+import { isBaseline } from "./run_rules";
 
 /**
  * Candidate is a run that organizers ticked. final and rejected are undefined if unknown. withheld says that the scores
@@ -9,6 +10,8 @@ export type Candidate = {
   runId: string;
   datasetId: string;
   team: string;
+  /** registrationId identifies the team. Baselines can have none. */
+  registrationId?: string;
   final?: boolean;
   rejected?: boolean;
   withheld?: boolean;
@@ -33,8 +36,8 @@ const audiences: Record<string, string> = {
 /** questionOf returns what organizers are asked before they publish runs. */
 export function questionOf(all: Candidate[], seen: Seen): string {
   const runs = publishable(all);
-  const entrants = new Set(runs.map(r => r.team));
-  const baseline = entrants.delete("baseline") && "baselines";
+  const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
+  const baseline = runs.some(isBaseline) && "baselines";
   const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
   const finals = runs.filter(r => r.final).length;
   const left = all.length - runs.length;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { publishable, questionOf } from "./publishing_question";
 
-const run = (team: string, more: object = {}) => ({ runId: team, datasetId: "d", team, ...more });
+const run = (team: string, more: object = {}) => ({ runId: team, datasetId: "d", team, registrationId: team, ...more });
 
 test("runs of rejected teams are not published together with others", () => {
   const all = [run("Otters"), run("Beavers", { rejected: true })];
@@ -19,6 +19,11 @@ test("the question has the numbers of what happens", () => {
     "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
       "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
   );
+});
+
+test("the question counts two teams with one name as two", () => {
+  const all = [run("Otters"), run("Otters", { registrationId: "anonymous" })];
+  assert.equal(questionOf(all, []), "Unblind and publish 2 runs of 2 teams, none marked as final?");
 });
 
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {

@@ -96,18 +96,23 @@ export function RunActions({
 function useFinals(r: Run, most: number, organizer: boolean): { left: number | undefined; closed: boolean } {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
-    path: ids,
-  }).data;
+  const team = useGet(
+    most > 0 && mine && mine.registrationId === r.registrationId
+      ? "/v1/tasks/{taskId}/registrations/{registrationId}"
+      : null,
+    {
+      path: ids,
+    },
+  ).data;
   const query = {
     "filter[datasetId]": [r.datasetId],
     ...(team && { "filter[userId]": authorsOf(team) }),
     limit: 200,
-    fields: ["final" as const, "team" as const],
+    fields: ["final" as const, "registrationId" as const],
   };
   const reads = team || (organizer && most > 0);
   const runs = useGet(reads ? "/v1/runs" : null, { query }, { refreshInterval: 20_000 }).data; // Others mark runs too.
-  const marked = runs?.data.filter(o => o.final && o.team === r.team).length ?? 0;
+  const marked = runs?.data.filter(o => o.final && o.registrationId === r.registrationId).length ?? 0;
   return {
     left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,
     closed: team?.quota?.datasets?.some(q => q.datasetId === r.datasetId && hasClosed(q)) ?? false,

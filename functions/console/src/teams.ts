@@ -16,9 +16,9 @@ const most = 50; // users that a filter takes
 export const authorsOf = (r: Pick<Registration, "members" | "formerIds">): string[] =>
   [...new Set([...r.members, ...(r.formerIds ?? [])])].slice(0, most);
 
-/** rejectedTeams returns the names of the teams that the organizers rejected, by the id of the task. */
+/** rejectedTeams returns the registrations that the organizers rejected, by the id of the task. */
 export async function rejectedTeams(taskIds: string[]): Promise<Map<string, Set<string>>> {
   const all = new Map<string, Set<string>>();
-  for (const taskId of new Set(taskIds)) all.set(taskId, new Set((await teamsIn(taskId, "rejected")).map(r => r.team)));
+  for (const taskId of new Set(taskIds)) all.set(taskId, new Set((await teamsIn(taskId, "rejected")).map(r => r.id)));
   return all;
 }

@@ -172,7 +172,7 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 			continue
 		}
 		shown := r.item.For(r.roles)
-		r.Name = cmp.Or(r.Name, RunLabel(shown.Team, cmp.Or(shown.Label, shown.Title, shown.RunTag)))
+		r.Name = cmp.Or(r.Name, RunLabel(record.TeamName(shown.Team, shown.Alias), cmp.Or(shown.Label, shown.Title, shown.RunTag)))
 	}
 	if len(missing) > 0 {
 		return notFound(missing...)

@@ -43,19 +43,20 @@ type EvaluatorUsed struct {
 
 // Entry identifies a row of a leaderboard.
 type Entry struct {
-	Team        string  `json:"team" doc:"the team, or its alias"`
-	Affiliation string  `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
-	Title       string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
-	Label       string  `json:"label,omitempty" doc:"the team's name for the run"`
-	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
-	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
-	Private     bool    `json:"private,omitempty" doc:"whether the submission is private to others and the caller is one of them, who reads neither the run nor its files"`
-	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
-	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
-	Final       bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
-	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
-	Hidden      Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
-	Alias       string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
+	Team           string  `json:"team" doc:"the team, or its alias"`
+	RegistrationID string  `json:"registrationId,omitempty" doc:"the registration of the team; for its members and the organizers"`
+	Affiliation    string  `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
+	Title          string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
+	Label          string  `json:"label,omitempty" doc:"the team's name for the run"`
+	RunTag         string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
+	PaperURL       string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
+	Private        bool    `json:"private,omitempty" doc:"whether the submission is private to others and the caller is one of them, who reads neither the run nor its files"`
+	SubmittedAt    Instant `json:"submittedAt" doc:"when the run was submitted"`
+	Baseline       bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
+	Final          bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
+	Audience       string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
+	Hidden         Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
+	Alias          string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 
 // The views of a leaderboard that a caller can ask for: all entries that the caller may see, or only entries that everyone may see who

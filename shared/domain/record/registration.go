@@ -94,6 +94,17 @@ func (r *RegistrationItem) For(roles access.Role) *Registration {
 	return &v
 }
 
+// shownAlias returns the alias if the team is anonymous.
+func (r *RegistrationItem) shownAlias() string {
+	if !r.Anonymous {
+		return ""
+	}
+	return r.Alias
+}
+
+// TeamName returns the name of the team in texts for organizers and the team.
+func (r *RegistrationItem) TeamName() string { return TeamName(r.Team, r.shownAlias()) }
+
 // Grant returns the registration's grant to a member of the team at now.
 func (r *RegistrationItem) Grant(userID string, privateTask bool, now time.Time) *Registered {
 	return &Registered{

@@ -59,27 +59,29 @@ func (s RunState) Counts() bool { return s != Failed && s != Cancelled }
 // Run is the application of one submission to one dataset.
 type Run struct {
 	Meta
-	SubmissionID string               `json:"submissionId"`
-	TaskID       string               `json:"taskId"`
-	DatasetID    string               `json:"datasetId"`
-	UserID       string               `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
-	User         *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
-	Team         string               `json:"team" doc:"the team, or its alias"`
-	Title        string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
-	Label        string               `json:"label" maxLength:"200" doc:"the team's name for the run"`
-	Final        bool                 `json:"final,omitempty" doc:"whether its team marked it as one of its final runs on the dataset"`
-	RunTag       string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
-	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
-	Attempts     int                  `json:"attempts" doc:"how often work on the run began, for the ground truth that it waits for or was last evaluated against"`
-	Files        []File               `json:"files" doc:"the run's files; with links for callers who may read them"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run, each fault once with its lines and their number"`
-	LogTail      string               `json:"logTail" doc:"the last lines that the execution wrote"`
-	ExecutionLog *File                `json:"log,omitempty" doc:"the whole output of the execution, once it has ended"`
-	QueuedAt     *Instant             `json:"queuedAt,omitempty"`
-	StartedAt    *Instant             `json:"startedAt,omitempty"`
-	FinishedAt   *Instant             `json:"finishedAt,omitempty"`
-	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once one exists that the caller may see"`
-	Notice       string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run, why a run that was completed before is evaluated again or failed, or for which workers a run waits"`
+	SubmissionID   string               `json:"submissionId"`
+	TaskID         string               `json:"taskId"`
+	DatasetID      string               `json:"datasetId"`
+	UserID         string               `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User           *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
+	Team           string               `json:"team" doc:"the team, or its alias"`
+	Alias          string               `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; for its members and the organizers"`
+	RegistrationID string               `json:"registrationId,omitempty" doc:"the registration of the team; for its members and the organizers"`
+	Title          string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
+	Label          string               `json:"label" maxLength:"200" doc:"the team's name for the run"`
+	Final          bool                 `json:"final,omitempty" doc:"whether its team marked it as one of its final runs on the dataset"`
+	RunTag         string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
+	State          RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
+	Attempts       int                  `json:"attempts" doc:"how often work on the run began, for the ground truth that it waits for or was last evaluated against"`
+	Files          []File               `json:"files" doc:"the run's files; with links for callers who may read them"`
+	Diagnostics    []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run, each fault once with its lines and their number"`
+	LogTail        string               `json:"logTail" doc:"the last lines that the execution wrote"`
+	ExecutionLog   *File                `json:"log,omitempty" doc:"the whole output of the execution, once it has ended"`
+	QueuedAt       *Instant             `json:"queuedAt,omitempty"`
+	StartedAt      *Instant             `json:"startedAt,omitempty"`
+	FinishedAt     *Instant             `json:"finishedAt,omitempty"`
+	EvaluationID   string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once one exists that the caller may see"`
+	Notice         string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run, why a run that was completed before is evaluated again or failed, or for which workers a run waits"`
 
 	EvaluationLogTail string `json:"evaluationLogTail,omitempty" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
 	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"the evaluator's whole output; for organizers"`

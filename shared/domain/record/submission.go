@@ -52,10 +52,12 @@ type SubmissionDraft struct {
 // Submission is one entry of a registered user.
 type Submission struct {
 	Meta
-	TaskID string  `json:"taskId"`
-	UserID string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
-	User   *Person `json:"user,omitempty" doc:"who that is; for organizers"`
-	Team   string  `json:"team" doc:"the team, or its alias"`
+	TaskID         string  `json:"taskId"`
+	UserID         string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User           *Person `json:"user,omitempty" doc:"who that is; for organizers"`
+	Team           string  `json:"team" doc:"the team, or its alias"`
+	Alias          string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; for its members and the organizers"`
+	RegistrationID string  `json:"registrationId,omitempty" doc:"the registration of the team; for its members and the organizers"`
 	SubmissionDraft
 	RunIDs []string `json:"runIds" doc:"one run for each dataset"`
 	Quota  *Quota   `json:"quota,omitempty" doc:"what is left after this submission; only in the answer to it, and not for a baseline"`

@@ -36,6 +36,7 @@ type Todo struct {
 	RunID          string   `json:"runId,omitempty" doc:"the run; of several that wait for a worker on one dataset, as a rule the oldest"`
 	Run            string   `json:"run,omitempty" doc:"the run's title, label or tag: the first that exists"`
 	Team           string   `json:"team" doc:"name of the team, also of an anonymous one"`
+	Alias          string   `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's"`
 	Since          Instant  `json:"since" doc:"when the registration was made, the run ended, or began to wait"`
 }
 
@@ -45,7 +46,7 @@ func (r *RegistrationItem) Todo() *Todo {
 		return nil
 	}
 	return &Todo{ID: r.ID, Kind: TodoRegistrationPending, OrganizerID: r.OrganizerID, TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team,
-		Since: r.CreatedAt}
+		Alias: r.shownAlias(), Since: r.CreatedAt}
 }
 
 // Todo returns the entry of a run that waits for a review or has failed. It returns nil for others.
@@ -72,7 +73,8 @@ func (r *RunItem) TodoUnserved() *Todo {
 
 func (r *RunItem) todo(kind TodoKind, since *Instant) *Todo {
 	return &Todo{ID: r.ID, Kind: kind, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, RegistrationID: r.Access.RegistrationID,
-		DatasetID: r.DatasetID, RunID: r.ID, Run: r.Name(), Team: r.Team, Since: *cmp.Or(since, &r.UpdatedAt)}
+		DatasetID: r.DatasetID, RunID: r.ID, Run: r.Name(), Team: r.Team,
+		Alias: r.Access.shownAlias(), Since: *cmp.Or(since, &r.UpdatedAt)}
 }
 
 // todo adds the record to the organizer's to-do list.

@@ -126,6 +126,35 @@ func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (strin
 	return userID, team
 }
 
+// shownAlias returns the alias if the team is anonymous.
+func (s AccessAttributes) shownAlias() string {
+	if !s.Anonymous {
+		return ""
+	}
+	return s.Alias
+}
+
+// identity returns the registration of the team, and the alias of an anonymous team, for callers who may know whose alias it is. Names
+// do not identify a team: an anonymous team can have the name of another team.
+func (s AccessAttributes) identity(roles access.Role) (registrationID, alias string) {
+	if !canSeeIdentity(roles) {
+		return "", ""
+	}
+	return s.RegistrationID, s.shownAlias()
+}
+
+// TeamName returns the name of the record's team in texts for organizers and the team.
+func (s AccessAttributes) TeamName(team string) string { return TeamName(team, s.shownAlias()) }
+
+// TeamName returns a team's name in texts for organizers and the team. The alias of an anonymous team distinguishes it from other teams
+// with the name. It is empty for other teams.
+func TeamName(team, alias string) string {
+	if alias == "" || alias == team { // the team of a deleted user has its alias as name
+		return team
+	}
+	return team + " (alias " + alias + ")"
+}
+
 // ReadsFiles reports whether a caller with the roles, who sees the run, may read its files. The owner and the organizers may, and
 // everyone else may once the review shows the results.
 func (r *RunItem) ReadsFiles(roles access.Role) bool {
@@ -208,6 +237,7 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 		v.Notes = ""
 	}
 	v.UserID, v.Team = s.Access.shownAs(roles, s.UserID, s.Team)
+	v.RegistrationID, v.Alias = s.Access.identity(roles)
 	v.User = personFor(roles, s.UserID, s.Access, s.TaskID)
 	return v
 }
@@ -241,6 +271,7 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.RunTag = ""
 	}
 	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
+	v.RegistrationID, v.Alias = r.Access.identity(roles)
 	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
@@ -350,10 +381,8 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	}
 	v.Private = !e.Access.Public && !canSeeIdentity(roles)
 	v.Audience, v.Hidden = audienceNames[e.Scope().Audience], e.Access.hidden()
-	if e.Access.Anonymous && canSeeIdentity(roles) {
-		v.Alias = e.Access.Alias
-	}
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
+	v.RegistrationID, v.Alias = e.Access.identity(roles)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
 	v.columns = e.Columns
 	return v

@@ -248,14 +248,14 @@ func seenAs(r record.Record) seen {
 		return seen{"/v1/datasets/" + r.ID, "dataset", problem.Sentence("dataset %s", problem.Resource("dataset", r.ID).Named(r.Name))}
 	case *record.SubmissionItem:
 		part := named("submission", r.ID, r.Title)
-		words := problem.Sentence("submission %s of %s", part, r.Team)
+		words := problem.Sentence("submission %s of %s", part, r.Access.TeamName(r.Team))
 		return seen{fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID), "submission", words}
 	case *record.RunItem:
 		part := named("run", r.ID, r.Name())
-		return seen{"/v1/runs/" + r.ID, "run", problem.Sentence("run %s of %s", part, r.Team)}
+		return seen{"/v1/runs/" + r.ID, "run", problem.Sentence("run %s of %s", part, r.Access.TeamName(r.Team))}
 	case *record.EvaluationItem:
 		part := named("run", r.RunID, cmp.Or(r.Access.Title, r.Label, r.RunTag))
-		words := problem.Sentence("evaluation of the run %s of %s", part, r.Team)
+		words := problem.Sentence("evaluation of the run %s of %s", part, r.Access.TeamName(r.Team))
 		return seen{"/v1/evaluations/" + r.ID, "evaluation", words}
 	default:
 		return seen{}

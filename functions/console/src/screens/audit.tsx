@@ -4,6 +4,7 @@ import { type Change, changesIn } from "../audit_changes";
 import { useGet, useList } from "../data";
 import { knownName, personOf } from "../known_names";
 import type { Screen } from "../route";
+import { teamName } from "../team_name";
 import { downloadList } from "../ui/download";
 import { Action, Heading, Listed } from "../ui/show";
 import { moment, When } from "../ui/time";
@@ -68,10 +69,20 @@ function pathOf(subject: string): { path: string; ids: Record<string, string>; i
 function Subject({ of: e }: { of: Entry }) {
   const at = pathOf(e.subject);
   const read = useGet(at ? (at.path as "/v1/runs/{runId}") : null, { path: (at?.ids ?? {}) as { runId: string } });
-  const resource = (read.data ?? {}) as { team?: string; name?: string; title?: string; label?: string };
+  const resource = (read.data ?? {}) as {
+    team?: string;
+    alias?: string;
+    anonymous?: boolean;
+    name?: string;
+    title?: string;
+    label?: string;
+  };
   const former = [e.after, e.before].map(s => (s as { name?: string; title?: string } | undefined) ?? {});
   const name = resource.name || resource.title || resource.label || former.find(s => s.name || s.title)?.name;
-  const named = [name || (at && knownName(at.id)), resource.team].filter((n, i, all) => n && all.indexOf(n) === i);
+  const { team } = resource;
+  const named = [name || (at && knownName(at.id)), team && teamName({ ...resource, team })].filter(
+    (n, i, all) => n && all.indexOf(n) === i,
+  );
   if (named.length === 0)
     return at && read.error ? <span class="quiet">{`…${at.id.slice(-6)}, deleted since`}</span> : null;
   return <bdi>{named.join(" of ")}</bdi>;

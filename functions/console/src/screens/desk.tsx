@@ -14,6 +14,7 @@ import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import { useStages } from "../task_stages";
+import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
@@ -195,7 +196,9 @@ function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?:
     },
     { keepPreviousData: true },
   ).data;
-  return rejected && (t => ({ final: finals?.has(t.runId!), rejected: rejected.get(t.taskId)?.has(t.team) }));
+  return (
+    rejected && (t => ({ final: finals?.has(t.runId!), rejected: rejected.get(t.taskId)?.has(t.registrationId ?? "") }))
+  );
 }
 
 function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
@@ -216,7 +219,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
   };
   const settle = (ts: Todo[], state: "accepted" | "rejected"): Promise<void> =>
     decide(
-      ts.map(t => ({ id: t.registrationId!, taskId: t.taskId, team: t.team, state: "pending" })),
+      ts.map(t => ({ id: t.registrationId!, taskId: t.taskId, team: t.team, alias: t.alias, state: "pending" })),
       state,
       settled,
     );
@@ -278,7 +281,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                       setTicked(e.currentTarget.checked ? [...ticked, t.id] : ticked.filter(x => x !== t.id))
                     }
                   />{" "}
-                  <bdi>{t.team}</bdi>
+                  <bdi>{teamName(t)}</bdi>
                   {t.run && t.run !== t.team && (
                     <>
                       : <bdi>{t.run}</bdi>
@@ -294,20 +297,23 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 </label>
                 {t.kind === "registration.pending" ? (
                   <>
-                    <Action plain label={`Accept ${t.team}`} run={() => settle([t], "accepted")}>
+                    <Action plain label={`Accept ${teamName(t)}`} run={() => settle([t], "accepted")}>
                       Accept
                     </Action>
-                    <Action plain label={`Reject ${t.team}`} run={() => settle([t], "rejected")}>
+                    <Action plain label={`Reject ${teamName(t)}`} run={() => settle([t], "rejected")}>
                       Reject
                     </Action>
-                    <a href={`#/tasks/${t.taskId}/registrations/${t.registrationId}`} aria-label={`Look at ${t.team}`}>
+                    <a
+                      href={`#/tasks/${t.taskId}/registrations/${t.registrationId}`}
+                      aria-label={`Look at ${teamName(t)}`}
+                    >
                       Look
                     </a>
                   </>
                 ) : (
                   <a
                     href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")}
-                    aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${t.team}: ${t.run ?? ""}`}
+                    aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${teamName(t)}: ${t.run ?? ""}`}
                   >
                     {ofRun(t) ? "Review" : "Look"}
                   </a>

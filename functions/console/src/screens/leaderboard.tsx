@@ -8,6 +8,7 @@ import { useList, useTool } from "../data";
 import { count } from "../plural";
 import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
+import { teamName } from "../team_name";
 import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
@@ -284,7 +285,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
               <td>
                 <input
                   type="checkbox"
-                  aria-label={`Compare ${e.team}, ${nameOf(e)}`}
+                  aria-label={`Compare ${teamName(e)}, ${nameOf(e)}`}
                   checked={ticked.includes(e.runId)}
                   onChange={c =>
                     tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))
@@ -303,7 +304,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                 )}
               </td>
               <th scope="row">
-                <bdi>{e.team}</bdi> {e.baseline && !isBaseline(e) && <Tag>baseline</Tag>}{" "}
+                <bdi>{teamName(e)}</bdi> {e.baseline && !isBaseline(e) && <Tag>baseline</Tag>}{" "}
                 {e.final && <Tag kind="good">final</Tag>} {markOf(e) && <Tag kind="warm">{markOf(e)}</Tag>}
                 <br />
                 <RunName of={e} />{" "}
@@ -316,11 +317,6 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                     </>
                   )}
                 </span>
-                {e.alias && (
-                  <span class="small quiet">
-                    , shown to others as <bdi>{e.alias}</bdi>
-                  </span>
-                )}
                 {e.paperUrl && (
                   <>
                     {" "}

@@ -4,6 +4,7 @@ import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import type { Screen } from "../route";
+import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
 import { asksForTerms } from "../ui/changed_terms";
 import { Decide, peopleOf } from "../ui/decide";
@@ -49,12 +50,7 @@ const One = ({ of: r, task, ids, changed }: Props) => (
     <dl class="members">
       <dt>Name</dt>
       <dd>
-        <bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} all />{" "}
-        {r.anonymous && (
-          <>
-            shown to others as <bdi>{r.alias}</bdi>
-          </>
-        )}
+        <bdi>{teamName(r)}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} all />
       </dd>
       <dt>Members</dt>
       <dd>

@@ -5,6 +5,7 @@ import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
 import { flags } from "../review_changes";
 import { go, type Screen } from "../route";
+import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
@@ -91,7 +92,7 @@ function One({
         Review <bdi>{nameOf(r)}</bdi>
       </Heading>
       <p>
-        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>
+        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{teamName(r)}</bdi>
         {dataset && (
           <>
             , <bdi>{dataset.name}</bdi>
@@ -119,7 +120,7 @@ function One({
             ),
         )}
       </p>
-      {rejected?.has(r.team) && (
+      {rejected?.has(r.registrationId ?? "") && (
         <p class="notice">
           The team was rejected: its runs are left out where several are published together. Here you can publish this
           one.

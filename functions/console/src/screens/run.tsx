@@ -10,6 +10,7 @@ import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { isBaseline, nextRead } from "../run_rules";
+import { teamName } from "../team_name";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { download } from "../ui/download";
@@ -51,7 +52,7 @@ function One({ of: r }: { of: Run }) {
     { path: { runId: r.id } },
     { refreshInterval: () => nextRead(r, dataset?.scores, closesAt) },
   );
-  const ours = Boolean(me?.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) || r.userId === me?.id;
+  const ours = Boolean(me?.registrations.some(g => g.registrationId === r.registrationId)) || r.userId === me?.id;
   const organizer = Boolean(task && organizes(me, task.organizerId));
   const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;
   return (
@@ -66,7 +67,7 @@ function One({ of: r }: { of: Run }) {
         <bdi>{nameOf(r)}</bdi>
       </Heading>
       <p>
-        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>,{" "}
+        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{teamName(r)}</bdi>,{" "}
         <When at={r.createdAt} />
         {r.attempts > 1 && `, attempt ${r.attempts}`}
       </p>

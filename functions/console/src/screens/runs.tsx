@@ -84,7 +84,7 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
   const runs = {
     ...all,
     items: all.items?.filter(
-      r => r.userId === me.id || me.registrations.some(g => g.taskId === r.taskId && g.team === r.team),
+      r => r.userId === me.id || me.registrations.some(g => g.registrationId === r.registrationId),
     ),
   };
   const to = taskId ? (

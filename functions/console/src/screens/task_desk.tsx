@@ -15,6 +15,7 @@ import { chunks, concluded, mayChange } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
+import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf, stateKinds } from "../ui/decide";
@@ -108,8 +109,9 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
       runId: r.id,
       datasetId: d.id,
       team: r.team,
+      registrationId: r.registrationId,
       final: r.final,
-      rejected: rejected?.has(r.team),
+      rejected: rejected?.has(r.registrationId ?? ""),
       withheld,
     }));
   const scores = useScores(ids);
@@ -211,14 +213,14 @@ function Rows({
                 checked={ticked.includes(r.id)}
                 onChange={c => tick(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))}
               />{" "}
-              <bdi>{r.team}</bdi>
+              <bdi>{teamName(r)}</bdi>
               {nameOf(r) !== r.team && (
                 <>
                   : <bdi>{nameOf(r)}</bdi>
                 </>
               )}{" "}
               <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
-              {rejected?.has(r.team) && <Tag kind="bad">team rejected</Tag>}{" "}
+              {rejected?.has(r.registrationId ?? "") && <Tag kind="bad">team rejected</Tag>}{" "}
               {e && <Tag kind={e.hidden ? "warm" : "good"}>{e.hidden ? hiddenMarks[e.hidden] : "published"}</Tag>}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
@@ -228,7 +230,7 @@ function Rows({
             <span class="small quiet">
               <When at={r.createdAt} />
             </span>
-            <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${r.team}`}>
+            <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${teamName(r)}`}>
               Review
             </a>
           </li>
@@ -259,7 +261,7 @@ function Teams({ taskId }: { taskId: string }) {
           <>
             <span>
               <a href={`#/tasks/${taskId}/registrations/${r.id}`}>
-                <bdi>{r.team}</bdi>
+                <bdi>{teamName(r)}</bdi>
               </a>{" "}
               <Tag kind={stateKinds[r.state]}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
               <br />

@@ -125,7 +125,7 @@ function Withdraw({ of: r, run }: { of: Registration; run: () => Promise<void> }
     query: { "filter[userId]": authorsOf(r), limit: 200 },
   });
   if (!items) return null;
-  if (items.some(s => s.team === r.team))
+  if (items.some(s => s.registrationId === r.id))
     return <p class="small quiet">Your team has submitted to the task, so it cannot withdraw.</p>;
   return (
     <details>

@@ -2,6 +2,7 @@
 import { patch, type Schemas } from "../api";
 import { read } from "../data";
 import { count } from "../plural";
+import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
 import { Action } from "./show";
 import { say } from "./status";
@@ -16,7 +17,7 @@ export const stateKinds = { accepted: "good", pending: "warm", rejected: "bad" }
 /** peopleOf returns the members of a team with their names. */
 export const peopleOf = (r: Registration): Schemas["Person"][] => r.people ?? (r.user ? [r.user] : []);
 
-type Decided = Pick<Registration, "id" | "taskId" | "team" | "state">;
+type Decided = Pick<Registration, "id" | "taskId" | "team" | "state"> & { alias?: string; anonymous?: boolean };
 
 /**
  * decide sets the state of registrations, and offers to undo it. It changes no registration that another organizer has
@@ -38,7 +39,7 @@ export async function decide(
     r => r.state,
     () => state,
   );
-  say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () =>
+  say(`${rs.length === 1 ? teamName(rs[0]!) : `${rs.length} teams`} ${state}.`, () =>
     set(
       () => state,
       r => r.state,
@@ -55,21 +56,21 @@ async function setState(r: Decided, from: State, to: State): Promise<void> {
 }
 
 /** otherwise says that another organizer has decided about a team meanwhile. */
-export const otherwise = (now: Pick<Registration, "team" | "state">): string =>
+export const otherwise = (now: Pick<Registration, "team" | "alias" | "anonymous" | "state">): string =>
   now.state === "pending"
-    ? `Somebody else reopened the decision about ${now.team}. Nothing was changed: look at the team, and decide again.`
-    : `Somebody else ${now.state} ${now.team} meanwhile. Nothing was changed. Open the page of the team to decide again.`;
+    ? `Somebody else reopened the decision about ${teamName(now)}. Nothing was changed: look at the team, and decide again.`
+    : `Somebody else ${now.state} ${teamName(now)} meanwhile. Nothing was changed. Open the page of the team to decide again.`;
 
 /** lostBy returns what organizers are asked before they reject a team that takes part. */
 async function lostBy(r: Registration): Promise<string> {
   const runs = await read("/v1/runs", {
     query: { "filter[taskId]": [r.taskId], "filter[userId]": authorsOf(r), limit: 200 },
   });
-  const own = runs?.data.filter(o => o.team === r.team) ?? [];
+  const own = runs?.data.filter(o => o.registrationId === r.id) ?? [];
   const more = runs?.links.next ? "at least " : "";
   const finals = own.filter(o => o.final).length;
   return (
-    `Reject ${r.team}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
+    `Reject ${teamName(r)}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
     `${finals || "none"} marked as final. Published runs stay published.`
   );
 }
@@ -86,14 +87,14 @@ export const Decide = ({
 }) => (
   <>
     {r.state !== "accepted" && (
-      <Action plain label={`Accept ${r.team}`} run={() => decide([r], "accepted", changed)}>
+      <Action plain label={`Accept ${teamName(r)}`} run={() => decide([r], "accepted", changed)}>
         Accept
       </Action>
     )}
     {(all ? r.state !== "rejected" : r.state === "pending") && (
       <Action
         plain
-        label={`Reject ${r.team}`}
+        label={`Reject ${teamName(r)}`}
         ask={r.state === "accepted" && (() => lostBy(r))}
         run={() => decide([r], "rejected", changed)}
       >

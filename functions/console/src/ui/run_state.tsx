@@ -1,6 +1,7 @@
 // The state, the name and the score of a run in words.
 import type { Schemas } from "../api";
 import { isBaseline } from "../run_rules";
+import { teamName } from "../team_name";
 import { Tag } from "./show";
 
 type Run = Schemas["Run"];
@@ -29,8 +30,8 @@ export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?
   r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
 
 /** teamOf returns the team of a run, and marks a baseline that a team submitted. */
-export const teamOf = (e: { team: string; baseline: boolean }): string =>
-  e.baseline && !isBaseline(e) ? `${e.team} (baseline)` : e.team;
+export const teamOf = (e: { team: string; alias?: string; baseline: boolean }): string =>
+  e.baseline && !isBaseline(e) ? `${teamName(e)} (baseline)` : teamName(e);
 
 /** scoreOf returns the value of the primary measure. */
 export const scoreOf = (e: Schemas["Evaluation"]): string =>

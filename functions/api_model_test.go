@@ -22,8 +22,8 @@ type apiModel struct {
 	blinds      bool // runs are blinded from the start
 	total       int  // runs of a team; 0 means no limit
 	item        int  // the only item of the truth
-	truth       int  // version of the truth
-	board       int  // version of the truth whose results the leaderboard shows
+	truth       int  // truth version
+	board       int  // truth version whose results the leaderboard shows
 	description string
 	teams       []*apiTeam
 	left        []string // users who left a team
@@ -54,7 +54,7 @@ type apiEntry struct {
 	evaluation         string          // the newest one
 	listed             bool            // lists show an evaluation of the run
 	tried              bool            // it was evaluated at least once
-	ranked             []int           // versions of the truth against which its evaluations completed
+	ranked             []int           // truth versions against which its evaluations completed
 	published, blinded bool
 	deletion           string // path of its entry in the trash, if it is there
 	byTeam             bool   // the team deleted it, and may restore it while its registration is accepted

@@ -127,7 +127,7 @@ func (l *leaderboards) same(where, user string, got, want []string, sorted bool)
 	}
 }
 
-// against returns the runs of a list. All results must be against the version of the truth.
+// against returns the runs of a list. All results must be against the truth version.
 func (l *leaderboards) against(user string, version int64, path string) (runs []string) {
 	l.t.Helper()
 	for _, e := range servertest.List[record.Evaluation](l.Server, user, path) {

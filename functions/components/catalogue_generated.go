@@ -297,7 +297,7 @@ var catalogue = []*entry{
 	}, []string{"tool-significance/python.py"}},
 	{Component{
 		ID: "01M7Z39QG0R48QE9W348HYXNVN", Kind: "tool", Name: "leaderboard",
-		Description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that connect entries that cannot be distinguished. With `against`, it shows how ranks changed from another version of the truth. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). The entries are the same as in the list of the task's evaluations: everybody sees published results, owners also see their own, and organizers see all. The `audience` of an entry says who sees it. `\"view\": \"public\"` leaves out results that others do not see.",
+		Description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that connect entries that cannot be distinguished. With `against`, it shows how ranks changed from another version of the ground truth and evaluator. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). The entries are the same as in the list of the task's evaluations: everybody sees published results, owners also see their own, and organizers see all. The `audience` of an entry says who sees it. `\"view\": \"public\"` leaves out results that others do not see.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/leaderboard"},
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
@@ -596,7 +596,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-submit-image/curl.sh"}},
 	{Component{
 		ID: "01M7YV07D0MEDYJFBBDXHK4B4E", Kind: "recipe", Name: "Re-evaluate after a changed truth",
-		Description: "A PATCH of the dataset corrects wrong judgments. The version of the truth increases, and the server evaluates every run again. Evaluations against the old version stay available, and leaderboards never mix the two versions.",
+		Description: "A PATCH of the dataset corrects wrong judgments. The version of the ground truth and evaluator increases, and the server evaluates every run again. Evaluations against the old version stay available, and leaderboards never mix the two versions.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -604,7 +604,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YV07D0MEDYJFBBDXHK4B4E/snippet?language=python"},
 		},
-		Prints: "truth version 1 RR 0.5\ntruth version 2 RR 1",
+		Prints: "version 1 of the ground truth and evaluator: RR 0.5\nversion 2 of the ground truth and evaluator: RR 1",
 	}, []string{"recipe-change-truth/python.py"}},
 	{Component{
 		ID: "01M7YTYCT0B54KN1B5V7Q6HSS8", Kind: "recipe", Name: "Review and publish",
@@ -632,7 +632,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-watch/python.py"}},
 	{Component{
 		ID: "01M7YTTQM004WKAJQE95B3Q9XQ", Kind: "recipe", Name: "Export for a paper",
-		Description: "A leaderboard as a table for LaTeX and as a chart for the figure. The table is ordered best first, with three decimals, escaped names, 95 % intervals, and letters that connect entries that cannot be distinguished. With `view` set to `public`, it has only what everyone who sees the task may see: even organizers export no unpublished results and no names of anonymous teams. `significance` has the tests of a few runs to report, and its matrix as SVG. Cite the truth version with the values, because it identifies what was measured.",
+		Description: "A leaderboard as a table for LaTeX and as a chart for the figure. The table is ordered best first, with three decimals, escaped names, 95 % intervals, and letters that connect entries that cannot be distinguished. With `view` set to `public`, it has only what everyone who sees the task may see: even organizers export no unpublished results and no names of anonymous teams. `significance` has the tests of a few runs to report, and its matrix as SVG. Cite the version of the ground truth and evaluator with the values, because it identifies what was measured.",
 		Links: []Link{
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
 			{"The API of this server", "/docs"},
@@ -641,7 +641,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YTTQM004WKAJQE95B3Q9XQ/snippet?language=python"},
 		},
-		Prints: "Lakes \\& rivers & 0.958 & 0.917 & 0.875--1.000 & a \\\\\nbaseline & 0.583 & 0.167 & 0.500--0.708 & b \\\\\n% Lakes, truth version 1, view public\n% Entries: 2, not public: 0",
+		Prints: "Lakes \\& rivers & 0.958 & 0.917 & 0.875--1.000 & a \\\\\nbaseline & 0.583 & 0.167 & 0.500--0.708 & b \\\\\n% Lakes, version 1 of the ground truth and evaluator, view public\n% Entries: 2, not public: 0",
 	}, []string{"recipe-paper/python.py"}},
 	{Component{
 		ID: "01M7YTRX10THS4QSA4HAWG2GX1", Kind: "recipe", Name: "Move from another platform",
@@ -690,7 +690,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YTKD806VYWN8EHC1HAXHX6/snippet?language=python"},
 		},
-		Prints: "Lakes, test: truth version 1",
+		Prints: "Lakes, test: version 1 of the ground truth and evaluator",
 	}, []string{"recipe-organize/python.py"}},
 	{Component{
 		ID: "01M7YTHJN06GE4DG7216JEF9ZV", Kind: "client", Name: "A gRPC worker",
@@ -1080,7 +1080,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YRYA10WK974PQ57Q93VZ63/snippet?language=python"},
 		},
-		Prints: "truth version 1",
+		Prints: "version 1 of the ground truth and evaluator",
 	}, []string{"dataset-gzip/python.py"}},
 	{Component{
 		ID: "01M7YRWFE0ZCTNWMX06S66JK0G", Kind: "dataset-format", Name: "Values as JSON lines",
@@ -1106,7 +1106,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YRTMV0D0YM65W1DSVN521D/snippet?language=python"},
 		},
-		Prints: "truth version 1",
+		Prints: "version 1 of the ground truth and evaluator",
 	}, []string{"dataset-labels-csv/python.py"}},
 	{Component{
 		ID: "01M7YRRT8055N68TTJMB9XN6XD", Kind: "dataset-format", Name: "TREC qrels",

@@ -200,7 +200,7 @@ func TestRemove_DeletesUnlessRunsUseIt(t *testing.T) {
 	}
 }
 
-// Making ids and labels public shows this to everyone, makes no new version of the truth, and is audited. Only classification has labels.
+// Making ids and labels public shows this to everyone, makes no new truth version, and is audited. Only classification has labels.
 func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	s, path, d := serveDataset(t)
 	got := s.patch(http.StatusOK, path, map[string]any{"idsPublic": true, "labelsPublic": true})

@@ -30,7 +30,7 @@ const views = " Teams see their own results before others do, and organizers see
 	"and `hidden` why others do not. With `view=public`, teams and organizers get the same entries, aliases and ranks as everyone else who " +
 	"sees the task."
 
-// versions documents the version of the truth in lists. Lists without sort do not read their datasets, because each would cost a read.
+// versions documents the truth version in lists. Lists without sort do not read their datasets, because each would cost a read.
 const versions = " Lists have only results against the `boardVersion` of their datasets. When it changes, lists with `sort` have the new " +
 	"results at once, and other lists within seconds, run by run. `truthVersion` is the version that a result was computed against."
 

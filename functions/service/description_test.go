@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -63,5 +64,18 @@ func TestDescription_DefinesMeasures(t *testing.T) {
 				t.Errorf("%s: the document lacks %q", e.Kind, sentence)
 			}
 		}
+	}
+}
+
+// TestDescription_NamesVersionsInFull searches the document for other names of a version. A change of the evaluator makes a version too, so
+// "version of the truth" would be untrue.
+func TestDescription_NamesVersionsInFull(t *testing.T) {
+	document, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := regexp.MustCompile(`(?i)[^"]*(versions? of the (dataset's )?truth|of the dataset's truth,|truth versions?\b)[^"]*`)
+	for _, found := range other.FindAllString(string(document), -1) {
+		t.Errorf("want versions of the ground truth and evaluator: %s", found)
 	}
 }

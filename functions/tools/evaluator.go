@@ -25,7 +25,7 @@ type EvaluatorInput struct {
 // EvaluatorOutput holds the values of runs.
 type EvaluatorOutput struct {
 	Measures     []string       `json:"measures" doc:"canonical names, in the order asked for"`
-	TruthVersion int64          `json:"truthVersion,omitempty" doc:"version of the dataset's truth"`
+	TruthVersion int64          `json:"truthVersion,omitempty" doc:"version of the dataset's ground truth and evaluator"`
 	Rounds       int            `json:"rounds" doc:"number of samples of topics or examples behind each interval"`
 	Runs         []EvaluatedRun `json:"runs" doc:"in the order asked for"`
 }

@@ -21,7 +21,7 @@ import (
 type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; by default the measure that ranks" example:"AP"`
-	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to show how ranks changed among the entries that both have"`
+	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the ground truth and evaluator, to show how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"only the best run of each team; default true"`
 	Final     bool   `json:"final,omitempty" doc:"only the final runs of each team, if the dataset takes final runs"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"number of entries of the answer; default 50"`
@@ -36,8 +36,8 @@ type LeaderboardOutput struct {
 	Measure       string             `json:"measure" doc:"measure that sorts the entries"`
 	Measures      []string           `json:"measures" doc:"all measures of the dataset, in its order"`
 	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether lower values are better"`
-	TruthVersion  int64              `json:"truthVersion" doc:"version of the truth that the entries were evaluated against"`
-	Against       int64              `json:"against,omitempty" doc:"version of the truth whose ranks are compared"`
+	TruthVersion  int64              `json:"truthVersion" doc:"version of the ground truth and evaluator that the entries were evaluated against"`
+	Against       int64              `json:"against,omitempty" doc:"version of the ground truth and evaluator whose ranks are compared"`
 	Best          bool               `json:"best" doc:"whether the entries are only the best run of each team"`
 	Final         bool               `json:"final,omitempty" doc:"whether the entries are only final runs"`
 	Rounds        int                `json:"rounds" doc:"number of samples of topics behind each interval; 0 if intervals come from the normal distribution"`
@@ -98,8 +98,9 @@ const (
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that show which entries can be " +
-		"distinguished. With `against`, it shows how ranks changed from another version of the truth, among the entries that both versions " +
-		"rank. An entry without a value of the measure comes last and has no rank. Replace the id in the example by the id of a dataset.\n\n" +
+		"distinguished. With `against`, it shows how ranks changed from another version of the ground truth and " +
+		"evaluator, among the entries that both versions rank. An entry without a value of the measure comes last and has no rank. " +
+		"Replace the id in the example by the id of a dataset.\n\n" +
 		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
 		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it, and `hidden` why " +
 		"others do not. With `public`, `view` leaves out the results that others do not see.\n\n" +

@@ -108,7 +108,7 @@ func (out LeaderboardOutput) viewURL(view string) string {
 	return out.pageURL(out.Measure, out.Against, out.Best)
 }
 
-// versions returns the newest versions of the truth with which ranks can be compared.
+// versions returns the newest truth versions with which ranks can be compared.
 func (out *LeaderboardOutput) versions() (all []int64) {
 	const most = 5
 	for v := out.TruthVersion - 1; v >= 1 && len(all) < most; v-- {

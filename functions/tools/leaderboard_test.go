@@ -270,7 +270,7 @@ func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	}
 }
 
-// TestLeaderboard_ComparesTeamsAcrossRuns gives a team another best run for each version of the truth.
+// TestLeaderboard_ComparesTeamsAcrossRuns gives a team another best run for each truth version.
 func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var runs []*record.RunItem

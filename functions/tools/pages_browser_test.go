@@ -93,7 +93,7 @@ func shownPages(t testing.TB) map[string]toolPage {
 }
 
 // addComparedRuns makes twelve runs on forty topics. Each run is a little worse than the one before. All have evaluations against
-// two versions of the truth, except one that has only the newer evaluation.
+// two truth versions, except one that has only the newer evaluation.
 func (s *toolServer) addComparedRuns(teams []string) (all []*record.RunItem) {
 	random := rand.New(rand.NewPCG(7, 7))
 	values := func(i int) map[string]float64 {

@@ -148,7 +148,7 @@ func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.Evalua
 	return run, &v
 }
 
-// nextTruthVersion gives the dataset another version of the truth.
+// nextTruthVersion gives the dataset another truth version.
 func (s *toolServer) nextTruthVersion() {
 	s.dataset.TruthVersion++
 	s.records.Replace(s.dataset.DatasetItem)

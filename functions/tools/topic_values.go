@@ -31,7 +31,7 @@ func measuredRun(r *inputs.Run) MeasuredRun { return MeasuredRun{r.Name, r.ID, r
 type MeasureUsed struct {
 	Measure       string `json:"measure" doc:"canonical name"`
 	LowerIsBetter bool   `json:"lowerIsBetter" doc:"whether lower values are better"`
-	TruthVersion  int64  `json:"truthVersion,omitempty" doc:"version of the dataset's truth"`
+	TruthVersion  int64  `json:"truthVersion,omitempty" doc:"version of the dataset's ground truth and evaluator"`
 }
 
 func measureUsed(r *inputs.Results) MeasureUsed {

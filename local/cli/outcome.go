@@ -20,7 +20,7 @@ type outcome struct {
 	Evaluation object `json:"evaluation,omitempty"`
 	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
 	Review     object `json:"review,omitempty"`      // for the team and the organizers, once organizers have written it
-	shown      int64  // version of the truth of the leaderboard; 0 if it is not known
+	shown      int64  // truth version of the leaderboard; 0 if it is not known
 }
 
 // board is a leaderboard.
@@ -45,7 +45,7 @@ func (c *call) outcome(r object) outcome {
 	return o
 }
 
-// compare sets the entry of the run on a leaderboard. While runs are evaluated against a new version of the truth, the leaderboard can show
+// compare sets the entry of the run on a leaderboard. While runs are evaluated against a new truth version, the leaderboard can show
 // another evaluation of the run, whose rank says nothing about these values.
 func (o *outcome) compare(b board) {
 	o.shown = b.TruthVersion
@@ -56,10 +56,10 @@ func (o *outcome) compare(b board) {
 	}
 }
 
-// truthVersion returns the version of the truth that the run was evaluated against.
+// truthVersion returns the truth version that the run was evaluated against.
 func (o outcome) truthVersion() int64 { return memberAs[int64](o.Evaluation, "truthVersion") }
 
-// versionLines says which version of the truth the values belong to, if the leaderboard or another run of the dataset has another one.
+// versionLines says which truth version the values belong to, if the leaderboard or another run of the dataset has another one.
 func (o outcome) versionLines(all []outcome) [][]string {
 	version := record.TruthVersionName(o.truthVersion())
 	differs := func(other outcome) bool {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOutcome_SaysWhichTruthValuesBelongTo shows runs while they are evaluated against a new version of the truth.
+// TestOutcome_SaysWhichTruthValuesBelongTo shows runs while they are evaluated against a new truth version.
 func TestOutcome_SaysWhichTruthValuesBelongTo(t *testing.T) {
 	evaluated := func(dataset, id string, version float64) outcome {
 		return outcome{Run: object{"datasetId": dataset}, Evaluation: object{"id": id, "truthVersion": version}}

@@ -32,7 +32,7 @@ const changed = (version: number): Partial<typeof reasons> => ({
 
 /**
  * emptyBoard returns why a leaderboard has no entries. final says that it shows only runs that are marked as final,
- * scores when the dataset shows scores, and version which version of the truth the results are against.
+ * scores when the dataset shows scores, and version which truth version the results are against.
  */
 export function emptyBoard(
   empty: Schemas["EmptyBoard"] | undefined,

@@ -74,7 +74,7 @@ func (st *scenario) changedTruth() {
 	st.ranked(st.anyone, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 }
 
-// boardShows waits until leaderboards and lists show the results against the version of the truth.
+// boardShows waits until leaderboards and lists show the results against the truth version.
 func (st *scenario) boardShows(version int64) {
 	st.t.Helper()
 	st.await(fmt.Sprintf("leaderboards of version %d of the truth", version), func() error {
@@ -87,7 +87,7 @@ func (st *scenario) boardShows(version int64) {
 	})
 }
 
-// reevaluated waits until a run has an evaluation against the version of the truth.
+// reevaluated waits until a run has an evaluation against the truth version.
 func (st *scenario) reevaluated(run string, version int64) (e record.Evaluation) {
 	st.t.Helper()
 	st.await(fmt.Sprintf("the evaluation of %s by truth %d", run, version), func() error {

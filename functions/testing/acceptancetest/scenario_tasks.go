@@ -78,7 +78,7 @@ func (st *scenario) datasets() {
 	st.want(http.StatusCreated, &news, st.olivia, http.MethodPost, "/v1/datasets", draft)
 	st.news = news.ID
 	if news.TruthVersion != 1 || news.Evaluator.PrimaryMeasure != "AP" || news.Truths[0].State != record.FileStored {
-		st.t.Errorf("%+v, want the first version of the truth, by AP", news)
+		st.t.Errorf("%+v, want the first version of the ground truth and evaluator, by AP", news)
 	}
 	st.uploadedTruth()
 	st.hidden = id(st.post(st.olivia, "/v1/datasets", newDataset(id(st.private), "training")))

@@ -18,7 +18,7 @@ import (
 type RankingRequest struct {
 	DatasetID string
 	Measure   string // empty: the measure that ranks the dataset's leaderboard
-	Against   *int64 // another version of the truth to compare ranks with
+	Against   *int64 // another truth version to compare ranks with
 	Best      bool   // only the best run of each team
 	Final     bool   // only final runs
 	Limit     int
@@ -41,7 +41,7 @@ type Ranking struct {
 // RankedEntry is an entry of a ranking as the caller sees it.
 type RankedEntry struct {
 	record.Evaluation // with its rank
-	// CommonRank and OtherRank are ranks among the entries that both versions of the truth rank: CommonRank against the version
+	// CommonRank and OtherRank are ranks among the entries that both truth versions rank: CommonRank against the version
 	// in use, OtherRank against the other version. Both are 0 for an entry that only one version ranks.
 	CommonRank, OtherRank int
 }
@@ -107,7 +107,7 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	return r, nil
 }
 
-// leaderboard returns the leaderboard of the dataset against the given version of the truth.
+// leaderboard returns the leaderboard of the dataset against the given truth version.
 func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.Leaderboard {
 	return &evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, AtOnce: asked.Limit + 1,
 		Final: asked.Final, Now: r.resolver.call.Now()}
@@ -140,7 +140,7 @@ func ranksInBoth(places, others []place) map[string]int {
 	return ranks
 }
 
-// identity identifies an entry across versions of the truth. If each team has only its best entry, it is the team, otherwise the
+// identity identifies an entry across truth versions. If each team has only its best entry, it is the team, otherwise the
 // run.
 func identity(e *record.EvaluationItem, best bool) string {
 	if best {
@@ -176,7 +176,7 @@ func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, bes
 	return nil
 }
 
-// otherVersion returns the places of the entries against the other version of the truth, by the same measure.
+// otherVersion returns the places of the entries against the other truth version, by the same measure.
 func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]place, error) {
 	if asked.Against == nil {
 		return nil, nil

@@ -38,7 +38,7 @@ type ResultsRequest struct {
 type Results struct {
 	Runs         []*Run
 	Measures     []string    // canonical names, in the order asked for
-	TruthVersion int64       // version of the dataset's truth; 0: the request contains the truth
+	TruthVersion int64       // truth version of the dataset; 0: the request contains the truth
 	Truth        *TruthInput // the truth to compute the values against; nil: the evaluations store the values
 	resolver     *Resolver
 	kind         measure.Kind

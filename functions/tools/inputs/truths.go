@@ -19,7 +19,7 @@ import (
 type TruthInput struct {
 	source
 	Settings scoring.Settings    // how to read the files, without measures
-	version  int64               // version of the dataset's truth; 0: the request contains the truth
+	version  int64               // truth version of the dataset; 0: the request contains the truth
 	dataset  *record.DatasetItem // nil: the request contains the truth
 }
 

@@ -85,7 +85,7 @@ type DatasetDraft struct {
 type Dataset struct {
 	Meta
 	DatasetDraft
-	TruthVersion int64                `json:"truthVersion" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
+	TruthVersion int64                `json:"truthVersion" doc:"version of the ground truth and evaluator: grows with each change of either; 0 until the first ground truth is stored"`
 	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
 	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one or runs wait"`
 	TruthReport  *TruthReport         `json:"truthReport,omitempty" doc:"what the ground truth has, and which measures it cannot bring to their best value; only for organizers"`

@@ -40,4 +40,4 @@ dataset = call("POST", "/v1/datasets", {
     "evaluator": {"kind": "retrieval", "measures": ["AP"]},
 })
 
-print("truth version", dataset["truthVersion"])
+print("version", dataset["truthVersion"], "of the ground truth and evaluator")

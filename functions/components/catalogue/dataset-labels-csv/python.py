@@ -47,4 +47,4 @@ dataset = call("POST", "/v1/datasets", {
     "evaluator": {"kind": "classification", "measures": ["Accuracy"]},
 })
 
-print("truth version", dataset["truthVersion"])
+print("version", dataset["truthVersion"], "of the ground truth and evaluator")

@@ -60,7 +60,7 @@ run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [ent
 
 def show(run):
     evaluation = call("GET", "/v1/evaluations/" + run["evaluationId"])
-    print("truth version", evaluation["truthVersion"], "RR", evaluation["measures"]["RR"])
+    print("version", evaluation["truthVersion"], "of the ground truth and evaluator: RR", evaluation["measures"]["RR"])
 
 
 show(run)

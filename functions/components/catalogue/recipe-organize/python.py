@@ -48,5 +48,5 @@ for split in ("training", "test"):
         "runFormat": {"kind": "trec-run"},
         "evaluator": {"kind": "retrieval", "measures": ["nDCG@10", "AP"]},
     })
-    print(dataset["name"] + ": truth version", dataset["truthVersion"])
+    print(f"{dataset['name']}: version {dataset['truthVersion']} of the ground truth and evaluator")
 print("The task is at", task)

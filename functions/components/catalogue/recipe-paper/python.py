@@ -84,7 +84,7 @@ for e in board["entries"]:
     print(" & ".join([e["team"].translate(escape), *values, interval, e.get("group", "--")]), r"\\")
 with open("leaderboard.svg", "wb") as chart:
     chart.write(call("POST", "/v1/tools/leaderboard", wanted, "image/svg+xml"))
-print(f"% {board['dataset']['name']}, truth version {board['truthVersion']}, view {board['view']}")
+print(f"% {board['dataset']['name']}, version {board['truthVersion']} of the ground truth and evaluator, view {board['view']}")
 if board["more"]:
     print("% These are the first 200 entries of the leaderboard.")
 print(f"% Entries: {len(board['entries'])}, not public: {board['notPublic']}; the chart is in leaderboard.svg")

@@ -49,7 +49,7 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 	}
 	used = cmp.Or(used, new(record.Allowance))
 	sets, err := datasets(ctx, c, t)
-	r.Left, r.Granted = new(used.Quota(t, sets, r.State, c.Now())), used.Exceptions
+	r.Left, r.Granted = new(used.Quota(t, sets, r.Standing(t), c.Now())), used.Exceptions
 	return err
 }
 

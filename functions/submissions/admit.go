@@ -128,6 +128,14 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 	return nil
 }
 
+// standing returns the standing of the caller's team in the task.
+func (adm *admission) standing() record.Standing {
+	if adm.team == nil { // The task has no terms.
+		return record.Standing{State: adm.registration.State}
+	}
+	return adm.team.Standing(adm.task)
+}
+
 // checkBaseline allows only organizers to make a submission a baseline, or no longer a baseline.
 func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 	if baseline != wasBaseline && !c.Organizes() {

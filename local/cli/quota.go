@@ -135,6 +135,7 @@ func (c *call) left(task object, datasets []object) (lines [][]string) {
 			lines = append(lines, []string{"Left to submit", d.text("name") + ": " + left})
 		}
 	}
+	c.tellTerms(task, q)
 	return lines
 }
 
@@ -153,6 +154,8 @@ func takesRuns(q record.DatasetQuota) string {
 		return "no, without a ground truth"
 	case record.ClosedDeleting:
 		return "no, being deleted"
+	case record.ClosedByTerms:
+		return "no, accept the terms"
 	default:
 		return "no, your team is not accepted"
 	}
@@ -171,29 +174,31 @@ func listDatasets(c *call, task object) {
 		c.table(list, noDataset, columns)
 		return
 	}
-	waits := false // for the team to accept the terms
 	for _, d := range list {
 		of, known := ofDataset(q, d)
 		if !known {
 			continue
 		}
 		d["quota"] = objectOf(of)
-		if c.json {
-			continue
-		}
-		d["takesRuns"] = takesRuns(of)
-		if of.Open && lacksTerms(task, r) {
-			waits = true
-			d["takesRuns"] = "no, accept the terms"
+		if !c.json {
+			d["takesRuns"] = takesRuns(of)
 		}
 	}
 	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")
 	c.tellCarriedOver(q)
-	if waits && c.err == nil {
-		c.note("The terms of %s have changed, and your team has not accepted them. To read them: assay join %s. To accept them: "+
-			"assay join %s --accept-terms", task.text("name"), offline.Quoted(c.arg(0)), offline.Quoted(c.arg(0)))
+	c.tellTerms(task, q)
+}
+
+// tellTerms says how the team accepts the present terms of a task, if a dataset takes no run of the team before.
+func (c *call) tellTerms(task object, q record.Quota) {
+	if c.err == nil && !c.json && slices.ContainsFunc(q.Datasets, closedByTerms) {
+		join := "assay join " + offline.Quoted(c.arg(0))
+		c.note("The terms of %s have changed, and your team has not accepted them. To read them: %s. To accept them: %s --accept-terms",
+			task.text("name"), join, join)
 	}
 }
+
+func closedByTerms(q record.DatasetQuota) bool { return q.ClosedReason == record.ClosedByTerms }
 
 const noDataset = "The task has no dataset yet."
 

@@ -138,6 +138,7 @@ func TestQuota_InSentences(t *testing.T) {
 		QuotaLeft:        record.QuotaLeft{Left: new(0)},
 		SubmissionWindow: record.SubmissionWindow{Open: true},
 	}
+	terms := record.DatasetQuota{DatasetID: "ponds", SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms}}
 	blinded := record.DatasetQuota{StartsBlinded: true}
 	live := object{"name": "Ponds"}
 	late := object{"name": "Ponds", "scores": "afterClose"}
@@ -145,6 +146,8 @@ func TestQuota_InSentences(t *testing.T) {
 		"closed":                     {takesNone(live, closed), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
 		"no run left":                {takesNone(live, none), "Left to submit to Ponds: 0 runs."},
 		"closed, with a run left":    {leftNow(closed), "no run, closed " + localTime(closed.ClosesAt)},
+		"terms not accepted":         {takesNone(live, terms), "Ponds takes no runs: accept the terms."},
+		"terms, with runs left":      {leftNow(terms), "no run, accept the terms"},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
 		"blinded, until the close":   {withheldScores(blinded, late), "and not before the window of every team has closed."},
 		"unblinded, until the close": {withheldScores(closed, late), "sees scores until the window of every team has closed."},

@@ -67,11 +67,14 @@ export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instan
       return { said: "takes no runs yet: the organizers have not stored a ground truth without errors", at: undefined };
     case "deletion":
       return { said: "takes no runs: it is being deleted", at: undefined };
+    case "terms":
+      return { said: "takes no runs until the team has accepted the terms of the task", at: undefined };
   }
 }
 
-/** takes reports whether the team can submit a run to the dataset now. */
-export const takes = (q: Quota | undefined): boolean => q === undefined || (q.open && q.left !== 0);
+/** takes reports whether the team can submit a run to the dataset now, or once it has accepted the terms of the task. */
+export const takes = (q: Quota | undefined): boolean =>
+  q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);
 
 /** blindedNote says when a team sees the scores of runs on a dataset, if that is not at once. */
 export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {

@@ -31,6 +31,10 @@ test("a dataset says whether and until when it takes runs", () => {
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "late", closesAt: at }), { said: "closed", at });
   assert.deepEqual(windowOf({ ...quota, open: false, closedReason: "early", opensAt: at }), { said: "opens", at });
   assert.equal(windowOf({ ...quota, open: false, closedReason: "truth", closesAt: at }).at, undefined);
+  assert.match(
+    windowOf({ ...quota, open: false, closedReason: "terms", closesAt: at }).said,
+    /until .* accepted the terms/,
+  );
   assert.equal(windowOf({ ...quota, open: false, closedReason: "always", opensAt: at, closesAt: at }).at, undefined);
 });
 
@@ -54,6 +58,8 @@ test("a file is asked for only where a run can be submitted", () => {
   assert.equal(takes({ ...quota, left: 1 }), true);
   assert.equal(takes({ ...quota, left: 0 }), false);
   assert.equal(takes({ ...quota, open: false }), false);
+  assert.equal(takes({ ...quota, open: false, closedReason: "terms" }), true); // The form keeps files until then.
+  assert.equal(takes({ ...quota, open: false, closedReason: "terms", left: 0 }), false);
 });
 
 test("it is said before that scores are not shown at once", () => {

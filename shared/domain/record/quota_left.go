@@ -44,12 +44,13 @@ const (
 	ClosedAlways       ClosedReason = "always"
 	ClosedNoTruth      ClosedReason = "truth"
 	ClosedDeleting     ClosedReason = "deletion"
+	ClosedByTerms      ClosedReason = "terms"
 )
 
 // SubmissionWindow says whether and until when a team can submit to a dataset.
 type SubmissionWindow struct {
-	Open         bool         `json:"open" doc:"whether the dataset takes submissions of the team now, as far as there is some left of the quota and the team has accepted the present terms of the task"`
-	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,always,truth,deletion" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; always: it closes before it opens; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted"`
+	Open         bool         `json:"open" doc:"whether the dataset takes submissions of the team now, if left is not 0. Limits of the user (usage of the user), and of runs that have not ended, can still refuse a submission"`
+	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,always,truth,deletion,terms" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; always: it closes before it opens; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted; terms: nothing else is in the way, but the team has not accepted the present terms of the task"`
 	OpensAt      *Instant     `json:"opensAt,omitempty" doc:"when the dataset opens for the team; absent: it has no opening"`
 	ClosesAt     *Instant     `json:"closesAt,omitempty" doc:"when it closes for the team, exceptions included; absent: it has no close"`
 }
@@ -110,16 +111,24 @@ func (d *DatasetItem) StartsBlinded() bool { return d.Split == Test }
 
 // opensBy reports whether the dataset takes submissions of the team at the time, as far as is known now.
 func (w SubmissionWindow) opensBy(at Instant) bool {
-	return (w.Open || w.ClosedReason == ClosedEarly) && (w.ClosesAt == nil || at.Before(w.ClosesAt.Time))
+	opens := w.Open || w.ClosedReason == ClosedEarly || w.ClosedReason == ClosedByTerms
+	return opens && (w.ClosesAt == nil || at.Before(w.ClosesAt.Time))
 }
 
-// submissionWindow says whether a team in the state can submit to the dataset of the task.
-func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state RegistrationState, now time.Time) SubmissionWindow {
+// Standing is what decides, besides windows and quotas, whether a team can submit to a task.
+type Standing struct {
+	State      RegistrationState
+	LacksTerms bool // The team has not accepted the present terms of the task.
+}
+
+// submissionWindow says whether a team can submit to the dataset of the task. Missing terms are the last reason: a team that accepts them
+// can submit at once.
+func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, s Standing, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)
 	reason := closedReason(w.OpensAt, w.ClosesAt, now)
 	switch {
-	case state != Accepted:
+	case s.State != Accepted:
 		w.ClosedReason = ClosedUnregistered
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting
@@ -127,6 +136,8 @@ func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, state Registra
 		w.ClosedReason = reason
 	case d.TruthVersion == 0 && !d.AwaitsTruth():
 		w.ClosedReason = ClosedNoTruth
+	case s.LacksTerms:
+		w.ClosedReason = ClosedByTerms
 	}
 	w.Open = w.ClosedReason == ""
 	return w

@@ -175,7 +175,7 @@ func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 	case ClosedAlways:
 		return problem.OutsideWindow.New("%s never opens: it closes at %s and would open at %s. Ask the organizers of the task to change "+
 			"one of the two.", what, closes, opens)
-	case ClosedUnregistered, ClosedNoTruth, ClosedDeleting: // No window has these reasons.
+	case ClosedUnregistered, ClosedNoTruth, ClosedDeleting, ClosedByTerms: // No window has these reasons.
 	}
 	return nil
 }

@@ -265,9 +265,9 @@ func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 	a.used(datasetID).recharge(runID, now)
 }
 
-// Quota returns what remains of the task's quota for a team in the state, and for each of the datasets whether the team can submit to it
-// and what remains.
-func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationState, now time.Time) Quota {
+// Quota returns what remains of the task's quota for a team, and for each of the datasets whether the team can submit to it and what
+// remains.
+func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, s Standing, now time.Time) Quota {
 	ofTask := grant{&a.Used, a.ofTask(t)}
 	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now), CarriedOver: a.CarriedOver}
 	q.bind(now, ofTask)
@@ -275,7 +275,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, state RegistrationSt
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		left := of.used.left(of.limits, now)
 		left.bind(now, ofTask, of)
-		w := a.submissionWindow(t, d, state, now)
+		w := a.submissionWindow(t, d, s, now)
 		if left.NextAt != nil && !w.opensBy(*left.NextAt) {
 			left.NextAt = nil
 		}

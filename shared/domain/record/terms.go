@@ -50,9 +50,21 @@ func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error
 	return nil
 }
 
+// lacksTerms reports whether the team has not accepted the present terms of the task.
+func (r *RegistrationItem) lacksTerms(t *TaskItem) bool {
+	required := t.requiredTerms()
+	return required != 0 && r.AcceptedTerms != required
+}
+
+// Standing returns the standing of the team in the task.
+func (r *RegistrationItem) Standing(t *TaskItem) Standing {
+	return Standing{State: r.State, LacksTerms: r.lacksTerms(t)}
+}
+
 // CheckTerms returns a problem if the team has not accepted the present terms of the task.
 func (r *RegistrationItem) CheckTerms(t *TaskItem) error {
-	if required := t.requiredTerms(); required != 0 && r.AcceptedTerms != required {
+	if r.lacksTerms(t) {
+		required := t.requiredTerms()
 		return problem.Forbidden.New("Your team has not accepted the present terms of the task, version %d. Read {terms} of %s. To accept "+
 			"them, use %s.",
 			required, problem.GetTask.With(t.ID), problem.UpdateRegistration.With(t.ID, r.ID).Setting("acceptedTerms", required))

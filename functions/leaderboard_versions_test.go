@@ -257,7 +257,6 @@ func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 	l.change("olga", l.dataset, map[string]any{"boardVersion": 2})
 	for _, user := range []string{"", "olga"} {
 		says(user, "Some runs have not been evaluated against it yet; they are being counted.")
-		says(user, "Here is no published result against this version of the ground truth and evaluator yet.")
 	}
 	l.nextMinute()
 	says("", "0 of 1 have.")

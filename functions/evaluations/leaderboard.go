@@ -51,6 +51,12 @@ type shownEntry struct {
 	rank  int
 }
 
+// board returns the leaderboard of the dataset that the request asks for.
+func board(c *api.Call, d *record.DatasetItem, o boardOptions) *evaluation.Leaderboard {
+	return &evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: d.Board().TruthVersion,
+		AtOnce: c.Page.Offset + c.Page.Limit + 1, Count: o.count, Final: o.final, Now: c.Now()}
+}
+
 // eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. It starts at the offset of
 // the request, in the requested order. Entries with equal keys have equal JSON; a nil key says nothing.
 func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions,
@@ -70,9 +76,7 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 		return problem.InvalidParameter.New("{?sort} must be rank or one of the measures of the dataset: %s.",
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,
-		Count: o.count, Final: o.final, Now: c.Now()}
-	entries, err := b.Entries(ctx, measure, o.best)
+	entries, err := board(c, d, o).Entries(ctx, measure, o.best)
 	if err != nil {
 		return err
 	}

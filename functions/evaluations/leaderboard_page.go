@@ -13,6 +13,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/edge/webpage"
+	"assay/shared/service/evaluation"
 	"assay/shared/service/records"
 )
 
@@ -26,14 +27,15 @@ type boardView struct {
 	shown        record.BoardTruth   // the truth and the evaluator of the entries
 	progress     *record.Reevaluation
 	entries      page.Page[record.Evaluation]
-	hidden       int        // number of entries that others do not see
-	sort         string     // measure that sorts the entries
-	boardOptions            // selection of the entries
-	scoresAt     string     // time until which others see no scores; empty if they see them
-	public       bool       // only entries that everyone sees who sees the task
-	login        bool       // the reader is logged in
-	base         string     // URL of the server
-	query        url.Values // query of the request
+	empty        *evaluation.EmptyBoard // why the whole board has no entries
+	hidden       int                    // number of entries that others do not see
+	sort         string                 // measure that sorts the entries
+	boardOptions                        // selection of the entries
+	scoresAt     string                 // time until which others see no scores; empty if they see them
+	public       bool                   // only entries that everyone sees who sees the task
+	login        bool                   // the reader is logged in
+	base         string                 // URL of the server
+	query        url.Values             // query of the request
 }
 
 // boardPage writes the leaderboard of a dataset of the task as a page, with links to the leaderboards of the other datasets. The request
@@ -79,20 +81,32 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if v.sort == rank {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
-		if !c.Page.PastEnd() {
-			if v.entries, err = leaderboard(ctx, c, v.dataset, v.boardOptions); err != nil {
-				return err
-			}
-		}
-		for _, e := range v.entries.Data {
-			if e.Hidden != "" {
-				v.hidden++
-			}
+		if err := v.readEntries(ctx, c); err != nil {
+			return err
 		}
 		path, query := c.Address()
 		v.entries.Link(path, query, c.Page)
 	}
 	return webpage.Page{Title: "Leaderboard of " + t.Name, Console: console, Main: leaderboardPage(v)}.Send(ctx, c)
+}
+
+// readEntries reads the requested page of the leaderboard, or why the whole board is empty.
+func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
+	if c.Page.PastEnd() {
+		return nil
+	}
+	if v.entries, err = leaderboard(ctx, c, v.dataset, v.boardOptions); err != nil {
+		return err
+	}
+	for _, e := range v.entries.Data {
+		if e.Hidden != "" {
+			v.hidden++
+		}
+	}
+	if len(v.entries.Data) == 0 && !v.filtered() && c.Page.Offset == 0 {
+		v.empty, err = board(c, v.dataset, v.boardOptions).Empty(ctx)
+	}
+	return err
 }
 
 // scoresAt returns the time until which only organizers see scores of the dataset, or an empty string if everyone sees them.
@@ -111,12 +125,9 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 	}
 }
 
-// unblinded returns the step between the review and the publication of runs that start blinded.
-func (v *boardView) unblinded() string {
-	if v.dataset.StartsBlinded() {
-		return ", unblinded"
-	}
-	return ""
+// waitsForClose reports whether the page is empty because the dataset shows scores after its close.
+func (v *boardView) waitsForClose() bool {
+	return v.empty != nil && v.empty.Reason == evaluation.EmptyAfterClose
 }
 
 // choices returns links to the leaderboard with each selection of runs.

@@ -1,13 +1,12 @@
 package tools_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"assay/functions/tools/inputs"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/service/evaluation"
 )
 
 // TestLeaderboard_SaysWhyItIsEmpty compares the reasons of datasets with and without a run that only organizers see. They are the same for
@@ -19,14 +18,14 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		dataset func(*record.DatasetItem)
-		want    inputs.EmptyBoard
+		want    evaluation.EmptyBoard
 	}{
-		"a validation split":          {func(*record.DatasetItem) {}, inputs.EmptyBoard{Reason: inputs.EmptyUnpublished}},
-		"a test split":                {recordtest.OnTestSplit, inputs.EmptyBoard{Reason: inputs.EmptyBlinded}},
-		"scores after the close":      {withheld(&closes), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: &closes}},
-		"scores after an unset close": {withheld(nil), inputs.EmptyBoard{Reason: inputs.EmptyAfterClose}},
+		"a validation split":          {func(*record.DatasetItem) {}, evaluation.EmptyBoard{Reason: evaluation.EmptyUnpublished}},
+		"a test split":                {recordtest.OnTestSplit, evaluation.EmptyBoard{Reason: evaluation.EmptyBlinded}},
+		"scores after the close":      {withheld(&closes), evaluation.EmptyBoard{Reason: evaluation.EmptyAfterClose, Until: &closes}},
+		"scores after an unset close": {withheld(nil), evaluation.EmptyBoard{Reason: evaluation.EmptyAfterClose}},
 		"publication with the results": {
-			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, inputs.EmptyBoard{Reason: inputs.EmptyResults},
+			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, evaluation.EmptyBoard{Reason: evaluation.EmptyResults},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +37,7 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 				s.dataset = set
 				for _, user := range []string{"", "zoe", "eve"} {
 					if got := s.leaderboard(user).Empty; got == nil || got.Reason != c.want.Reason || (got.Until == nil) != (c.want.Until == nil) ||
-						got.Until != nil && *got.Until != *c.want.Until || got.Sentence(1) == "" {
+						got.Until != nil && *got.Until != *c.want.Until || got.Detail == "" {
 						t.Errorf("%q is told %+v, want %+v", user, got, c.want)
 					}
 				}
@@ -50,7 +49,7 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 				t.Errorf("with an entry, the organizers are told %+v", got.Empty)
 			}
 			s.dataset = empty
-			if got := s.leaderboard("olga").Empty; got == nil || got.Reason != inputs.EmptyResults {
+			if got := s.leaderboard("olga").Empty; got == nil || got.Reason != evaluation.EmptyResults {
 				t.Errorf("without a run, the organizers are told %+v", got)
 			}
 		})
@@ -66,33 +65,10 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 		t.Errorf("without marks there are %+v, empty for %+v", got.Entries, got.Empty)
 	}
 	s.dataset.Run("eve", recordtest.Value("AP", 0.6), func(r *recordtest.Run) { r.Evaluation.Final = true })
-	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != inputs.EmptyFinal || got.Empty.Sentence(1) == "" {
+	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != evaluation.EmptyFinal || got.Empty.Detail == "" {
 		t.Errorf("zoe is told %+v", got.Empty)
 	}
 	if got := s.leaderboard("eve", "final", true); len(got.Entries) != 1 || got.Empty != nil {
 		t.Errorf("the team is told %+v", got.Empty)
-	}
-}
-
-// TestEmptyBoard_NamesTheVersionOfMissingResults: after a change of the ground truth, earlier results can exist.
-func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
-	for _, reason := range []inputs.EmptyReason{inputs.EmptyResults, inputs.EmptyBlinded, inputs.EmptyUnpublished} {
-		e := inputs.EmptyBoard{Reason: reason}
-		if got := e.Sentence(1); !strings.HasSuffix(got, " yet.") {
-			t.Errorf("%s: %s", reason, got)
-		}
-		if got := e.Sentence(2); !strings.HasSuffix(got, " against version 2 of the ground truth and evaluator.") {
-			t.Errorf("%s: %s", reason, got)
-		}
-	}
-}
-
-// TestEmptyBoard_PromisesNothingForTheClose: runs that are blinded or not published stay hidden after it.
-func TestEmptyBoard_PromisesNothingForTheClose(t *testing.T) {
-	for _, until := range []*record.Instant{nil, new(record.At(time.Now()))} {
-		got := (&inputs.EmptyBoard{Reason: inputs.EmptyAfterClose, Until: until}).Sentence(1)
-		if !strings.HasPrefix(got, "Nothing is shown before ") || !strings.HasSuffix(got, "runs that are published and not blinded are shown.") {
-			t.Errorf("%v: %s", until, got)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 )
 
 func leaderboard(c *call, task object) {
@@ -27,8 +28,8 @@ func leaderboard(c *call, task object) {
 		values := memberAs[object](e, "measures")
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
-	if empty := memberAs[*emptyBoard](b, "empty"); empty != nil && !c.json && c.err == nil {
-		c.note("%s", empty.text(memberAs[int64](b, "truthVersion")))
+	if empty := memberAs[*problem.Text](b, "empty"); empty != nil && !c.json && c.err == nil {
+		c.note("%s", c.words.text(*empty))
 		return
 	}
 	if memberAs[bool](b, "more") && !c.json {
@@ -68,37 +69,6 @@ func rankOf(entry object) string {
 		return "(" + rank + ")"
 	}
 	return rank
-}
-
-// emptyBoard is the reason why a leaderboard has no entries.
-type emptyBoard struct {
-	Reason string
-	Until  *record.Instant
-}
-
-// text returns the reason in a sentence. After a change of the ground truth (qrels, labels), it names the version of the missing results.
-func (e *emptyBoard) text(truthVersion int64) string {
-	missing := "yet"
-	if truthVersion > 1 {
-		missing = "against " + record.TruthVersionName(truthVersion)
-	}
-	switch {
-	case e.Reason == "results":
-		return "The leaderboard is empty: no run has a result " + missing + "."
-	case e.Reason == "afterClose":
-		opens := "the dataset has closed for every team, and the organizers have not set a time yet."
-		if e.Until != nil {
-			opens = localTime(e.Until) + ", when the dataset has closed for every team."
-		}
-		return "The leaderboard shows nothing before " + opens + " From then on, it shows runs that are published and not blinded."
-	case e.Reason == "blinded":
-		return "The leaderboard is empty: runs on the dataset start blinded, and the organizers show no results " + missing + "."
-	case e.Reason == "final":
-		return "The leaderboard is empty: no final run is shown, and the teams marked other runs as final than those that you see " +
-			"without --final."
-	default:
-		return "The leaderboard is empty: the organizers show no results " + missing + "."
-	}
 }
 
 func compare(c *call) {

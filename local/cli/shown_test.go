@@ -33,7 +33,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.write("qrels.txt", qrelsFile)
 	olga.want(done, "apply", olga.write("task.yaml", shownFile))
 	tom.says(done, []string{"Lakes  by invitation"}, "tasks")
-	olga.says(done, []string{"empty: no run has a result yet"}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	olga.says(done, []string{"No run has a result yet."}, "leaderboard", "Lakes", "--dataset", "Ponds")
 	testInvitationsInWords(olga, tom)
 	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters",
 		"--accept-terms")
@@ -42,10 +42,10 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
 		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
 	for _, p := range []*person{tom, s.person("zoe")} {
-		p.says(done, []string{"empty: runs on the dataset start blinded, and the organizers show no results yet"},
+		p.says(done, []string{"The organizers show no results yet. Runs on this dataset start blinded"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
-		p.says(done, []string{"The leaderboard shows nothing before 20",
-			"when the dataset has closed for every team. From then on, it shows runs that are published"},
+		p.says(done, []string{"Nothing is shown before 20",
+			"when the dataset has closed for every team. From then on, runs that are published"},
 			"leaderboard", "Lakes", "--dataset", "Seas")
 	}
 	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}

@@ -107,6 +107,18 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	return r, nil
 }
 
+// Empty says why the ranking has no entries. It returns nil if it has some.
+func (r *Ranking) Empty(ctx context.Context) (*evaluation.EmptyBoard, error) {
+	if len(r.Entries) > 0 {
+		return nil, nil
+	}
+	e, err := r.leaderboard(RankingRequest{Limit: 1, Final: r.final}, r.Board.TruthVersion).Empty(ctx)
+	if err == nil {
+		r.resolver.addDependency("empty %s", e.Detail)
+	}
+	return e, err
+}
+
 // leaderboard returns the leaderboard of the dataset against the given truth version.
 func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.Leaderboard {
 	return &evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, AtOnce: asked.Limit + 1,

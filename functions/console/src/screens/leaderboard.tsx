@@ -3,8 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { emptyBoard, hiddenMarks, nextLook, versionName } from "../board_reason";
+import { hiddenMarks, nextLook, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
+import { inWords } from "../member_names";
 import { count } from "../plural";
 import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
@@ -14,7 +15,7 @@ import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
-import { Deadline, When } from "../ui/time";
+import { When } from "../ui/time";
 
 type Dataset = Schemas["Dataset"];
 type Entry = Schemas["LeaderboardEntry"];
@@ -130,15 +131,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                 <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               )}
               {b.entries.length === 0 ? (
-                <p class="empty">
-                  {emptyBoard(b.empty, show === "final", d.scores, b.truthVersion)}
-                  {b.empty?.until && (
-                    <>
-                      {" "}
-                      The last window closes <Deadline at={b.empty.until} />.
-                    </>
-                  )}
-                </p>
+                <p class="empty">{b.empty && inWords(b.empty)}</p>
               ) : (
                 <Entries
                   of={{ ...b, entries }}

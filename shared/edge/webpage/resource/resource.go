@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"assay/shared/edge/api"
@@ -157,22 +156,15 @@ func (v *value) members() []value {
 	return kept[:min(len(kept), maxEntries)]
 }
 
-// sentenceParts returns the parts of the text of a problem or of a fault. A text without parts is one part.
-func (v *value) sentenceParts() []value {
+// sentence returns the text of a problem or of a fault.
+func (v *value) sentence() problem.Text {
+	t := problem.Text{Detail: v.member("detail")}
 	if parts := v.find("parts"); parts != nil && parts.array {
-		return parts.entries
+		for _, p := range parts.entries {
+			t.Parts = append(t.Parts, problem.Part{Type: problem.PartType(p.member("type")), Value: p.member("value")})
+		}
 	}
-	literal := func(name, text string) value { return value{name: name, text: text, literal: true} }
-	return []value{{entries: []value{literal("type", string(problem.PlainText)), literal("value", v.member("detail"))}}}
-}
-
-// moment returns an instant in words.
-func moment(instant string) string {
-	at, err := time.Parse(time.RFC3339, instant)
-	if err != nil {
-		return instant
-	}
-	return webpage.Instant(at)
+	return t
 }
 
 // excerpt summarizes a resource in a list by its description or its first members.

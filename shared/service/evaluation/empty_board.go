@@ -1,0 +1,124 @@
+package evaluation
+
+import (
+	"context"
+
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+)
+
+// EmptyReason says why a leaderboard has no entries.
+type EmptyReason string
+
+// The reasons. They depend only on rules of the dataset that its readers see, and for organizers on the missing entries themselves. So they
+// do not tell readers whether runs exist.
+const (
+	EmptyResults     EmptyReason = "results"
+	EmptyAfterClose  EmptyReason = "afterClose"
+	EmptyBlinded     EmptyReason = "blinded"
+	EmptyUnpublished EmptyReason = "unpublished"
+	EmptyFinal       EmptyReason = "final"
+)
+
+// EmptyBoard says why a leaderboard has no entries. Its text is the reason as a sentence.
+type EmptyBoard struct {
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed, and from then on those of runs that are published and not blinded; blinded: runs on the dataset start blinded, and the organizers show no results against truthVersion; unpublished: the organizers show no results against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
+	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
+	problem.Text
+}
+
+// Empty says why the caller sees no entries on the board. Call it only if Entries has none.
+func (b *Leaderboard) Empty(ctx context.Context) (*EmptyBoard, error) {
+	e, err := b.emptyReason(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.Text = e.sentence(b.TruthVersion)
+	return e, nil
+}
+
+func (b *Leaderboard) emptyReason(ctx context.Context) (*EmptyBoard, error) {
+	if others, err := b.hasOthers(ctx); err != nil || others {
+		return &EmptyBoard{Reason: EmptyFinal}, err
+	}
+	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
+	if err != nil {
+		return nil, err
+	}
+	if access.Sees(roles, access.Organizers) {
+		return &EmptyBoard{Reason: EmptyResults}, nil
+	}
+	release, err := b.Viewer.Release(ctx, b.Dataset.TaskID, b.Dataset.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case b.Dataset.Scores == record.ScoresAfterClose && release.Unknown:
+		return &EmptyBoard{Reason: EmptyAfterClose}, nil
+	case release.Withholds(b.Now):
+		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
+	case b.Dataset.StartsBlinded():
+		return &EmptyBoard{Reason: EmptyBlinded}, nil
+	case b.Dataset.Publish == record.PublishOnCompletion:
+		return &EmptyBoard{Reason: EmptyResults}, nil
+	default:
+		return &EmptyBoard{Reason: EmptyUnpublished}, nil
+	}
+}
+
+// hasOthers reports whether the caller sees runs that the board leaves out because they are not final.
+func (b *Leaderboard) hasOthers(ctx context.Context) (bool, error) {
+	if !b.Final {
+		return false, nil
+	}
+	all := *b
+	all.Final, all.Count, all.AtOnce = false, false, 1
+	rolesOf, err := b.Viewer.RolesOf(ctx)
+	if err != nil {
+		return false, err
+	}
+	entries, err := all.Entries(ctx, "", false)
+	if err != nil {
+		return false, err
+	}
+	for entry, err := range entries {
+		if err != nil {
+			return false, err
+		}
+		e, err := entry.Item()
+		if err != nil {
+			return false, err
+		}
+		if access.Sees(rolesOf(e.Scope()), e.Scope().Audience) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// sentence returns the reason as a sentence. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the
+// missing results: earlier results can exist, and runs can have failed since.
+func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
+	missing := "yet"
+	if truthVersion > 1 {
+		missing = "against " + record.TruthVersionName(truthVersion)
+	}
+	switch e.Reason {
+	case EmptyResults:
+		return problem.Sentence("No run has a result %s.", missing)
+	case EmptyAfterClose:
+		shown := "From then on, runs that are published and not blinded are shown."
+		if e.Until == nil {
+			return problem.Sentence("Nothing is shown before the dataset has closed for every team, and the organizers have not set a time yet. %s",
+				shown)
+		}
+		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, shown)
+	case EmptyBlinded:
+		return problem.Sentence("The organizers show no results %s. Runs on this dataset start blinded: they are shown once the organizers have "+
+			"unblinded and published them.", missing)
+	case EmptyFinal:
+		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that you see.")
+	default:
+		return problem.Sentence("The organizers show no results %s. Runs are shown once the organizers have published them.", missing)
+	}
+}

@@ -1,0 +1,32 @@
+package evaluation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+)
+
+// TestEmptyBoard_NamesTheVersionOfMissingResults: after a change of the ground truth, earlier results can exist.
+func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
+	for _, reason := range []EmptyReason{EmptyResults, EmptyBlinded, EmptyUnpublished} {
+		e := EmptyBoard{Reason: reason}
+		if got := e.sentence(1).Detail; !strings.Contains(got, " yet.") {
+			t.Errorf("%s: %s", reason, got)
+		}
+		if got := e.sentence(2).Detail; !strings.Contains(got, " against version 2 of the ground truth and evaluator.") {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
+
+// TestEmptyBoard_PromisesNothingForTheClose: runs that are blinded or not published stay hidden after it.
+func TestEmptyBoard_PromisesNothingForTheClose(t *testing.T) {
+	for _, until := range []*record.Instant{nil, new(record.At(time.Now()))} {
+		got := (&EmptyBoard{Reason: EmptyAfterClose, Until: until}).sentence(1).Detail
+		if !strings.HasPrefix(got, "Nothing is shown before ") || !strings.HasSuffix(got, "runs that are published and not blinded are shown.") {
+			t.Errorf("%v: %s", until, got)
+		}
+	}
+}

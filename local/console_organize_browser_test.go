@@ -174,10 +174,10 @@ func TestConsole_AsksForTheNameOfATask(t *testing.T) {
 	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
 	p.Press("Delete the task")
 	p.Sees("Everything that was submitted to it is deleted with it.")
-	p.Fill("Name of the task, as it is", "Lake")
+	p.Fill("Current name of the task", "Lake")
 	p.Press("Delete it with all submissions")
 	p.Sees("\"Lake\" is not the current name of the task, so nothing was deleted.")
-	p.Fill("Name of the task, as it is", "Lakes")
+	p.Fill("Current name of the task", "Lakes")
 	p.Press("Delete it with all submissions")
 	p.Sees("Lakes was deleted.")
 }

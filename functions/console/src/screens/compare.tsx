@@ -101,8 +101,8 @@ function Tests({ input, query, ranked, readable }: Choices & { ranked: boolean; 
       {tool === "topics" && <Topics input={input} query={query} />}
       {documents && !readable && (
         <p class="empty">
-          At least one of these runs belongs to a private submission. Documents are compared by those who may read the
-          files of all the runs.
+          At least one of these runs belongs to a private submission. To compare documents, you need access to the files
+          of all runs.
         </p>
       )}
       {documents && readable && <Documents input={input} query={query} />}

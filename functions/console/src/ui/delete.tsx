@@ -87,7 +87,7 @@ export function Delete({ kind, id, taskId, name, then, submitted = false }: Prop
             <Text
               f={f}
               name="name"
-              label={`Name of the ${kind}, as it is`}
+              label={`Current name of the ${kind}`}
               required
               hint={
                 <>

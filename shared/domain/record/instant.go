@@ -29,8 +29,8 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	if bytes.Equal(b, []byte("null")) {
 		return nil
 	}
-	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(b))
-	if err != nil {
+	var t time.Time
+	if err := t.UnmarshalJSON(b); err != nil {
 		return fmt.Errorf("not an RFC 3339 instant: %s", b)
 	}
 	if year := t.UTC().Year(); year < 0 || year > 9999 {

@@ -49,9 +49,10 @@ func encodeJSON(prefix string, v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), err
 }
 
-// The options of decode. With them, package jsonv2 decodes a record like encoding/json does, in half the time.
+// The options of decode. With them, package jsonv2 decodes a record like encoding/json does, in less than half the time. In contrast to
+// encoding/json, it stops at the first error, and does not check the syntax before it decodes.
 var (
-	allMembers   = jsonv1.DefaultOptionsV1()
+	allMembers   = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false))
 	knownMembers = jsonv2.JoinOptions(allMembers, jsonv2.RejectUnknownMembers(true))
 )
 

@@ -3,10 +3,10 @@ package datasets
 import (
 	"context"
 
-	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/service/records"
 	"assay/shared/service/visibility"
 )
 
@@ -18,9 +18,13 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	keep := func(d *record.DatasetItem) bool {
 		return c.Page.Matches("split", string(d.Split)) && c.Page.MatchesText("name", d.Name)
 	}
-	rolesOf := func(d *record.DatasetItem) (access.Role, error) {
+	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = records.List(ctx, c.Store, selection, keep, func(d *record.DatasetItem) (bool, error) {
 		roles, _, err := c.InputRoles(ctx, d)
-		return roles, err
-	}
-	return api.PageAs(ctx, c, sources, keep, rolesOf)
+		if err != nil {
+			return false, err
+		}
+		return p.Add(d.For(roles))
+	})
+	return p, err
 }

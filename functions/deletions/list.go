@@ -13,8 +13,12 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	if err != nil {
 		return p, err
 	}
+	rolesOf, err := c.RolesOf(ctx)
+	if err != nil {
+		return p, err
+	}
 	keep := func(d *record.DeletionItem) bool {
 		return c.Page.Matches("taskId", d.TaskID) && c.Page.Matches("kind", string(d.Kind))
 	}
-	return api.PageFor(ctx, c, sources, keep)
+	return api.PageOf(ctx, c, sources, keep, func(d *record.DeletionItem) record.Deletion { return d.For(rolesOf(d.Scope())) })
 }

@@ -32,12 +32,12 @@ func optionsOf(c *api.Call) boardOptions {
 // run of each team. Filters by run or user do not change ranks.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (p page.Page[record.Evaluation], err error) {
 	full := false
-	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, key any) (more bool, err error) {
+	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, _ any) (more bool, err error) {
 		p.More = full
 		if full {
 			return false, nil
 		}
-		full, err = api.AddShown(&p, e, key)
+		full, err = p.Add(e)
 		full = full || len(p.Data) == c.Page.Limit
 		return true, err
 	})

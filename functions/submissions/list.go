@@ -25,5 +25,5 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[rec
 			(len(c.Page.Values("datasetId")) == 0 ||
 				slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Matches("datasetId", d) }))
 	}
-	return api.PageFor(ctx, c, sources, keep)
+	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission { return s.For(rolesOf(s.Scope())) })
 }

@@ -20,7 +20,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.MatchesText("name", t.Name) &&
 			c.Page.Matches("organizerId", t.OrganizerID) && c.Page.Matches("visibility", string(t.Visibility))
 	}
-	return api.PageFor(ctx, c, visible(c, g), keep)
+	return api.PageOf(ctx, c, visible(c, g), keep, func(t *record.TaskItem) record.Task { return t.Task })
 }
 
 // visible returns the sources of the tasks that the caller may see: public tasks, tasks of the caller's organizers, and private tasks for

@@ -72,8 +72,12 @@ func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Pa
 	if err != nil {
 		return p, err
 	}
+	rolesOf, err := c.RolesOf(ctx)
+	if err != nil {
+		return p, err
+	}
 	keep := func(s *record.SubmissionItem) bool {
 		return s.UserID == string(id) && c.Page.Matches("taskId", s.TaskID)
 	}
-	return api.PageFor(ctx, c, sources, keep)
+	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission { return s.For(rolesOf(s.Scope())) })
 }

@@ -35,18 +35,8 @@ type Page[R any] struct {
 // Lambda adds, an answer remains below Lambda's limit of 6 MB.
 const MaxBytes = 1 << 20
 
-// Cache caches encoded resources by comparable keys. It may drop entries.
-type Cache interface {
-	Get(key any) (text []byte, found bool)
-	Add(key any, text []byte) (evicted bool)
-}
-
 // Add appends a resource, and reports whether the page is full.
-func (p *Page[R]) Add(r R) (full bool, err error) { return p.AddCached(r, nil, nil) }
-
-// AddCached is like Add, and caches the JSON of the resource under the key. Resources with equal keys must have equal JSON. A nil key
-// caches nothing.
-func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
+func (p *Page[R]) Add(r R) (full bool, err error) {
 	if p.Data == nil {
 		p.Data = make([]R, 0, DefaultLimit)
 		p.encoded = buffers.Get().(*bytes.Buffer)
@@ -54,32 +44,16 @@ func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
 		p.encoded.Reset()
 	}
 	p.Data = append(p.Data, r)
-	err = p.encode(len(p.Data)-1, key, cache)
+	err = p.encode(len(p.Data) - 1)
 	return p.encoded.Len() >= MaxBytes, err
 }
-
-// maxCachedBytes is the greatest length of JSON that is cached.
-const maxCachedBytes = 4 << 10
 
 // buffers reuses the buffers of answered pages, which are most of a page's memory.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encode appends the JSON of resource i to encoded. It uses the cache if key is not nil.
-func (p *Page[R]) encode(i int, key any, cache Cache) (err error) {
-	from, found := p.encoded.Len(), false
-	var text []byte
-	if key != nil {
-		text, found = cache.Get(key)
-	}
-	if found {
-		p.encoded.Write(text)
-	} else {
-		err = writeJSON(p.encoded, &p.Data[i]) // the pointer avoids a copy
-		text = p.encoded.Bytes()[from:]
-		if key != nil && err == nil && len(text) <= maxCachedBytes {
-			cache.Add(key, bytes.Clone(text))
-		}
-	}
+// encode appends the JSON of resource i to encoded.
+func (p *Page[R]) encode(i int) error {
+	err := writeJSON(p.encoded, &p.Data[i]) // the pointer avoids a copy
 	p.ends = append(p.ends[:i], p.encoded.Len())
 	return err
 }
@@ -97,7 +71,7 @@ func writeJSON(b *bytes.Buffer, v any) error {
 func (p *Page[R]) Render() (err error) {
 	p.encoded.Reset()
 	for i := range p.Data {
-		if err := p.encode(i, nil, nil); err != nil {
+		if err := p.encode(i); err != nil {
 			return err
 		}
 	}

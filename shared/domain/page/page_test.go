@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -191,49 +190,4 @@ func TestOf_PagesHaveEverythingOnce(t *testing.T) {
 	if _, err := page.Of(page.Request{Limit: 1, Cursor: "x"}, all, self); !problem.InvalidCursor.Is(err) {
 		t.Errorf("a cursor that names nothing: %v", err)
 	}
-}
-
-// TestAddCached_IsAdd adds resources with keys twice. Both pages equal the page that Add makes. Long resources are encoded each time.
-func TestAddCached_IsAdd(t *testing.T) {
-	encoded, kept := 0, cache{}
-	resource := func(text string) counted { return counted{text, &encoded} }
-	texts := []string{"one", strings.Repeat("long", 2000), "three"}
-	var pages [3]string
-	for i := range pages {
-		var p page.Page[counted]
-		for _, text := range texts {
-			add := func(r counted) (bool, error) { return p.AddCached(r, text, kept) }
-			if i == 0 {
-				add = p.Add
-			}
-			if full, err := add(resource(text)); full || err != nil {
-				t.Fatal(full, err)
-			}
-		}
-		body, err := p.JSON(func(resource []byte) ([]byte, error) { return resource, nil })
-		pages[i] = string(body)
-		if err != nil || pages[i] != pages[0] {
-			t.Errorf("page %d is %s, %v; want %s", i, body, err, pages[0])
-		}
-	}
-	if encoded != 3+3+1 {
-		t.Errorf("%d resources were encoded, want those of the first two pages and the long one", encoded)
-	}
-}
-
-type cache map[any][]byte
-
-func (c cache) Get(key any) ([]byte, bool) { text, found := c[key]; return text, found }
-
-func (c cache) Add(key any, text []byte) bool { c[key] = text; return false }
-
-// counted counts how often it is encoded.
-type counted struct {
-	text  string
-	times *int
-}
-
-func (c counted) MarshalJSON() ([]byte, error) {
-	*c.times++
-	return json.Marshal(c.text)
 }

@@ -13,8 +13,6 @@ import (
 	"assay/shared/edge/compute"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // memory holds the pools that bound the server's memory, and the processor time for decoding large bodies.
@@ -71,55 +69,6 @@ func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, source
 	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	p.Cursor, err = records.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
 	return p, err
-}
-
-// PageFor is like PageOf for records whose rendering depends only on the caller's roles. It caches their JSON. keep must not change them.
-func PageFor[R, V any, P interface {
-	records.Pointer[R]
-	seenByRoles[V]
-}](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool) (p page.Page[V], err error) {
-	rolesOf, err := c.RolesOf(ctx)
-	if err != nil {
-		return p, err
-	}
-	return PageAs(ctx, c, sources, keep, func(r P) (access.Role, error) { return rolesOf(r.Scope()), nil })
-}
-
-// PageAs is like PageFor, with the roles that rolesOf returns for each record.
-func PageAs[R, V any, P interface {
-	records.Pointer[R]
-	seenByRoles[V]
-}](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool, rolesOf func(P) (access.Role, error)) (p page.Page[V],
-	err error) {
-	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = records.ListShared(ctx, c.Store, selection, keep, func(r P, key any) (bool, error) {
-		roles, err := rolesOf(r)
-		if err != nil {
-			return false, err
-		}
-		if key != nil {
-			key = shownRecord{key, roles}
-		}
-		return AddShown(&p, r.For(roles), key)
-	})
-	return p, err
-}
-
-// encoded caches the JSON of resources on pages. Encoding takes most of the time of a page.
-var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
-
-// maxEncoded bounds the entries of the cache. Each takes some KB, including the record that it was encoded from.
-const maxEncoded = 8192
-
-// AddShown adds a resource to a page. It caches the JSON under the key, which must determine the JSON. A nil key caches nothing.
-func AddShown[V any](p *page.Page[V], shown V, key any) (full bool, err error) {
-	return p.AddCached(shown, key, encoded)
-}
-
-// shownRecord is the cache key of a record in a list: the record and the caller's roles determine its JSON.
-type shownRecord struct {
-	record any // identifies a version of the record
-	roles  access.Role
 }
 
 // seenByRoles is a record whose rendering depends only on the caller's roles.

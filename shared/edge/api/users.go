@@ -70,6 +70,9 @@ func (c *Call) resolvePeople(ctx context.Context, resource any) error {
 
 // resolvePeopleOf fills in names and addresses of the people in the resources of the page.
 func resolvePeopleOf[R any](ctx context.Context, c *Call, p *page.Page[R]) error {
+	if _, ok := any(*new(R)).(peopleNamer); !ok {
+		return nil
+	}
 	var people []*record.Person
 	for _, one := range p.Data {
 		if r, ok := any(one).(peopleNamer); ok {

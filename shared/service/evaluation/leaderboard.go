@@ -66,7 +66,7 @@ type Entry struct {
 // Item returns the evaluation, which the first call decodes. Entries that an offset skips are never decoded.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
-		e.item, _, err = records.Shared[record.EvaluationItem](*e.stored)
+		e.item, err = records.Decode[record.EvaluationItem](*e.stored)
 	}
 	return e.item, err
 }

@@ -75,7 +75,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	err = records.Concurrently(len(sources), func(i int) error {
 		q := store.Query{Index: sources[i].Index, Partition: sources[i].Partition, Limit: ownPage}
 		return records.EachItem(ctx, b.Viewer.Store, q, func(it store.Item) error {
-			e, _, err := records.Shared[record.EvaluationItem](it)
+			e, err := records.Decode[record.EvaluationItem](it)
 			if err == nil {
 				it.Indexes = e.Indexes() // the query returned only one of the entries
 				found[i] = append(found[i], it)

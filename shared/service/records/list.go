@@ -23,25 +23,7 @@ type Selection struct {
 // Limit+1 items of each source, in one call each unless the items are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
-	return ListShared(ctx, s, sel, keep, func(r P, _ any) (bool, error) { return add(r) })
-}
-
-// ListShared is like List, and also passes the key that Shared returns to add.
-func ListShared[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
-	add func(_ P, key any) (full bool, err error)) (next string, err error) {
-	type listed struct {
-		record P
-		key    any
-	}
-	decode := func(it store.Item) (l listed, err error) {
-		l.record, l.key, err = Shared[R, P](it)
-		return l, err
-	}
-	var keeps func(listed) bool
-	if keep != nil {
-		keeps = func(l listed) bool { return keep(l.record) }
-	}
-	return ListItems(ctx, s, sel, decode, keeps, func(l listed) (bool, error) { return add(l.record, l.key) })
+	return ListItems(ctx, s, sel, Decode[R, P], keep, add)
 }
 
 // ListItems is like List for the values that decode returns. The items can be records of several kinds.
@@ -71,7 +53,7 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 			return "", err
 		}
 		added++
-		if len(it.Data) > maxSharedBytes {
+		if len(it.Data) > largeItem {
 			// Decoding and encoding such an item takes up to a millisecond. A small request yields the processor several times. Each
 			// time it would wait until concurrent lists are preempted, which takes 10 ms.
 			runtime.Gosched()
@@ -82,6 +64,9 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 	}
 	return "", nil
 }
+
+// largeItem is the size in bytes from which one item delays others.
+const largeItem = 4 << 10
 
 var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow {links.next} as it was given, or start " +
 	"without a cursor.")

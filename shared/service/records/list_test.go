@@ -3,7 +3,6 @@ package records_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -52,77 +51,6 @@ func commit(t *testing.T, s store.Store, tx *records.Tx) {
 }
 
 func id(n int) string { return fmt.Sprintf("%026d", n) }
-
-// TestShared_IsWhatIsStored checks that changing a shared record does not change what others get.
-func TestShared_IsWhatIsStored(t *testing.T) {
-	s := open(t)
-	r := &testRecord{Meta: record.Meta{ID: id(1)}, First: "A", Text: "one"}
-	commit(t, s, new(records.Tx).Create(r))
-	read := func() (*testRecord, any) {
-		t.Helper()
-		items, err := records.GetItems(t.Context(), s, store.Strong, r.Key())
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown, key, err := records.Shared[testRecord](items[0])
-		want, _ := records.Decode[testRecord](items[0])
-		if err != nil || !reflect.DeepEqual(shown, want) {
-			t.Fatalf("%+v, %v; want %+v", shown, err, want)
-		}
-		return shown, key
-	}
-	var last any
-	for _, text := range []string{"one", "one", "two", "two"} {
-		changed := text != r.Text
-		if changed {
-			r.Text = text
-			commit(t, s, new(records.Tx).Replace(r))
-		}
-		shown, key := read()
-		if shown.Text != text {
-			t.Fatalf("%q is shown of %q", shown.Text, text)
-		}
-		if last != nil && (key == last) == changed {
-			t.Errorf("of %q, changed %t, the keys are %p and %p", text, changed, last, key)
-		}
-		last = key
-		shown.Text = "changed by one who is shown it"
-	}
-	commit(t, s, new(records.Tx).Delete(r))
-	again := &testRecord{Meta: record.Meta{ID: id(1)}, Text: "three"} // with the version of the first record
-	commit(t, s, new(records.Tx).Create(again))
-	if shown, _ := read(); shown.Text != "three" {
-		t.Errorf("%q is shown of what was created again", shown.Text)
-	}
-	if other, _, err := records.Shared[record.User](store.Item{Key: r.Key(), Version: 1, Data: []byte(`{"schema":1,"id":"x"}`)}); err != nil ||
-		other.ID != "x" {
-		t.Errorf("%+v, %v", other, err)
-	}
-}
-
-// TestShared_ForgottenRecordIsDecodedAgain reads enough records to evict one from the cache, and reads that record again.
-func TestShared_ForgottenRecordIsDecodedAgain(t *testing.T) {
-	item := func(n int) store.Item {
-		return store.Item{Key: store.Key{Partition: "A", Sort: id(n)}, Version: 1, Data: []byte(`{"schema":1,"First":"A","Text":"` + id(n) + `"}`)}
-	}
-	show := func(n int) any {
-		shown, key, err := records.Shared[testRecord](item(n))
-		if err != nil || shown.Text != id(n) {
-			t.Fatalf("%+v is shown of %d, %v", shown, n, err)
-		}
-		return key
-	}
-	first := show(0)
-	if again := show(0); again != first {
-		t.Error("a record that was just shown is decoded again")
-	}
-	for n := range 8192 {
-		show(n + 1)
-	}
-	if again := show(0); again == first {
-		t.Error("8,193 records are kept")
-	}
-}
 
 // fill stores n records in partition A, changed by edit, and returns their IDs, newest first.
 func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (ids []string) {

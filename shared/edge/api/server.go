@@ -255,7 +255,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 		return problem.Forbidden.New("Nobody can list what is under this address. The resources and documents of the service link to it.")
 	}
 	if len(allowed) == 0 {
-		return problem.NotFound.New("There is nothing at this address. %s and %s list what there is; no address ends in a slash.",
+		return problem.NotFound.New("There is nothing at this address, and no address ends in a slash. To find an address, see %s or %s.",
 			problem.GetIndex.With(), problem.GetVersionIndex.With())
 	}
 	if r.Method == http.MethodOptions {

@@ -43,5 +43,8 @@ func kind(slug, title string, status int) *Kind {
 	return k
 }
 
+// TypePrefix begins the URI of every kind.
+const TypePrefix = "urn:assay:problem:"
+
 // Type returns the URI of the kind, which is the member `type` of a problem document (RFC 9457).
-func (k *Kind) Type() string { return "urn:assay:problem:" + k.Slug }
+func (k *Kind) Type() string { return TypePrefix + k.Slug }

@@ -33,7 +33,9 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
           Try again
         </button>
       )}
-      {requestId && <p class="small quiet">Request {requestId}</p>}
+      {requestId && status! >= 500 && (
+        <p class="small quiet">If this persists, tell those who run this server, and quote the request {requestId}.</p>
+      )}
     </div>
   );
 }

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -46,6 +48,32 @@ func consoleAddress(path string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// signInAddress returns the address of the console where users sign in, and then see the resource at the path if the console has a screen
+// for it.
+func signInAddress(path string) string {
+	to := consoleAddress(path)
+	if to == "" {
+		return "/console#/sign-in"
+	}
+	return "/console#/sign-in?to=" + url.QueryEscape(to)
+}
+
+// isProblem reports whether the value is a problem document.
+func (v *value) isProblem() bool {
+	return v.root && strings.HasPrefix(v.member("type"), problem.TypePrefix)
+}
+
+// status returns the HTTP status of a problem.
+func (v *value) status() int {
+	status, _ := strconv.Atoi(v.member("status")) // every problem has a number
+	return status
+}
+
+// mayBeShown reports whether the problem is that the reader, who is not signed in, may not see or know something.
+func (v *value) mayBeShown() bool {
+	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, v.status())
 }
 
 // parse reads a value from the decoder.
@@ -141,7 +169,7 @@ func (v *value) title(otherwise string) string {
 
 var (
 	// shownApart lists the members that a page shows outside its list of members.
-	shownApart = []string{"description", "detail"}
+	shownApart = []string{"description"}
 	// inMarkdown lists the members that contain Markdown according to the OpenAPI document.
 	inMarkdown = []string{"description", "comment", "body", "notes", "text"}
 	// uninformative lists members that excerpts of resources leave out.
@@ -161,7 +189,8 @@ func (v *value) sentence() problem.Text {
 	t := problem.Text{Detail: v.member("detail")}
 	if parts := v.find("parts"); parts != nil && parts.array {
 		for _, p := range parts.entries {
-			t.Parts = append(t.Parts, problem.Part{Type: problem.PartType(p.member("type")), Value: p.member("value")})
+			t.Parts = append(t.Parts, problem.Part{Type: problem.PartType(p.member("type")), Value: p.member("value"),
+				Operation: p.member("operation")})
 		}
 	}
 	return t

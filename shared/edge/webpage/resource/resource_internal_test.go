@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 )
 
 // Texts from users link only to http and https URLs. Addresses of the service lead nowhere else.
@@ -40,9 +41,9 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 // A page shows each member once, including those of nested objects, and explains its literals.
 func TestRender_ShowsEachMember(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
-		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
-		{"/v1/runs", "{\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
-		{"/v1/tasks/1", `{"detail":"x","parts":[{"type":"text","value":"Closed at "},{"type":"instant","value":"2026-11-29T12:30:00.000Z"},` +
+		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
+		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
+		{"/v1/tasks/1", `{"type":"urn:assay:problem:forbidden","detail":"x","parts":[{"type":"text","value":"Closed at "},{"type":"instant","value":"2026-11-29T12:30:00.000Z"},` +
 			`{"type":"text","value":". Set "},{"type":"member","value":"closesAt"},{"type":"text","value":"."}]}`,
 			`Closed at <time datetime="2026-11-29T12:30:00.000Z">29 November 2026, 12:30 UTC</time>. Set <code>closesAt</code>.`},
 		{"/v1/tasks/1", `{"errors":[{"pointer":"/a","detail":"leave b out","parts":[{"type":"text","value":"leave "},` +
@@ -65,6 +66,47 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		_, main, _ := strings.Cut(string(body), "<main")
 		if err != nil || !strings.Contains(main, c.want) || strings.Count(main, "A fault") > 1 {
 			t.Errorf("%s lacks %s: %v %s", c.text, c.want, err, main)
+		}
+	}
+}
+
+// TestRender_SaysHowToGoOn shows problems to people. Pages name no HTTP methods, and tell the id of the request only if those who run the
+// server can do something about the problem.
+func TestRender_SaysHowToGoOn(t *testing.T) {
+	for _, c := range []struct {
+		kind   *problem.Kind
+		path   string
+		has    []string
+		hasNot []string
+	}{
+		{problem.NotFound, "/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK", []string{`<a href="/console#/sign-in?to=%2Ftasks%2F01JZ3V7Q0D8T5RZ0S6R1W9C4XK">`,
+			`<a href="/">list of tasks</a>`}, []string{"req_1"}},
+		{problem.Forbidden, "/v1/nowhere", []string{`<a href="/console#/sign-in">`}, []string{"req_1"}},
+		{problem.Unauthorized, "/v1/user", []string{"Only users who are signed in see this.", `<a href="/console#/sign-in">`},
+			[]string{"req_1", "See "}},
+		{problem.Internal, "/v1/tasks", []string{"If this persists", "<code>req_1</code>"}, []string{"Sign in"}},
+		{problem.Invalid, "/v1/tasks", nil, []string{"Sign in", "req_1"}},
+	} {
+		for _, o := range problem.Operations {
+			document, err := json.Marshal(c.kind.New("See %s.", o.With()).Document(c.path, "req_1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _, err := Render(t.Context(), api.JSONDocument{Title: c.kind.Title, Path: c.path, JSON: document})
+			_, main, _ := strings.Cut(string(body), "<main")
+			if err != nil || strings.Contains(main, o.Method+" ") || strings.Contains(main, problem.TypePrefix) {
+				t.Errorf("%s: %v: the page is for programs: %s", o.ID, err, main)
+			}
+			for _, text := range c.has {
+				if !strings.Contains(main, text) {
+					t.Errorf("%s lacks %s: %s", c.kind.Slug, text, main)
+				}
+			}
+			for _, text := range c.hasNot {
+				if strings.Contains(main, text) {
+					t.Errorf("%s has %s: %s", c.kind.Slug, text, main)
+				}
+			}
 		}
 	}
 }

@@ -76,6 +76,20 @@ export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instan
 export const takes = (q: Quota | undefined): boolean =>
   q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);
 
+/** nextAt returns when the dataset takes a run of the team that it does not take now, if that is known. */
+function nextAt(q: Quota, now: number): Instant {
+  if (!q.open) return reasonOf(q, now) === "early" ? q.opensAt : undefined;
+  const closed = q.nextAt && q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.nextAt);
+  return closed ? undefined : q.nextAt;
+}
+
+/** nextRun returns whether the team can submit a run now, or else the time of the first one, if it is known. */
+export function nextRun({ datasets = [] }: Schemas["Quota"], now = Date.now()): { possible: boolean; at: Instant } {
+  if (datasets.some(takes)) return { possible: true, at: undefined };
+  const times = datasets.map(q => nextAt(q, now)).filter(at => at !== undefined);
+  return { possible: false, at: times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] };
+}
+
 /** blindedNote says when a team sees the scores of runs on a dataset, if that is not at once. */
 export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {
   const blinded = d.split === "test" && "Runs start blinded: their scores are shown once the organizers unblind them.";

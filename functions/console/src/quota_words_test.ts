@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { baselineNote, blindedNote, hasClosed, leftOf, limitsOf, sharedOf, takes, windowOf } from "./quota_words";
+import {
+  baselineNote,
+  blindedNote,
+  hasClosed,
+  leftOf,
+  limitsOf,
+  nextRun,
+  sharedOf,
+  takes,
+  windowOf,
+} from "./quota_words";
 
 const quota = { datasetId: "d", startsBlinded: false, open: true };
 const at = "2026-12-01T00:00:00.000Z";
@@ -60,6 +70,21 @@ test("a file is asked for only where a run can be submitted", () => {
   assert.equal(takes({ ...quota, open: false }), false);
   assert.equal(takes({ ...quota, open: false, closedReason: "terms" }), true); // The form keeps files until then.
   assert.equal(takes({ ...quota, open: false, closedReason: "terms", left: 0 }), false);
+});
+
+test("a team that cannot submit now learns when it can", () => {
+  const [now, later] = [Date.parse("2026-11-30T00:00:00.000Z"), "2026-12-02T00:00:00.000Z"];
+  const used = { ...quota, left: 0 };
+  const early = { ...quota, open: false, closedReason: "early" as const };
+  const next = (...datasets: Parameters<typeof windowOf>[0][]) => nextRun({ datasets }, now);
+  assert.deepEqual(next({ ...used, nextAt: at }, quota), { possible: true, at: undefined });
+  assert.deepEqual(next({ ...used, nextAt: later }, { ...early, opensAt: at }), { possible: false, at });
+  assert.deepEqual(next({ ...used, nextAt: later, closesAt: at }), { possible: false, at: undefined });
+  assert.deepEqual(next({ ...quota, open: false, closedReason: "late", closesAt: at }), {
+    possible: false,
+    at: undefined,
+  });
+  assert.deepEqual(next(), { possible: false, at: undefined });
 });
 
 test("it is said before that scores are not shown at once", () => {

@@ -2,7 +2,7 @@
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { count } from "../plural";
-import { limitsOf } from "../quota_words";
+import { limitsOf, nextRun } from "../quota_words";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
@@ -18,7 +18,7 @@ import { familyOf } from "../ui/measures";
 import { Quotas } from "../ui/quota";
 import { Code, Items, Members, Tag } from "../ui/show";
 import { type OfTask, Organizer, TaskFrame } from "../ui/task_nav";
-import { Deadline } from "../ui/time";
+import { Deadline, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
   return (
@@ -121,14 +121,7 @@ const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
 /** Next shows the next step of the reader in the task. */
 function Next({ task, me, past }: OfTask & { past: boolean }) {
   const mine = registrationIn(me, task.id);
-  if (mine?.state === "accepted")
-    return (
-      <p class="actions">
-        <a class="button" href={`#/tasks/${task.id}/submit`}>
-          Submit
-        </a>
-      </p>
-    );
+  if (mine?.state === "accepted") return <NextRun task={task} registrationId={mine.registrationId} />;
   if (mine)
     return (
       <p class="notice">
@@ -156,9 +149,43 @@ function Next({ task, me, past }: OfTask & { past: boolean }) {
   ) : null;
 }
 
-function OfTeam({ task, registrationId }: { task: Schemas["Task"]; registrationId: string }) {
-  const path = { taskId: task.id, registrationId };
-  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path });
+/** useTeam reads the registration of the reader's team. */
+const useTeam = ({ task, registrationId }: Team): Schemas["Registration"] | undefined =>
+  useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId: task.id, registrationId } }).data;
+
+type Team = { task: Schemas["Task"]; registrationId: string };
+
+/** NextRun leads to submitting. If no dataset takes a run of the team now, it says when one does, and leads to the runs. */
+function NextRun(of: Team) {
+  const quota = useTeam(of)?.quota;
+  if (!quota) return null;
+  const { possible, at } = nextRun(quota);
+  const [page, name] = possible ? ["submit", "Submit"] : ["runs", "My runs"];
+  return (
+    <>
+      {!possible && (
+        <p class="notice">
+          {at ? (
+            <>
+              Your team can submit the next run <When at={at} />.
+            </>
+          ) : (
+            "Your team can submit no run now."
+          )}
+        </p>
+      )}
+      <p class="actions">
+        <a class="button" href={`#/tasks/${of.task.id}/${page}`}>
+          {name}
+        </a>
+      </p>
+    </>
+  );
+}
+
+function OfTeam(of: Team) {
+  const { task } = of;
+  const data = useTeam(of);
   if (!data) return null;
   return (
     <>

@@ -64,6 +64,9 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who sees the scores of published runs on Rivers now: everyone → the organizers. The runs leave the leaderboard, which shows " +
 				"them now.",
 			"The scores of published runs on Rivers are shown from " + f.in(time.Hour).String() + " on, when the last window closes."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"split": "test"}, []string{
+			"Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them. Earlier runs stay " +
+				"as they are."}},
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
 			"Who sees the task Seas: nobody → everyone.", "Your limit of tasks in 24 hours counts 1 more."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later}}, []string{
@@ -107,8 +110,17 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		}
 	}
 
-	f.Info.Mail = false
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"split": "test"})
 	var p previewAnswer
+	f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"?preview=true", map[string]any{"split": "validation"})
+	const unblinded = "Runs that are submitted from now on no longer start blinded: their teams see the scores at once. Blinded runs stay " +
+		"blinded until a review unblinds them."
+	if last := len(p.Effects) - 1; last < 0 || p.Effects[last].Detail != unblinded {
+		t.Errorf("%v, want last %q", p.Effects, unblinded)
+	}
+
+	f.Info.Mail = false
+	p = previewAnswer{}
 	f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"/reviews?preview=true", reviews(one.ID))
 	for _, e := range p.Effects {
 		if e.Kind == string(api.EffectNews) {

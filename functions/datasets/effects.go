@@ -37,6 +37,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
 		c.EffectOfAdvice(old, changed, t, t)
 	}
+	noteSplit(c, path, old, changed)
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
 		c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: path}, problem.Sentence("From now on, the review of each run is "+
 			"published when the run completes for the first time. Other reviews stay unchanged."))
@@ -55,6 +56,20 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
 	return noteTrial(ctx, c, old, changed, inline)
+}
+
+// noteSplit says whether runs start blinded from now on, if a change of the split changes that. Runs that exist keep their reviews.
+func noteSplit(c *api.Call, path string, old, changed *record.DatasetItem) {
+	effect := api.Consequence{Kind: api.EffectAudience, Subject: path}
+	switch {
+	case changed.StartsBlinded() == old.StartsBlinded():
+	case changed.StartsBlinded():
+		c.Effect(effect, problem.Sentence("Runs that are submitted from now on start blinded: only organizers see their scores until a review "+
+			"unblinds them. Earlier runs stay as they are."))
+	default:
+		c.Effect(effect, problem.Sentence("Runs that are submitted from now on no longer start blinded: their teams see the scores at once. "+
+			"Blinded runs stay blinded until a review unblinds them."))
+	}
 }
 
 // noteRanking says which measure ranks if the measures change, since a change need not name it.

@@ -43,6 +43,46 @@ JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nob
 	})
 }
 
+// TestConsole_KeepsInputOfUsersWhoSignOutElsewhere signs out in another tab while a form has input. The form is hidden until its user signs
+// in again, and gone if somebody else does, or if somebody discards it.
+func TestConsole_KeepsInputOfUsersWhoSignOutElsewhere(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	const kept, hidden = `JSON.stringify(sessionStorage).includes("Lab of Ada")`, `!document.body.innerText.includes("Lab of Ada") &&
+![...document.querySelectorAll("input")].some(i => i.value === "Lab of Ada" && i.checkVisibility())`
+	setAside := func(t *testing.T) *consolePage {
+		t.Helper()
+		p := s.signedIn(t, "ada", "/organizers/new")
+		p.Fill("Name", "Lab of Ada")
+		p.Await(kept)
+		second := p.openTab("/console#/", browsertest.DeskLight)
+		second.Sees("Sign out")
+		second.Press("Sign out")
+		p.Sees("You signed out in another tab.")
+		p.Await(kept + " && " + hidden)
+		if p.token() != "" {
+			t.Error("the tab keeps its token")
+		}
+		return p
+	}
+	t.Run("the same user signs in", func(t *testing.T) {
+		p := setAside(t)
+		p.signIn("ada")
+		p.Await(`[...document.querySelectorAll("input")].some(i => i.value === "Lab of Ada" && i.checkVisibility())`)
+		p.Sees("Sign out")
+	})
+	t.Run("another user signs in", func(t *testing.T) {
+		p := setAside(t)
+		p.signIn("bob")
+		p.Await(`document.querySelector("[aria-label=You]")?.textContent.includes("bob") && !` + kept)
+	})
+	t.Run("the input is discarded", func(t *testing.T) {
+		p := setAside(t)
+		p.Press("Discard the input")
+		p.Await(`document.querySelector("h1") !== null && !` + kept + " && " + hidden)
+	})
+}
+
 // TestConsole_SignsOutTabsThatShowOtherPages signs out in one tab while another signed-in tab shows a public page.
 func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
 	t.Parallel()

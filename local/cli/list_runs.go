@@ -114,7 +114,7 @@ func (c *call) noRuns(teams []object, task object) string {
 // the name of another team.
 func teamName(of object) string {
 	alias := memberAs[string](of, "alias")
-	if of["anonymous"] == false { // every registration has an alias
+	if anonymous, given := of["anonymous"].(bool); given && !anonymous { // every registration has an alias
 		alias = ""
 	}
 	return record.TeamName(of.text("team"), alias)

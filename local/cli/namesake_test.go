@@ -79,7 +79,8 @@ func TestRegistrations_AreNamedByTheirTeams(t *testing.T) {
 	tom.want(done, "join", "Lake search", "--team", "Otters")
 	ben.want(done, "join", "Lake search", "--team", "Beavers", "--anonymous")
 	s.person("ann").want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
-	olga.says(done, []string{"Otters ", "-            tom, ann\n", "Beavers (alias anonymous-", "-            ben\n"}, "registrations", "Lake search")
+	olga.says(done, []string{"Otters ", "-            tom, ann\n", "Beavers (alias anonymous-", "-            ben\n"}, "registrations",
+		"Lake search")
 	tom.says(done, []string{"tom, ann\n"}, "registrations", "Lake search")
 	olga.says(done, []string{"rejected  Otters", "rejected  Beavers"}, "registrations", "reject", "Lake search", "otters", "Beavers")
 	olga.says(notFound, []string{`There is no team "Oters" in Lake search. Did you mean "Otters"?`}, "registrations", "accept", "Lake search",

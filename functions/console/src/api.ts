@@ -18,6 +18,7 @@ const sleep = (seconds: number): Promise<void> => new Promise(done => setTimeout
 export async function persistentFetch(request: Request): Promise<Response> {
   const key = request.method === "POST" ? crypto.randomUUID() : "";
   for (let attempt = 1; ; attempt++) {
+    await renewed();
     const token = await freshToken();
     const next = new Request(request.clone(), { cache: "no-cache" });
     if (token) next.headers.set("Authorization", `Bearer ${token}`);
@@ -31,7 +32,6 @@ export async function persistentFetch(request: Request): Promise<Response> {
     }
     if (answer?.status === 401 && token) {
       expire(token);
-      await renewed();
       attempt = 0;
       continue;
     }

@@ -7,7 +7,7 @@ import { useGet } from "./data";
 import { personOf } from "./known_names";
 import { useAddress } from "./route";
 import { Current } from "./screen";
-import { signOut, useSession } from "./session";
+import { discard, signOut, useSession } from "./session";
 import { root } from "./settings";
 import { arrive } from "./sign_in";
 import { SignIn } from "./ui/sign_in_form";
@@ -70,7 +70,7 @@ function Frame({ failed }: { failed: string }) {
               </a>
             ))}
           </nav>
-          {signedIn ? <Me /> : <a href={signInAt(location.hash)}>Sign in</a>}
+          {signedIn ? ended !== "signed out" && <Me /> : <a href={signInAt(location.hash)}>Sign in</a>}
         </div>
       </header>
       <main class="wide">
@@ -81,13 +81,29 @@ function Frame({ failed }: { failed: string }) {
         )}
         {ended && (
           <section class="ended" aria-label="Sign in again">
-            <p role="alert">
-              <strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.
-            </p>
+            {ended === "refused" ? (
+              <p role="alert">
+                <strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.
+              </p>
+            ) : (
+              <p role="alert">
+                <strong>You signed out in another tab.</strong> This page has input that is not sent, and hides it. Sign
+                in again to go on with it.
+              </p>
+            )}
             <SignIn again />
+            {ended === "signed out" && (
+              <p>
+                <button type="button" class="plain" onClick={discard}>
+                  Discard the input
+                </button>
+              </p>
+            )}
           </section>
         )}
-        <Current />
+        <div hidden={ended === "signed out"}>
+          <Current />
+        </div>
       </main>
       <Status />
     </>

@@ -20,7 +20,9 @@ const out = "ask-who";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;
-let ended = false; // The server refused the token. Requests with a token wait until somebody signs in.
+/** Ended says why a session ended whose input stays: the server refused its token, or its user signed out in another tab. */
+type Ended = "" | "refused" | "signed out";
+let ended: Ended = ""; // Requests wait until somebody signs in.
 const marked = (): number => Number(localStorage.getItem(mark));
 const past = (s: Session): boolean => (s.since ?? 0) < marked();
 if (current && past(current)) {
@@ -28,9 +30,9 @@ if (current && past(current)) {
   sessionStorage.clear();
 }
 
-function store(s: Session | undefined, over: boolean): void {
+function store(s: Session | undefined, why: Ended): void {
   current = s;
-  ended = over;
+  ended = why;
   if (s) sessionStorage.setItem(key, JSON.stringify(s));
   else sessionStorage.removeItem(key);
   for (const tell of listeners) tell();
@@ -42,7 +44,7 @@ channel.onmessage = ({ data }: MessageEvent<{ asks?: true; answer?: Session; ses
   } else if (data.answer) {
     if (!current) take(data.answer); // Tabs with a session may have a newer token already.
   } else if (data.session) take(data.session);
-  else leave();
+  else setAside();
 };
 if (!current) channel.postMessage({ asks: true });
 addEventListener("pageshow", () => current && past(current) && leave());
@@ -54,7 +56,7 @@ addEventListener("pageshow", () => current && past(current) && leave());
 function take(s: Session): void {
   if (past(s) || (s.since ?? 0) < (current?.since ?? 0)) return;
   if (current && current.user !== s.user) leave(s);
-  else store(s, false);
+  else store(s, "");
 }
 
 /** signedIn begins a session of the user in all tabs, and ends sessions of other users. */
@@ -85,9 +87,25 @@ export function signOut(): void {
   leave();
 }
 
+/** draftPrefix begins the keys of the drafts of forms in the storage of the tab. */
+export const draftPrefix = "draft ";
+
+/**
+ * setAside ends the session after the user signed out in another tab. Drafts stay until the user signs in again, or
+ * somebody discards them. The page hides them meanwhile, because the next person at the browser may be another one.
+ */
+function setAside(): void {
+  if (current && Object.keys(sessionStorage).some(k => k.startsWith(draftPrefix)))
+    store({ token: "", user: current.user, since: current.since }, "signed out");
+  else leave();
+}
+
+/** discard drops the drafts of a user who signed out in another tab. */
+export const discard = (): void => leave();
+
 /** leave loads the page again without the data and the drafts of the former user. */
 function leave(next?: Session): void {
-  store(undefined, false); // A tab that asks meanwhile gets no session.
+  store(undefined, ""); // A tab that asks meanwhile gets no session.
   sessionStorage.clear();
   if (next) sessionStorage.setItem(key, JSON.stringify(next));
   history.replaceState(null, "", location.pathname);
@@ -96,12 +114,12 @@ function leave(next?: Session): void {
 
 /** expire marks the token as refused by the server. The page asks to sign in again, and requests wait meanwhile. */
 export function expire(token: string): void {
-  if (current?.token === token) store(current, true);
+  if (current?.token === token) store(current, "refused");
 }
 
 export const session = (): Session | undefined => current;
 
-/** renewed resolves when a new token has replaced the refused token, or the user has signed out. */
+/** renewed resolves at once, or when somebody has signed in again after the session ended. */
 export function renewed(): Promise<void> {
   return new Promise(done => {
     const check = (): void => {
@@ -119,11 +137,8 @@ const subscribe = (tell: () => void): (() => void) => {
   return () => listeners.delete(tell);
 };
 
-/** useSession returns whether somebody is signed in, and whether the server refused the token of the session. */
-export function useSession(): { signedIn: boolean; ended: boolean } {
-  const s = useSyncExternalStore(subscribe, () => {
-    if (ended) return "ended";
-    return current ? "in" : "out";
-  });
-  return { signedIn: s !== "out", ended: s === "ended" };
+/** useSession returns whether somebody is signed in, and why the session of the page ended. */
+export function useSession(): { signedIn: boolean; ended: Ended } {
+  const s = useSyncExternalStore(subscribe, () => ended || (current ? "in" : "out"));
+  return { signedIn: s !== "out", ended: s === "in" || s === "out" ? "" : s };
 }

@@ -6,7 +6,7 @@ import type { Schemas } from "../api";
 import { inWords } from "../member_names";
 import { Problem, toProblem } from "../problem";
 import { refusalOf } from "../refresh";
-import { useSession } from "../session";
+import { draftPrefix, useSession } from "../session";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
@@ -36,7 +36,7 @@ type Props = {
 
 type Draft = { values: Values; base: Values };
 
-const draftKey = (name: string): string => `draft ${name}`;
+const draftKey = (name: string): string => draftPrefix + name;
 const draftOf = (name: string): Draft | null => JSON.parse(sessionStorage.getItem(draftKey(name)) ?? "null");
 
 function keepDraft(name: string, draft: Draft): void {
@@ -186,7 +186,7 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
   );
 }
 
-const working = (ended: boolean): string => (ended ? "Waits until you sign in again above …" : "Working …");
+const working = (ended: string): string => (ended ? "Waits until you sign in again above …" : "Working …");
 
 /** notBesideFields returns the problem without the faults that fields show. */
 function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault[]): Problem {

@@ -44,7 +44,8 @@ func leaderboard(c *call, task object) {
 	c.print(b, lines...)
 }
 
-// marked returns the team of an entry. In parentheses follow the alias of an anonymous team, whether the entry is a baseline, and why others do not see it.
+// marked returns the team of an entry. In parentheses follow the alias of an anonymous team, whether the entry is a baseline, and why
+// others do not see it.
 func marked(entry object) string {
 	var marks []string
 	if alias := memberAs[string](entry, "alias"); alias != "" && alias != entry.text("team") {

@@ -41,9 +41,12 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 // A page shows each member once, including those of nested objects, and explains its literals.
 func TestRender_ShowsEachMember(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
-		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
-		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
-		{"/v1/tasks/1", `{"type":"urn:assay:problem:forbidden","detail":"x","parts":[{"type":"text","value":"Closed at "},{"type":"instant","value":"2026-11-29T12:30:00.000Z"},` +
+		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}",
+			"A fault; <code>errors</code> says where."},
+		{"/v1/runs", "{\"type\":\"urn:assay:problem:invalid\",\"detail\":\"A fault.\"," +
+			"\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
+		{"/v1/tasks/1", `{"type":"urn:assay:problem:forbidden","detail":"x","parts":[` +
+			`{"type":"text","value":"Closed at "},{"type":"instant","value":"2026-11-29T12:30:00.000Z"},` +
 			`{"type":"text","value":". Set "},{"type":"member","value":"closesAt"},{"type":"text","value":"."}]}`,
 			`Closed at <time datetime="2026-11-29T12:30:00.000Z">29 November 2026, 12:30 UTC</time>. Set <code>closesAt</code>.`},
 		{"/v1/tasks/1", `{"errors":[{"pointer":"/a","detail":"leave b out","parts":[{"type":"text","value":"leave "},` +
@@ -79,7 +82,8 @@ func TestRender_SaysHowToGoOn(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		{problem.NotFound, "/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK", []string{`<a href="/console#/sign-in?to=%2Ftasks%2F01JZ3V7Q0D8T5RZ0S6R1W9C4XK">`,
+		{problem.NotFound, "/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK", []string{
+			`<a href="/console#/sign-in?to=%2Ftasks%2F01JZ3V7Q0D8T5RZ0S6R1W9C4XK">`,
 			`<a href="/">list of tasks</a>`}, []string{"req_1"}},
 		{problem.Forbidden, "/v1/nowhere", []string{`<a href="/console#/sign-in">`}, []string{"req_1"}},
 		{problem.Unauthorized, "/v1/user", []string{"Only users who are signed in see this.", `<a href="/console#/sign-in">`},

@@ -2,6 +2,8 @@ package functions_test
 
 import (
 	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,6 +44,40 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 		if e := all[i]; !strings.Contains(string(e.Before), sides[0]) || !strings.Contains(string(e.After), sides[1]) {
 			t.Errorf("%s: before %s, after %s", e.Action, e.Before, e.After)
 		}
+	}
+}
+
+// Marks of final runs are audited, whoever makes them. An entry says which run it is about after the run is deleted.
+func TestAudit_RecordsMarksOfFinalRuns(t *testing.T) {
+	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	r := f.dataset.Run("ada", recordtest.Published, recordtest.Public, recordtest.Value("nDCG@10", 0.5))
+	path := "/v1/runs/" + r.ID
+	f.patch(http.StatusOK, "ada", path, map[string]any{"label": "bm25"})
+	f.patch(http.StatusOK, "ada", path, map[string]any{"final": true})
+	f.patch(http.StatusOK, "ada", path, map[string]any{"final": false, "label": "bm25 again"})
+	f.patch(http.StatusOK, olga, path, map[string]any{"final": true})
+	f.patch(http.StatusOK, olga, path+"/review", map[string]any{"published": false})
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, path, nil)
+	var got []string
+	for _, e := range servertest.List[record.AuditEntry](f.Server, olga, "/v1/tasks/"+f.task.ID+"/audit-entries") {
+		var before, after struct {
+			record.AuditedRun
+			Published bool
+		}
+		for side, text := range map[any][]byte{&before: e.Before, &after: e.After} {
+			if err := json.Unmarshal(text, side); len(text) > 0 && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if before.DatasetID != f.dataset.ID || before.Label == "" {
+			t.Errorf("%s does not say which run it is about: %s", e.Action, e.Before)
+		}
+		got = append(got, fmt.Sprint(e.Action, " ", e.ActorID == f.ada.UserID, before.Final, after.Final, before.Published))
+	}
+	want := []string{"run.deleted false true false false", "review.updated false false false true", "run.changed false false true false",
+		"run.changed true true false false", "run.changed true false true false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the entries are\n%q, want\n%q", got, want)
 	}
 }
 

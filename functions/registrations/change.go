@@ -157,7 +157,11 @@ func auditedOf(r *record.RegistrationItem) audited {
 // audit adds to c.Tx an audit entry for a change by the team, an entry for a decision of the organizers, and the event of the decision.
 func audit(ctx context.Context, c *api.Call, old, changed *record.RegistrationItem) error {
 	if was, is := auditedOf(old), auditedOf(changed); was != is {
-		if err := c.Audit(ctx, old.Scope(), record.RegistrationChanged, team.Path(old), was, is); err != nil {
+		var owner []string // the new one; the scope of the registration has the former
+		if is.UserID != was.UserID {
+			owner = []string{is.UserID}
+		}
+		if err := c.Audit(ctx, old.Scope(), record.RegistrationChanged, team.Path(old), was, is, owner...); err != nil {
 			return err
 		}
 	}

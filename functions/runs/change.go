@@ -53,9 +53,10 @@ func cancel(ctx context.Context, c *api.Call, r, changed *record.RunItem, d runD
 	return cancelled, audit(ctx, c, r, cancelled)
 }
 
-// audit adds an audit entry to c.Tx, unless a member of the run's team makes the change.
+// audit adds an audit entry to c.Tx. Labels and cancellations by members of the run's team have no entry. Marks of final runs have one,
+// because they decide which runs the organizers rank.
 func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) error {
-	if c.TargetRoles&access.Owner != 0 {
+	if c.TargetRoles&access.Owner != 0 && after.Final == before.Final {
 		return nil
 	}
 	return c.Audit(ctx, before.Scope(), record.RunChanged, "/v1/runs/"+before.ID, before.Audited(), after.Audited())

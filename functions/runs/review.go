@@ -46,7 +46,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d Revi
 		changed.ReviewerID, changed.ReviewedAt = "", nil
 	}
 	c.Tx.Save(&changed, now)
-	if err := c.Audit(ctx, r.Scope(), record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft); err != nil {
+	if err := c.Audit(ctx, r.Scope(), record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.Audited(), changed.Audited()); err != nil {
 		return nil, err
 	}
 	if d.Published && !r.Published {

@@ -72,7 +72,7 @@ func (s *AccessAttributes) anonymize() {
 }
 
 // teamTexts lists the members of Before and After that contain texts of teams.
-var teamTexts = []string{"team", "affiliation", "title", "paperUrl", "label"}
+var teamTexts = []string{"team", "affiliation", "title", "paperUrl", "label", "runTag"}
 
 // Names reports whether the entry names the user as actor or as somebody it concerns.
 func (a *AuditEntry) Names(userID string) bool {

@@ -61,6 +61,15 @@ type ReviewItem struct {
 	Run *RunItem `json:"-"` // nil unless it was read too
 }
 
+// AuditedReview is the part of a review that audit entries keep.
+type AuditedReview struct {
+	RunIdentity
+	ReviewDraft
+}
+
+// Audited returns the part of the review that audit entries keep. The review's run must have been read.
+func (r *ReviewItem) Audited() AuditedReview { return AuditedReview{r.Run.identity(), r.ReviewDraft} }
+
 // Key implements Record.
 func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 

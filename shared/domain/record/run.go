@@ -202,11 +202,23 @@ func (r *RunItem) LimitsTruthFailures() bool {
 	return r.Access.Conceals() && (r.TruthVersion == 0 || r.NextTruthFailure != nil)
 }
 
+// RunIdentity says which run an audit entry is about, also after the run is deleted.
+type RunIdentity struct {
+	DatasetID string `json:"datasetId"`
+	Title     string `json:"title,omitempty"`
+	Label     string `json:"label,omitempty"`
+	RunTag    string `json:"runTag,omitempty"`
+}
+
+// identity returns the part of the run that identifies it in audit entries.
+func (r *RunItem) identity() RunIdentity {
+	return RunIdentity{DatasetID: r.DatasetID, Title: r.Access.Title, Label: r.Label, RunTag: r.RunTag}
+}
+
 // AuditedRun is the part of a run that audit entries keep.
 type AuditedRun struct {
+	RunIdentity
 	SubmissionID string   `json:"submissionId"`
-	DatasetID    string   `json:"datasetId"`
-	Label        string   `json:"label,omitempty"`
 	State        RunState `json:"state"`
 	Final        bool     `json:"final,omitempty"`
 	EvaluationID string   `json:"evaluationId,omitempty"`
@@ -215,9 +227,8 @@ type AuditedRun struct {
 // Audited returns the part of the run that audit entries keep.
 func (r *RunItem) Audited() AuditedRun {
 	return AuditedRun{
+		RunIdentity:  r.identity(),
 		SubmissionID: r.SubmissionID,
-		DatasetID:    r.DatasetID,
-		Label:        r.Label,
 		State:        r.State,
 		Final:        r.Final,
 		EvaluationID: r.EvaluationID,

@@ -5,10 +5,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/domain/record"
 )
 
 var imported = regexp.MustCompile(`(?:from |import\(|import )"(\.[^"]*)"`)
@@ -65,6 +68,34 @@ func (s schema) members(all map[string]schema, prefix string) (paths []string) {
 		paths = append(paths, below...)
 	}
 	return paths
+}
+
+// TestAudit_HasLabelsOfEveryMember finds members of audit entries that the audit trail would show under the names of the API.
+func TestAudit_HasLabelsOfEveryMember(t *testing.T) {
+	source, err := os.ReadFile("src/audit_changes.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, audited := range []reflect.Type{reflect.TypeFor[record.AuditedDataset](), reflect.TypeFor[record.AuditedOrganizer](),
+		reflect.TypeFor[record.AuditedReview](), reflect.TypeFor[record.AuditedRun](), reflect.TypeFor[record.AuditedSubmission](),
+		reflect.TypeFor[record.AuditedTask]()} {
+		for _, field := range reflect.VisibleFields(audited) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			labelled := regexp.MustCompile(`\b` + name + `: |under\("` + name + `"|"` + name + `"`)
+			if !field.Anonymous && !labelled.Match(source) && !reviewFlag(t, name) {
+				t.Errorf("src/audit_changes.ts has no label for %s of %s", name, audited)
+			}
+		}
+	}
+}
+
+// reviewFlag reports whether the member is a flag of reviews, whose labels the form of reviews shares.
+func reviewFlag(t *testing.T, name string) bool {
+	source, err := os.ReadFile("src/review_changes.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(source), "  "+name+": \"")
 }
 
 // TestForms_HaveEveryMember finds members of tasks and datasets that no form has. Organizers could set them only over the API.

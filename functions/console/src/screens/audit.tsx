@@ -1,11 +1,12 @@
 // The audit entries of a task or an organizer: who changed what, when, and the former values.
 import type { Schemas } from "../api";
-import { type Change, changesIn } from "../audit_changes";
+import { type Change, changesIn, headingOf, type Reference, type Value } from "../audit_changes";
 import { useGet, useList } from "../data";
-import { knownName, personOf } from "../known_names";
+import { personOf } from "../known_names";
 import type { Screen } from "../route";
 import { teamName } from "../team_name";
 import { downloadList } from "../ui/download";
+import { nameOf } from "../ui/run_state";
 import { Action, Heading, Listed } from "../ui/show";
 import { moment, When } from "../ui/time";
 
@@ -65,30 +66,68 @@ function pathOf(subject: string): { path: string; ids: Record<string, string>; i
   return { path, ids: { [/\{(\w+)\}/.exec(path)![1]!]: id }, id };
 }
 
-/** Subject names the resource that an entry is about, such as the run and its team. */
+type Named = {
+  alias?: string;
+  anonymous?: boolean;
+  name?: string;
+  title?: string;
+  label?: string;
+  runTag?: string;
+  team?: string;
+  datasetId?: string;
+};
+
+/** Name is the name of a dataset or a run. A deleted one has the end of its id. */
+function Name({ of: { kind, id } }: { of: Reference }) {
+  const path = subjects[kind] as "/v1/runs/{runId}";
+  const read = useGet(path, { path: { [kind === "runs" ? "runId" : "datasetId"]: id } as { runId: string } });
+  const { name, ...run } = (read.data ?? {}) as Named;
+  if (!read.data && !read.error) return null;
+  return <bdi>{kind === "runs" ? nameOf({ ...run, id }) : (name ?? `a deleted dataset (…${id.slice(-6)})`)}</bdi>;
+}
+
+/**
+ * Subject names the resource that an entry is about: a run with its team and dataset, a submission with its team. The
+ * entry names a deleted one, and the people whom it belonged to.
+ */
 function Subject({ of: e }: { of: Entry }) {
   const at = pathOf(e.subject);
   const read = useGet(at ? (at.path as "/v1/runs/{runId}") : null, { path: (at?.ids ?? {}) as { runId: string } });
-  const resource = (read.data ?? {}) as {
-    team?: string;
-    alias?: string;
-    anonymous?: boolean;
-    name?: string;
-    title?: string;
-    label?: string;
-  };
-  const former = [e.after, e.before].map(s => (s as { name?: string; title?: string } | undefined) ?? {});
-  const name = resource.name || resource.title || resource.label || former.find(s => s.name || s.title)?.name;
-  const { team } = resource;
-  const named = [name || (at && knownName(at.id)), team && teamName({ ...resource, team })].filter(
-    (n, i, all) => n && all.indexOf(n) === i,
+  const kept: Named = { ...(e.before as Named | undefined), ...(e.after as Named | undefined) };
+  const found = read.data as Named | undefined;
+  const run = at?.path === subjects.runs;
+  const name = run ? nameOf({ ...kept, ...found, id: at.id }) : found?.name || found?.title || kept.name || kept.title;
+  const people = (e.users ?? []).map(personOf).join(", ");
+  const deleted = read.error !== undefined && (run || !name);
+  const shown = found?.team && teamName({ ...found, team: found.team });
+  const team = shown || kept.team || (deleted ? people : "");
+  const datasetId = run ? (found?.datasetId ?? kept.datasetId) : undefined;
+  return (
+    <>
+      <bdi>{[name, team].filter((n, i, all) => n && all.indexOf(n) === i).join(" of ")}</bdi>
+      {datasetId && (
+        <>
+          {" "}
+          on <Name of={{ kind: "datasets", id: datasetId }} />
+        </>
+      )}
+    </>
   );
-  if (named.length === 0)
-    return at && read.error ? <span class="quiet">{`…${at.id.slice(-6)}, deleted since`}</span> : null;
-  return <bdi>{named.join(" of ")}</bdi>;
 }
 
 const long = 3; // changes that are folded
+
+const Shown = ({ of }: { of: Value }) =>
+  typeof of === "string" ? (
+    <bdi>{of}</bdi>
+  ) : (
+    of.map((one, i) => (
+      <span key={one.id}>
+        {i > 0 && ", "}
+        <Name of={one} />
+      </span>
+    ))
+  );
 
 const Changes = ({ of }: { of: Change[] }) => (
   <ul class="small">
@@ -97,13 +136,13 @@ const Changes = ({ of }: { of: Change[] }) => (
         {c.name}:{" "}
         {c.from !== undefined && (
           <>
-            <bdi>{c.from}</bdi>
+            <Shown of={c.from} />
             {c.to !== undefined && " → "}
           </>
         )}
         {c.to !== undefined && (
           <strong>
-            <bdi>{c.to}</bdi>
+            <Shown of={c.to} />
           </strong>
         )}
       </li>
@@ -116,16 +155,16 @@ function Line({ of: e }: { of: Entry }) {
   const changes = changesIn(e);
   return (
     <div>
-      <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> <Subject of={e} />, by{" "}
-      <bdi>{personOf(e.actor ?? { id: e.actorId })}</bdi>, <When at={e.createdAt} />{" "}
+      <strong>{headingOf(e)}</strong>: <Subject of={e} />, by <bdi>{personOf(e.actor ?? { id: e.actorId })}</bdi>,{" "}
+      <When at={e.createdAt} />{" "}
       {at && (
-        <a class="small" href={`#/${at}`} aria-label={`Look at what was changed ${moment(e.createdAt)}`}>
-          Look
+        <a class="small" href={`#/${at}`} aria-label={`View what was changed ${moment(e.createdAt)}`}>
+          View
         </a>
       )}
       {changes.length > long ? (
         <details>
-          <summary>What changed</summary>
+          <summary>Changes</summary>
           <Changes of={changes} />
         </details>
       ) : (

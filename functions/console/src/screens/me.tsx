@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, read, useGet, useList } from "../data";
+import { eventLabels } from "../event_labels";
 import { personOf } from "../known_names";
 import { useMail } from "../mail";
 import type { Me } from "../roles";
@@ -17,7 +18,6 @@ import { Action, Busy, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { When } from "../ui/time";
 import type { Values } from "../ui/values";
-import { kinds } from "./webhooks";
 
 export default function MeScreen(_: Screen) {
   const { signedIn } = useSession();
@@ -272,7 +272,7 @@ function Choices({ address }: { address: string }) {
               f={f}
               name="email"
               label="Send me an e-mail when"
-              options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
+              options={{ ...eventLabels, "token.expiring": "An access token of yours ends soon" }}
               hint={sentTo(mail, address) || c.notice || ""}
             />
           )}

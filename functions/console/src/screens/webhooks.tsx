@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
+import { eventLabels } from "../event_labels";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
 import { Form } from "../ui/form";
@@ -13,20 +14,6 @@ type Ids = Record<string, string>;
 // Webhooks of tasks and of organizers differ only in their addresses.
 const ofTask = "/v1/tasks/{taskId}/webhooks";
 const ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
-
-export const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
-  "registration.pending": "A team waits for a decision",
-  "registration.decided": "A team is accepted or rejected",
-  "invitation.created": "Somebody is invited",
-  "run.failed": "A run fails",
-  "run.completed": "A run completes",
-  "review.published": "Results are published",
-  "truth.changed": "Runs are evaluated again",
-  "window.closing": "A window closes in two days",
-  "announcement.published": "Organizers announce something",
-  "workers.missing": "No worker serves runs of a task",
-  "webhook.disabled": "A webhook is switched off",
-};
 
 export default function Webhooks({ params }: Screen) {
   const path = (params.taskId ? ofTask : ofOrganizer) as typeof ofTask;
@@ -78,7 +65,7 @@ export default function Webhooks({ params }: Screen) {
                 max={2000}
                 hint="It begins with https://, and is on the public internet."
               />
-              <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
+              <Checks f={f} name="kinds" label="Events" options={eventLabels} hint="All, if you choose none." />
             </>
           )}
         </Form>
@@ -100,7 +87,7 @@ function One({ of: w, path, ids, show }: Props) {
       <h2>
         <bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}
       </h2>
-      <p class="small">{w.kinds?.length ? w.kinds.map(k => kinds[k]).join(", ") : "All events"}</p>
+      <p class="small">{w.kinds?.length ? w.kinds.map(k => eventLabels[k]).join(", ") : "All events"}</p>
       <p class="actions">
         <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>
           {w.disabled ? "Switch on" : "Switch off"}

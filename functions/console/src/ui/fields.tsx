@@ -1,7 +1,7 @@
 // The fields of forms. Each names the member that it edits, has a label and a hint, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
-import { said } from "../audit_changes";
 import { inWords } from "../member_names";
+import { said } from "../value_words";
 import type { Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
 import { member, same, within } from "./values";

@@ -1,0 +1,19 @@
+// The labels of events.
+import type { components } from "./api_types";
+
+type Webhook = components["schemas"]["Webhook"];
+
+/** eventLabels holds the labels of the events that webhooks receive. */
+export const eventLabels: Record<NonNullable<Webhook["kinds"]>[number], string> = {
+  "registration.pending": "A team waits for a decision",
+  "registration.decided": "A team is accepted or rejected",
+  "invitation.created": "Somebody is invited",
+  "run.failed": "A run fails",
+  "run.completed": "A run completes",
+  "review.published": "Results are published",
+  "truth.changed": "Runs are evaluated again",
+  "window.closing": "A window closes in two days",
+  "announcement.published": "Organizers announce something",
+  "workers.missing": "No worker serves runs of a task",
+  "webhook.disabled": "A webhook is switched off",
+};

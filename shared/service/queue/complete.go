@@ -82,13 +82,13 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 
 // publish publishes the review of a run that completes for the first time, if the dataset publishes on completion and no organizer has
 // written the review. A blinded run stays blinded. The review of a team that organizers rejected meanwhile stays unpublished: organizers
-// publish runs of rejected teams by naming them.
+// publish runs of rejected teams by naming them. The transaction conflicts if the dataset, the review or the registration changes.
 func (t *transition) publish() error {
 	run := t.run
 	if len(run.Evaluations) > 0 || run.Access.Published {
 		return nil
 	}
-	dataset, err := records.Get[record.DatasetItem](t.ctx, t.store, store.Eventual, record.DatasetKey(run.DatasetID))
+	dataset, err := records.Get[record.DatasetItem](t.ctx, t.store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || dataset == nil || dataset.Publish != record.PublishOnCompletion {
 		return err
 	}
@@ -99,20 +99,25 @@ func (t *transition) publish() error {
 	if rejected, err := t.isRejected(); err != nil || rejected {
 		return err
 	}
+	t.tx.Check(dataset)
 	review.Published, run.Access.Published = true, true
 	t.tx.Save(review, t.now)
 	t.tell(record.EventReviewPublished)
 	return nil
 }
 
-// isRejected reports whether organizers rejected the team of the run.
+// isRejected reports whether organizers rejected the team of the run. The transaction conflicts if the registration changes.
 func (t *transition) isRejected() (bool, error) {
 	id := t.run.Access.RegistrationID
 	if id == "" { // a baseline
 		return false, nil
 	}
 	r, err := records.Get[record.RegistrationItem](t.ctx, t.store, store.Strong, record.RegistrationKey(t.run.TaskID, id))
-	return r != nil && r.State == record.Rejected, err
+	if r == nil || err != nil {
+		return false, err
+	}
+	t.tx.Check(r)
+	return r.State == record.Rejected, nil
 }
 
 // supersede removes the run's evaluation from lists, unless the next one is held, and makes room for the next one.

@@ -1,11 +1,13 @@
 package queue_test
 
 import (
+	"sync"
 	"testing"
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/service/queue"
+	"assay/shared/storage/store/storetest"
 )
 
 func TestCompleteEvaluation_PublishesWhereTheDatasetSaysSo(t *testing.T) {
@@ -69,5 +71,42 @@ func TestCompleteEvaluation_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	review := recordtest.Get[record.ReviewItem](t, f.Store, record.ReviewKey(run.ID))
 	if run.State != record.Completed || run.Access.Published || review.Published {
 		t.Errorf("the run is %s and has %+v, the review is %+v", run.State, run.Access, review.Review)
+	}
+}
+
+// TestCompleteEvaluation_DecidesOnPublishingInItsTransaction changes what the publication depends on just before the run completes.
+func TestCompleteEvaluation_DecidesOnPublishingInItsTransaction(t *testing.T) {
+	for name, change := range map[string]func(*fixture, *record.RunItem){
+		"organizers reject the team": func(f *fixture, r *record.RunItem) {
+			team := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(r.TaskID, r.Access.RegistrationID))
+			team.State = record.Rejected
+			f.Replace(team)
+		},
+		"organizers publish on review from now on": func(f *fixture, _ *record.RunItem) {
+			f.dataset.Publish = record.PublishOnReview
+			f.Replace(f.dataset.DatasetItem)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.dataset.Publish = record.PublishOnCompletion
+			f.Replace(f.dataset.DatasetItem)
+			waiting := f.add()
+			lease := queue.LeaseRefOf(f.lease())
+			once := sync.OnceFunc(func() { change(f, waiting) })
+			q := f.queue()
+			q.Store = &storetest.Hooked{Store: f.Store, Before: func(c storetest.Call) error {
+				if c.Writes != nil {
+					once()
+				}
+				return nil
+			}}
+			run, err := q.CompleteEvaluation(f.ctx, lease, f.outcome(f.truth))
+			f.must(err)
+			review := recordtest.Get[record.ReviewItem](t, f.Store, record.ReviewKey(run.ID))
+			if run.State != record.Completed || run.Access.Published || review.Published {
+				t.Errorf("the run is %s and has %+v, the review is %+v", run.State, run.Access, review.Review)
+			}
+		})
 	}
 }

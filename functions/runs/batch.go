@@ -11,7 +11,6 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
-	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
@@ -114,60 +113,51 @@ func (ch ReviewChange) apply(d *ReviewDraft) error {
 func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch) (answer ReviewedRuns, err error) {
 	ids := b.RunIDs
 	if b.Filter != nil {
-		if ids, err = selectRuns(ctx, c, d, b, &answer); err != nil {
+		if ids, answer.Next, err = selectRuns(ctx, c, d, b); err != nil {
 			return answer, err
 		}
 	}
-	answer.Data = make([]ReviewedRun, len(ids))
-	for i, id := range ids {
-		if answer.Data[i], err = reviewRun(ctx, c, d, id, b.Review); err != nil {
+	answer.Data = make([]ReviewedRun, 0, len(ids))
+	for _, id := range ids {
+		one, leftOut, err := reviewRun(ctx, c, d, id, b)
+		switch {
+		case err != nil:
 			return answer, err
+		case leftOut:
+			answer.LeftOut++
+		default:
+			answer.Data = append(answer.Data, one)
 		}
 	}
 	return answer, nil
 }
 
-// selectRuns returns the next runs that the filter selects, and sets the cursor of the answer.
-func selectRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch, answer *ReviewedRuns) (ids []string, err error) {
-	var selected []*record.RunItem
+// selectRuns returns the next runs that match the filter, and the cursor of the answer.
+func selectRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch) (ids []string, next string, err error) {
 	selection := records.Selection{Sources: records.Of(record.KindDataset, d.ID, record.KindRun), Cursor: b.Cursor, Limit: maxReviewed}
-	answer.Next, err = records.List(ctx, c.Store, selection, b.Filter.keeps, func(r *record.RunItem) (bool, error) {
-		selected = append(selected, r)
+	next, err = records.List(ctx, c.Store, selection, b.Filter.keeps, func(r *record.RunItem) (bool, error) {
+		ids = append(ids, r.ID)
 		return false, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	all := len(selected)
-	if b.Review.shows() {
-		if selected, err = withoutRejected(ctx, c, selected, b.Filter.RegistrationIDs); err != nil {
-			return nil, err
-		}
-	}
-	answer.LeftOut = all - len(selected)
-	return lists.Map(selected, func(r *record.RunItem) string { return r.ID }), nil
+	return ids, next, err
 }
 
-// withoutRejected removes the runs of rejected teams, except those of the teams that the caller named.
-func withoutRejected(ctx context.Context, c *api.Call, all []*record.RunItem, named []string) ([]*record.RunItem, error) {
-	var teams []store.Key
-	for _, r := range all {
-		id := r.Access.RegistrationID
-		if key := record.RegistrationKey(r.TaskID, id); id != "" && !slices.Contains(named, id) && !slices.Contains(teams, key) {
-			teams = append(teams, key)
-		}
+// leavesOut reports whether a change that shows results leaves out the run, because the filter matches it and organizers rejected its
+// team, which the filter does not name. Otherwise the transaction conflicts if the registration changes.
+func (b *ReviewsPatch) leavesOut(ctx context.Context, c *api.Call, r *record.RunItem) (bool, error) {
+	id := r.Access.RegistrationID
+	if b.Filter == nil || !b.Review.shows() || id == "" || slices.Contains(b.Filter.RegistrationIDs, id) {
+		return false, nil
 	}
-	registrations, err := records.GetAll[record.RegistrationItem](ctx, c.Store, store.Strong, teams...)
-	if err != nil {
-		return nil, err
+	team, err := records.Get[record.RegistrationItem](ctx, c.Store, store.Strong, record.RegistrationKey(r.TaskID, id))
+	switch {
+	case team == nil || err != nil:
+		return false, err
+	case team.State == record.Rejected:
+		return true, nil
 	}
-	rejected := map[string]bool{}
-	for _, r := range registrations {
-		if r != nil && r.State == record.Rejected {
-			rejected[r.ID] = true
-		}
-	}
-	return slices.DeleteFunc(all, func(r *record.RunItem) bool { return rejected[r.Access.RegistrationID] }), nil
+	c.Tx.Check(team)
+	return false, nil
 }
 
 // refuseOther returns the problem that a run is on another dataset than the one that the path names. It names that dataset to the
@@ -183,11 +173,13 @@ func refuseOther(ctx context.Context, c *api.Call, r *record.ReviewItem) error {
 	return problem.Conflict.New("The run is on another dataset: %s. Review it there.", problem.Resource("dataset", set.ID).Named(set.Name))
 }
 
-// reviewRun changes the review of one run. It does nothing if the review has the requested values already and the run waits for no review.
-func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, ch ReviewChange) (ReviewedRun, error) {
+// reviewRun changes the review of one run, or reports that the request leaves the run out. It does nothing if the review has the requested
+// values already and the run waits for no review.
+func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, b ReviewsPatch) (of ReviewedRun, leftOut bool,
+	err error) {
 	var shown record.Review
 	changed := false
-	err := c.Each(ctx, func() error {
+	err = c.Each(ctx, func() error {
 		r, err := findReview(ctx, c, runID)
 		if err == nil && r.Run.DatasetID != d.ID {
 			err = refuseOther(ctx, c, r)
@@ -198,8 +190,11 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err != nil {
 			return err
 		}
+		if leftOut, err = b.leavesOut(ctx, c, r.Run); leftOut || err != nil {
+			return err
+		}
 		draft := ReviewDraft{ReviewDraft: r.ReviewDraft}
-		if err := ch.apply(&draft); err != nil {
+		if err := b.Review.apply(&draft); err != nil {
 			return err
 		}
 		if err := problem.Check(draft.Check()); err != nil {
@@ -214,13 +209,13 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		shown, err = api.ShowFor(ctx, c, r)
 		return err
 	})
-	if err == nil {
-		return ReviewedRun{RunID: runID, Status: http.StatusOK, Changed: changed, Review: &shown}, nil
+	if leftOut || err == nil {
+		return ReviewedRun{RunID: runID, Status: http.StatusOK, Changed: changed, Review: &shown}, leftOut, err
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
-		return ReviewedRun{}, err
+		return of, false, err
 	}
 	document := c.Problem(p, "/v1/runs/"+runID+"/review")
-	return ReviewedRun{RunID: runID, Status: document.Status, Problem: &document}, nil
+	return ReviewedRun{RunID: runID, Status: document.Status, Problem: &document}, false, nil
 }

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 
 	"assay/functions/runs"
@@ -10,6 +11,8 @@ import (
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
 	"assay/shared/language/lists"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/storetest"
 )
 
 // review sends a batch as olga, and returns the statuses of the runs and the cursor.
@@ -133,6 +136,31 @@ func TestReviews_LeaveOutRejectedTeams(t *testing.T) {
 		if !slices.Equal(got, c.want) || answer.LeftOut != leftOut {
 			t.Errorf("%v by %v: %v, and %d left out", c.review, c.filter, got, answer.LeftOut)
 		}
+	}
+}
+
+// Organizers reject a team while a request publishes runs by a filter. It leaves out the runs that it has not published before.
+func TestReviews_LeaveOutTeamsRejectedMeanwhile(t *testing.T) {
+	s := serve(t)
+	r := s.add("reg")
+	inner := s.Store
+	reject := sync.OnceFunc(func() {
+		team := recordtest.Get[record.RegistrationItem](t, inner, record.RegistrationKey(s.dataset.TaskID, r.Access.RegistrationID))
+		team.State = record.Rejected
+		s.Records().Replace(team)
+	})
+	s.Store = &storetest.Hooked{Store: inner, Before: func(c storetest.Call) error {
+		if slices.ContainsFunc(c.Writes, func(w store.Write) bool { return w.Item.Key == record.ReviewKey(r.ID) }) {
+			reject()
+		}
+		return nil
+	}}
+	var answer runs.ReviewedRuns
+	s.Want(http.StatusOK, &answer, "olga", http.MethodPatch, s.dataset.Path()+"/reviews",
+		map[string]any{"filter": map[string]any{}, "review": publish})
+	review := recordtest.Get[record.ReviewItem](t, inner, record.ReviewKey(r.ID))
+	if len(answer.Data) > 0 || answer.LeftOut != 1 || review.Published {
+		t.Errorf("%+v, and the review is %+v", answer, review.ReviewDraft)
 	}
 }
 

@@ -147,10 +147,11 @@ func deletionOf(p *platform, user, path string) (found record.Deletion) {
 	return all.Data[i]
 }
 
-// Teams restore what they deleted, and organizers restore everything in their tasks. Other callers do not see the entries.
+// Teams see their deleted runs and submissions, and restore those that they deleted. Organizers restore everything in their tasks. Other
+// callers do not see the entries.
 func TestDeletions_AreUndone(t *testing.T) {
 	p := newPlatform(t, nil)
-	p.register("tom", nil)
+	team := p.register("tom", nil)
 	p.register("una", nil)
 	own := p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil))))
 	other := p.submit("tom", servertest.Image(servertest.ID(p.dataset)))
@@ -162,7 +163,8 @@ func TestDeletions_AreUndone(t *testing.T) {
 	deletionOf(p, "olga", run)
 	var seen struct{ Data []record.Deletion }
 	p.Want(http.StatusOK, &seen, "tom", http.MethodGet, "/v1/deletions", nil)
-	if len(seen.Data) != 1 || seen.Data[0].By != nil {
+	if len(seen.Data) != 2 || !seen.Data[0].ByOrganizers || seen.Data[0].Subject != sub || seen.Data[1].ByOrganizers ||
+		slices.ContainsFunc(seen.Data, func(d record.Deletion) bool { return d.By != nil || d.RegistrationID != servertest.ID(team) }) {
 		t.Errorf("tom sees %+v", seen.Data)
 	}
 	p.Want(http.StatusOK, &seen, "olga", http.MethodGet, "/v1/deletions?filter[kind]=submission&filter[taskId]="+servertest.ID(p.task), nil)
@@ -171,10 +173,13 @@ func TestDeletions_AreUndone(t *testing.T) {
 	}
 	p.Want(http.StatusNoContent, nil, "una", http.MethodGet, "/v1/deletions", nil)
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		p.Want(http.StatusNotFound, nil, "una", method, "/v1/deletions/"+ofTom.ID, nil)
-		p.Want(http.StatusNotFound, nil, "", method, "/v1/deletions/"+ofTom.ID, nil)
-		p.Want(http.StatusNotFound, nil, "tom", method, "/v1/deletions/"+ofOlga.ID, nil)
+		for _, entry := range []string{ofTom.ID, ofOlga.ID} {
+			p.Want(http.StatusNotFound, nil, "una", method, "/v1/deletions/"+entry, nil)
+			p.Want(http.StatusNotFound, nil, "", method, "/v1/deletions/"+entry, nil)
+		}
 	}
+	p.Want(http.StatusOK, nil, "tom", http.MethodGet, "/v1/deletions/"+ofOlga.ID, nil)
+	p.Want(http.StatusForbidden, nil, "tom", http.MethodDelete, "/v1/deletions/"+ofOlga.ID, nil)
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, "/v1/deletions/"+ofTom.ID, nil)
 	p.Want(http.StatusNotFound, nil, "tom", http.MethodDelete, "/v1/deletions/"+ofTom.ID, nil)
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/deletions/"+ofOlga.ID, nil)

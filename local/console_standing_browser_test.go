@@ -111,12 +111,17 @@ func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
 	p.Sees("completed")
 	organizer := s.signedIn(t, "owner", run)
 	organizer.Press("Delete Entry")
-	organizer.Sees("The team is not told, and only organizers can restore the run.")
+	organizer.Sees("The team finds it among the deleted runs, and only organizers can restore it.")
 	organizer.Press("Yes, go on")
 	organizer.Sees("Entry is deleted.")
 	organizer.Await(`location.hash.includes("/desk?dataset=")`)
 	p.returnOften()
 	p.Sees("This run was deleted, or is no longer shown to you.")
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/runs")
+	p.Sees("The organizers deleted Entry")
+	p.Visit("/trash")
+	p.Sees("by the organizers; gone for good")
+	p.Sees("Only the organizers can restore it.")
 	s.signedIn(t, "ada", run).Sees("It may have been deleted, or its team or the organizers may not show it to you.")
 }
 

@@ -1,6 +1,7 @@
 // Package deletions serves the trash: deleted resources that can be restored.
 //
-// Teams see and restore the resources that they deleted. Organizers see and restore all deleted resources of their tasks.
+// Teams see their deleted submissions and runs, and restore those that they deleted themselves. Organizers see and restore all deleted
+// resources of their tasks.
 package deletions
 
 import (
@@ -19,8 +20,9 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listDeletions", Path: "/v1/deletions", May: access.User,
 		Summary: "List the trash",
-		Description: "All deleted resources that the caller can restore, the newest first. Teams find what they deleted, and organizers " +
-			"everything that was deleted in their tasks. A resource counts as stored until `expiresAt`, and is then purged with its files.",
+		Description: "Deleted resources, the newest first. Teams find their submissions and runs, and `byOrganizers` says which of them " +
+			"organizers deleted. Organizers find everything that was deleted in their tasks. A resource counts as stored until `expiresAt`, and " +
+			"is then purged with its files.",
 		Query: page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}, {Name: "kind", Type: page.Enum}}},
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
@@ -34,7 +36,7 @@ var Operations = []api.Operation{
 		Summary: "Restore a deleted resource",
 		Description: "With everything that belonged to it, under its former path. Queued runs are queued again, and runs that were evaluated " +
 			"against an earlier ground truth are evaluated again. If a resource that it belongs to is deleted, the answer is 409 and names the " +
-			"resource to restore first. A team needs the same accepted registration and terms as for a new submission. Only organizers restore " +
+			"resource to restore first. Only organizers restore what organizers deleted. A team needs the same accepted registration and terms as for a new submission. Only organizers restore " +
 			"runs of a dataset with `finalRuns` whose window has closed. Restoring a large task takes minutes.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, find, remove),

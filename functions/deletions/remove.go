@@ -5,6 +5,7 @@ import (
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 	"assay/shared/service/deletion"
 )
 
@@ -12,8 +13,11 @@ import (
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	restore := d.RestoreForTeam
-	if c.Organizes() {
+	switch {
+	case c.Organizes():
 		restore = d.Restore
+	case entry.ByOrganizers:
+		return problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
 	}
 	if err := restore(ctx, c.Tx, entry, c.Caller.ID); err != nil {
 		return err

@@ -28,6 +28,24 @@ func (c *call) listRuns(task object) {
 		columns += "|SUBMITTED BY submitter"
 	}
 	c.table(list, c.noRuns(teams, task), columns)
+	c.noteDeleted(teams, task)
+}
+
+// noteDeleted names the submissions and runs of the teams that organizers deleted and can still restore.
+func (c *call) noteDeleted(teams []object, task object) {
+	if c.json || c.err != nil || len(teams) == 0 {
+		return
+	}
+	path := client.Query(client.Path("deletions"), "filter[kind]", "submission,run", "filter[taskId]", task.id())
+	for _, d := range all[object](c, path) {
+		isTeam := func(t object) bool { return t.id() == d["registrationId"] }
+		i := slices.IndexFunc(teams, isTeam)
+		if d["byOrganizers"] != true || i < 0 {
+			continue
+		}
+		c.note("The organizers deleted the %s %s of the team %s on %s. Only they can restore it: ask them.", d.text("kind"),
+			d.first("name", "resourceId"), teams[i].text("team"), d.text("createdAt"))
+	}
 }
 
 // ownTeams returns the registrations of the caller, for one task or for all.

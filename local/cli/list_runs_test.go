@@ -58,23 +58,55 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 	}
 }
 
+// TestRuns_NamesRunsThatOrganizersDeleted deletes one run of a team as an organizer, and another one as a member.
+func TestRuns_NamesRunsThatOrganizersDeleted(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.want(done, "apply", olga.write("task.yaml", taskFile))
+	tom := s.person("tom")
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	tom.want(done, "submit", "Lake search", "Rivers="+tom.write("run.txt", goodRun), "--title", "First")
+	tom.want(done, "submit", "Lake search", "Lakes="+tom.write("better.txt", betterRun), "--title", "Second")
+	runs := tom.ids("runs")
+	tom.remove(s.url, client.Path("runs", runs[1]))
+	if got := tom.says(done, []string{"Second"}, "runs"); strings.Contains(got, "deleted") {
+		t.Errorf("the team deleted its run itself:\n%s", got)
+	}
+	olga.remove(s.url, client.Path("runs", runs[0]))
+	tom.says(done, []string{"The team Otters has no run", "The organizers deleted the run Second of the team Otters on ",
+		"Only they can restore it: ask them."}, "runs", "--task", "Lake search")
+}
+
 // leaves ends the person's membership in the only team, for which there is no command.
 func (p *person) leaves(server string) {
+	p.t.Helper()
+	who, err := client.Get[me](p.t.Context(), p.client(server), client.Path("user"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r := who.Registrations[0]
+	p.remove(server, client.Path("tasks", r.TaskID, "registrations", r.RegistrationID, "members", who.ID))
+}
+
+// remove deletes the resource at the path, for which there is no command.
+func (p *person) remove(server, path string) {
+	p.t.Helper()
+	if _, err := p.client(server).Do(p.t.Context(), client.Request{Method: http.MethodDelete, Path: path}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// client returns a client of the API with a token of the person.
+func (p *person) client(server string) *client.Client {
 	p.t.Helper()
 	base, err := url.Parse(server)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	token := strings.TrimSpace(p.want(done, "tokens", "create", "leave"))
+	token := strings.TrimSpace(p.want(done, "tokens", "create", "client", "--scopes", "submit,organize"))
 	c := client.New(base, "", func(string, time.Duration) {})
 	c.Token = func(context.Context, bool) (string, error) { return token, nil }
-	who, err := client.Get[me](p.t.Context(), c, client.Path("user"))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r := who.Registrations[0]
-	path := client.Path("tasks", r.TaskID, "registrations", r.RegistrationID, "members", who.ID)
-	if _, err := c.Do(p.t.Context(), client.Request{Method: http.MethodDelete, Path: path}); err != nil {
-		p.t.Fatal(err)
-	}
+	return c
 }

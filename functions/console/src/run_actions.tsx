@@ -78,7 +78,7 @@ export function RunActions({
         <Action
           plain
           label={`Delete ${name}`}
-          ask={ours ? undefined : "The team is not told, and only organizers can restore the run."}
+          ask={ours ? undefined : "The team finds it among the deleted runs, and only organizers can restore it."}
           run={drop}
         >
           Delete

@@ -34,17 +34,16 @@ type Deletion struct {
 	DeletedBy  string      `json:"deletedBy" doc:"id of the user who deleted it"`
 	By         *Person     `json:"by,omitempty" doc:"who that is; for organizers"`
 	ExpiresAt  Instant     `json:"expiresAt" doc:"when the resource can no longer be restored, and is deleted with its files"`
+
+	RegistrationID string `json:"registrationId,omitempty" doc:"the team of a submission or run"`
+	ByOrganizers   bool   `json:"byOrganizers,omitempty" doc:"organizers deleted it, so that only organizers can restore it"`
 }
 
 // DeletionItem is a stored entry of the trash.
 type DeletionItem struct {
 	Deletion
-	OrganizerID    string `json:"organizerId"`
-	RegistrationID string `json:"registrationId,omitempty"`
-	OwnerID        string `json:"ownerId,omitempty"`
-	// ByOwner reports whether the team deleted the resource, and can therefore restore it. Otherwise only organizers see the entry and
-	// can restore the resource.
-	ByOwner bool `json:"byOwner,omitempty"`
+	OrganizerID string `json:"organizerId"`
+	OwnerID     string `json:"ownerId,omitempty"`
 	// RestoredBy is the user who asked for the pending restoration.
 	RestoredBy string `json:"restoredBy,omitempty"`
 	// PendingWork is the next work: MoveToTrash and then PurgeTrash, or RestoreTrash. An entry whose work is Decided is in no list: the
@@ -52,12 +51,13 @@ type DeletionItem struct {
 	PendingWork *PendingWork `json:"pendingWork"`
 }
 
-// NewDeletion returns the entry for deleting, at now, the resource with the ID and the scope.
-func NewDeletion(now time.Time, kind DeletedKind, id, subject, name string, of access.Scope, by string, byOwner bool) *DeletionItem {
+// NewDeletion returns the entry for deleting, at now, the resource with the ID and the scope. byTeam reports whether its team, or the user
+// who submitted a baseline, deletes it.
+func NewDeletion(now time.Time, kind DeletedKind, id, subject, name string, of access.Scope, by string, byTeam bool) *DeletionItem {
 	return &DeletionItem{
 		Deletion: Deletion{Meta: NewMeta(now), Kind: kind, Subject: subject, ResourceID: id, TaskID: of.TaskID, Name: name, DeletedBy: by,
-			ExpiresAt: At(now.Add(TrashTime))},
-		OrganizerID: of.OrganizerID, RegistrationID: of.RegistrationID, OwnerID: of.OwnerID, ByOwner: byOwner,
+			ExpiresAt: At(now.Add(TrashTime)), RegistrationID: of.RegistrationID, ByOrganizers: !byTeam},
+		OrganizerID: of.OrganizerID, OwnerID: of.OwnerID,
 		PendingWork: NewPendingWork(PurgeTrash, now.Add(TrashTime)),
 	}
 }
@@ -97,10 +97,11 @@ func (d *DeletionItem) Indexes() [store.NumIndexes]store.Key {
 	return x.listed(KindDeletion, d.ID, d.Scope(), true)
 }
 
-// Scope returns the scope of the entry: the organizers, and the team if it deleted the resource.
+// Scope returns the scope of the entry: the organizers, and the team of the resource. A baseline without a registration has no team; its
+// owner sees the entry only of an own deletion.
 func (d *DeletionItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: access.Organizers}
-	if d.ByOwner {
+	if d.RegistrationID != "" || !d.ByOrganizers {
 		s.RegistrationID = d.RegistrationID
 		s.OwnerID = d.OwnerID
 		s.Audience = access.Owners

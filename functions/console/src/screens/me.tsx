@@ -144,7 +144,7 @@ const Profile = ({ of: u }: { of: Me }) => (
     </dd>
     <dt>Trash</dt>
     <dd>
-      <a href="#/trash">What you deleted</a>
+      <a href="#/trash">Trash</a>
     </dd>
   </dl>
 );

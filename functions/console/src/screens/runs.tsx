@@ -12,11 +12,11 @@ import { Resume, RunActions } from "../run_actions";
 import { publishedBy } from "../run_rules";
 import { useSession } from "../session";
 import { authorsOf } from "../teams";
-import { ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
+import { deletedName, ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame } from "../ui/task_nav";
-import { When } from "../ui/time";
+import { Deadline, When } from "../ui/time";
 
 type Run = Schemas["Run"];
 
@@ -95,17 +95,40 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
     </>
   );
   return (
-    <Items
-      of={runs}
-      empty={
-        <>
-          <p>There is no run of yours or of your teams yet. {to}</p>
-          <p class="small">Runs that you submitted with a team stay with the team after you leave it.</p>
-        </>
-      }
-    >
-      {items => <Rows of={items} oneTask={taskId !== undefined} />}
-    </Items>
+    <>
+      <DeletedByOrganizers me={me} taskId={taskId} />
+      <Items
+        of={runs}
+        empty={
+          <>
+            <p>There is no run of yours or of your teams yet. {to}</p>
+            <p class="small">Runs that you submitted with a team stay with the team after you leave it.</p>
+          </>
+        }
+      >
+        {items => <Rows of={items} oneTask={taskId !== undefined} />}
+      </Items>
+    </>
+  );
+}
+
+/** DeletedByOrganizers names the submissions and runs of the reader's teams that organizers deleted and can restore. */
+function DeletedByOrganizers({ me, taskId }: { me: Me; taskId?: string }) {
+  const query = {
+    "filter[kind]": ["submission", "run"] as ("submission" | "run")[],
+    ...(taskId && { "filter[taskId]": [taskId] }),
+  };
+  const all = useList(me.registrations.length > 0 ? "/v1/deletions" : null, { query }).items ?? [];
+  const ours = all.filter(d => d.byOrganizers && me.registrations.some(r => r.registrationId === d.registrationId));
+  return (
+    <>
+      {ours.map(d => (
+        <p key={d.id} class="notice">
+          The organizers deleted <bdi>{deletedName(d)}</bdi>, <When at={d.createdAt} />. Only they can restore it, until{" "}
+          <Deadline at={d.expiresAt} />. Ask them about it.
+        </p>
+      ))}
+    </>
   );
 }
 

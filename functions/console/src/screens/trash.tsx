@@ -4,15 +4,9 @@ import { remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { personOf } from "../known_names";
 import { go, type Screen } from "../route";
-import { nameOf } from "../ui/run_state";
+import { deletedName } from "../ui/run_state";
 import { Action, Heading, Listed, Tag } from "../ui/show";
 import { When } from "../ui/time";
-
-/** called returns the name of a deleted resource. A run without a title has the name that the other screens gave it. */
-function called(d: Schemas["Deletion"]): string {
-  if (d.kind === "run") return nameOf({ title: d.name, id: d.resourceId });
-  return d.name || `A ${d.kind} without a title`;
-}
 
 export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
@@ -22,7 +16,7 @@ export default function Trash({ query }: Screen) {
       remove("/v1/deletions/{deletionId}", { deletionId: d.id }).then(
         () => d.kind === "task" && go(`/tasks/${d.taskId}/edit`),
       ),
-      `${called(d)} is restored.`,
+      `${deletedName(d)} is restored.`,
     );
   return (
     <>
@@ -36,26 +30,32 @@ export default function Trash({ query }: Screen) {
         {d => (
           <>
             <span>
-              <Tag>{d.kind}</Tag> <bdi>{called(d)}</bdi>{" "}
+              <Tag>{d.kind}</Tag> <bdi>{deletedName(d)}</bdi>{" "}
               <span class="small quiet">
                 deleted <When at={d.createdAt} />
-                {d.by && (
+                {d.by ? (
                   <>
                     {" "}
                     by <bdi>{personOf(d.by)}</bdi>
                   </>
+                ) : (
+                  d.byOrganizers && " by the organizers"
                 )}
                 ; gone for good after <When at={d.expiresAt} />
               </span>
             </span>
             {d.kind !== "task" && (
-              <a href={`#/tasks/${d.taskId}`} aria-label={`Task of ${called(d)}`}>
+              <a href={`#/tasks/${d.taskId}`} aria-label={`Task of ${deletedName(d)}`}>
                 Task
               </a>
             )}
-            <Action plain label={`Restore ${called(d)}`} run={() => restore(d)}>
-              Restore
-            </Action>
+            {d.byOrganizers && !d.by ? (
+              <span class="small quiet">Only the organizers can restore it.</span>
+            ) : (
+              <Action plain label={`Restore ${deletedName(d)}`} run={() => restore(d)}>
+                Restore
+              </Action>
+            )}
           </>
         )}
       </Listed>

@@ -29,6 +29,10 @@ export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].i
 export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string; runId?: string }): string =>
   r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
 
+/** deletedName returns the name of a deleted resource. A run without a title has the name that the other screens give it. */
+export const deletedName = (d: Schemas["Deletion"]): string =>
+  d.kind === "run" ? nameOf({ title: d.name, id: d.resourceId }) : d.name || `A ${d.kind} without a title`;
+
 /** teamOf returns the team of a run, and marks a baseline that a team submitted. */
 export const teamOf = (e: { team: string; alias?: string; baseline: boolean }): string =>
   e.baseline && !isBaseline(e) ? `${teamName(e)} (baseline)` : teamName(e);

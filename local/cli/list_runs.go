@@ -38,9 +38,8 @@ func (c *call) noteDeleted(teams []object, task object) {
 	}
 	path := client.Query(client.Path("deletions"), "filter[kind]", "submission,run", "filter[taskId]", task.id())
 	for _, d := range all[object](c, path) {
-		isTeam := func(t object) bool { return t.id() == d["registrationId"] }
-		i := slices.IndexFunc(teams, isTeam)
-		if d["byOrganizers"] != true || i < 0 {
+		i := slices.IndexFunc(teams, func(t object) bool { return t.id() == d["registrationId"] })
+		if i < 0 || !memberAs[bool](d, "byOrganizers") {
 			continue
 		}
 		c.note("The organizers deleted the %s %s of the team %s on %s. Only they can restore it: ask them.", d.text("kind"),

@@ -107,6 +107,8 @@ func (c *soakClient) act() {
 		c.deleteOrRestore(task)
 	case n == 30 && len(c.tasks) < maxSoakTasks:
 		c.addTask()
+	case n == 31:
+		c.changeTruth(task)
 	default:
 		c.read(task)
 	}
@@ -198,11 +200,11 @@ func (c *soakClient) createFor(token, path string, body map[string]any, v any) (
 
 // addTask makes a task with a dataset and a team.
 func (c *soakClient) addTask() {
-	task := &soakTask{team: c.name}
+	task := &soakTask{team: c.name, relevant: []int{1}}
 	task.path = c.create(c.organizer, "/v1/tasks", map[string]any{"organizerId": id(c.lab), "name": "Soak"})
 	dataset := c.create(c.organizer, "/v1/datasets", map[string]any{
 		"taskId": id(task.path), "name": "Soak", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-		"truths": []any{inline("qrels", "1 0 a 1\n1 0 b 0\n")}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
+		"truths": []any{task.truth()}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 	})
 	task.registration = c.create(c.team, task.path+"/registrations", map[string]any{"team": c.name})
 	task.dataset = id(dataset)
@@ -215,7 +217,7 @@ func (c *soakClient) addTask() {
 // submit submits a run with a known average precision.
 func (c *soakClient) submit(task *soakTask) {
 	rank := c.random.IntN(len(soakAP))
-	made := &soakSubmission{ap: soakAP[rank], public: c.random.IntN(2) == 0}
+	made := &soakSubmission{ap: soakAP[rank], public: c.random.IntN(2) == 0, version: task.version()}
 	for n := range soakAP {
 		document := fmt.Sprint("x", n)
 		if n == rank {
@@ -232,7 +234,8 @@ func (c *soakClient) submit(task *soakTask) {
 	}
 }
 
-// repeat submits a draft again. The answer must be its submission, unless that was deleted or its run has failed.
+// repeat submits a draft again. The answer must be a submission with its content, unless all are deleted, or their runs have failed or
+// possibly wait to be evaluated again.
 func (c *soakClient) repeat(task *soakTask) {
 	of := task.pick(c.random)
 	if of == nil {
@@ -242,16 +245,21 @@ func (c *soakClient) repeat(task *soakTask) {
 	path := task.path + "/submissions"
 	c.keys++
 	a, _ := c.do(c.team, http.MethodPost, path, of.draft(task.dataset), map[string]string{"Idempotency-Key": fmt.Sprint(c.name, "-", c.keys)})
+	location := a.header.Get("Location")
+	stands := of.deletion == "" && of.version == task.version()
 	var shown record.Submission
 	switch {
-	case of.deletion == "" && !(a.status == http.StatusCreated && c.hasFailed(of)):
-		if c.want(http.StatusOK, http.MethodPost, path, a) && a.header.Get("Location") != of.path {
-			c.t.Errorf("the repetition of %s is answered with %s", of.path, a.header.Get("Location"))
+	case a.status == http.StatusOK || stands && !(a.status == http.StatusCreated && c.hasFailed(of)):
+		isEqual := func(other *soakSubmission) bool {
+			return other.path == location && other.content == of.content && other.deletion == ""
+		}
+		if c.want(http.StatusOK, http.MethodPost, path, a) && !slices.ContainsFunc(task.submissions, isEqual) {
+			c.t.Errorf("the repetition of %s is answered with %s", of.path, location)
 		}
 		c.kinds["repetition"]++
 	case c.want(http.StatusCreated, http.MethodPost, path, a) && c.decode(a, &shown):
-		task.submissions = append(task.submissions, &soakSubmission{path: a.header.Get("Location"), run: shown.RunIDs[0],
-			content: of.content, ap: of.ap, public: of.public})
+		task.submissions = append(task.submissions, &soakSubmission{path: location, run: shown.RunIDs[0], content: of.content, ap: of.ap,
+			public: of.public, version: task.version()})
 		c.kinds["submission"]++
 	}
 }
@@ -297,6 +305,27 @@ func (c *soakClient) decode(a answer, v any) bool {
 	}
 	return true
 }
+
+// changeTruth changes the number of relevant documents, so that all runs of the task are evaluated again.
+func (c *soakClient) changeTruth(task *soakTask) {
+	if len(task.submissions) > maxSoakEvaluated {
+		return
+	}
+	task.relevant = append(task.relevant, 3-task.relevant[len(task.relevant)-1])
+	path := "/v1/datasets/" + task.dataset
+	a, _ := c.do(c.organizer, http.MethodPatch, path, map[string]any{"truths": []any{task.truth()}}, nil)
+	var changed record.Dataset
+	if !c.want(http.StatusOK, http.MethodPatch, path, a) || !c.decode(a, &changed) {
+		return
+	}
+	if changed.TruthVersion != task.version() {
+		c.t.Errorf("%s has version %d of the ground truth, and should have %d", path, changed.TruthVersion, task.version())
+	}
+	c.kinds["ground truth"]++
+}
+
+// maxSoakEvaluated is the largest number of submissions of a task whose ground truth changes. It bounds the evaluations of one change.
+const maxSoakEvaluated = 100
 
 // review publishes the run of a submission, or hides it again.
 func (c *soakClient) review(task *soakTask) {

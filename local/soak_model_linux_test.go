@@ -16,7 +16,8 @@ import (
 	"assay/shared/domain/record"
 )
 
-// soakAP is the average precision of a run by the rank of the only relevant document, from 0.
+// soakAP is the average precision of a run by the rank of the only relevant document, from 0. A second relevant document, which no run
+// has, halves it.
 var soakAP = []float64{1, 1. / 2, 1. / 3}
 
 // soakTask is the acknowledged state of a task.
@@ -24,6 +25,7 @@ type soakTask struct {
 	path, dataset, registration string
 	team, description           string
 	staleTag                    string // an outdated entity tag
+	relevant                    []int  // number of relevant documents by version of the ground truth; version 1 is at index 0
 	submissions                 []*soakSubmission
 }
 
@@ -33,6 +35,20 @@ type soakSubmission struct {
 	ap                 float64
 	public, published  bool
 	deletion           string // path of its entry in the trash; empty if it is not deleted
+	version            int64  // of the ground truth that its run is evaluated against at least
+}
+
+// version returns the acknowledged version of the ground truth.
+func (k *soakTask) version() int64 { return int64(len(k.relevant)) }
+
+// truth returns the file of the ground truth.
+func (k *soakTask) truth() map[string]any {
+	return inline("qrels", fmt.Sprintf("1 0 a 1\n1 0 b %d\n", k.relevant[len(k.relevant)-1]-1))
+}
+
+// value returns the average precision of a submission by a version of the ground truth.
+func (k *soakTask) value(of *soakSubmission, version int64) float64 {
+	return of.ap / float64(k.relevant[version-1])
 }
 
 // pick returns a random submission, mostly a recent one, or nil if there is none.
@@ -109,7 +125,7 @@ func (c *soakClient) read(task *soakTask) {
 		a, _ := c.do(c.team, http.MethodGet, of.path, nil, nil)
 		c.want(http.StatusNotFound, http.MethodGet, of.path, a)
 	default:
-		c.readRun(of)
+		c.readRun(task, of)
 	}
 }
 
@@ -124,7 +140,7 @@ func (c *soakClient) readList(token, path string) {
 }
 
 // readRun reads a run as its team and as an anonymous caller, and checks the value of a completed run.
-func (c *soakClient) readRun(of *soakSubmission) {
+func (c *soakClient) readRun(task *soakTask, of *soakSubmission) {
 	path := "/v1/runs/" + of.run
 	hidden, _ := c.do("", http.MethodGet, path, nil, nil)
 	c.want(map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[of.public], http.MethodGet, path, hidden)
@@ -137,14 +153,22 @@ func (c *soakClient) readRun(of *soakSubmission) {
 	var e record.Evaluation
 	a, _ = c.do(c.team, http.MethodGet, path, nil, nil)
 	if c.want(http.StatusOK, http.MethodGet, path, a) && c.decode(a, &e) {
-		of.checkValue(c.t, e)
+		task.checkValue(c.t, of, e)
 	}
 }
 
-func (of *soakSubmission) checkValue(t testing.TB, e record.Evaluation) {
+// checkValue checks the value of an evaluation against the version of the ground truth that it names.
+func (k *soakTask) checkValue(t testing.TB, of *soakSubmission, e record.Evaluation) {
 	t.Helper()
-	if v := e.Measures["AP"]; v == nil || math.Abs(*v-of.ap) > 1e-9 {
-		t.Errorf("the evaluation %s of run %s has %v, and should be %v", e.ID, of.run, e.Measures, of.ap)
+	if e.TruthVersion < 1 || e.TruthVersion > k.version() {
+		t.Errorf("the evaluation %s of run %s has version %d of the ground truth, and %d was acknowledged", e.ID, of.run, e.TruthVersion,
+			k.version())
+		return
+	}
+	of.version = max(of.version, e.TruthVersion)
+	want := k.value(of, e.TruthVersion)
+	if v := e.Measures["AP"]; v == nil || math.Abs(*v-want) > 1e-9 {
+		t.Errorf("the evaluation %s of run %s by version %d has %v, and should be %v", e.ID, of.run, e.TruthVersion, e.Measures, want)
 	}
 }
 
@@ -182,7 +206,10 @@ func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
 	s, t := c.server.server(), c.t
 	var runs []record.Run
 	differ := "at first"
-	for deadline := time.Now().Add(soakPatience); differ != ""; time.Sleep(50 * time.Millisecond) { // Wait until all changes are propagated.
+	// Wait until all changes are propagated, and all runs are evaluated against the newest ground truth. The background worker continues
+	// what an interrupted request made pending only after RequestTime.
+	deadline := time.Now().Add(record.RequestTime + soakPatience)
+	for ; differ != ""; time.Sleep(50 * time.Millisecond) {
 		runs = allOf[record.Run](t, s, c.organizer, "/v1/runs?limit=200&filter[taskId]="+id(task.path))
 		want := task.state(runs)
 		got := soakState{}
@@ -193,7 +220,7 @@ func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
 			got[r.ID] += string(r.State)
 		}
 		for _, e := range allOf[record.Evaluation](t, s, c.organizer, task.path+"/evaluations?limit=200") {
-			got[e.RunID] += fmt.Sprintf(" %.4f", *e.Measures["AP"])
+			got[e.RunID] += fmt.Sprintf(" %.4f by version %d", *e.Measures["AP"], e.TruthVersion)
 		}
 		for _, e := range allOf[record.Evaluation](t, s, "", task.path+"/evaluations?limit=200") {
 			got[e.RunID] += " published"
@@ -232,7 +259,7 @@ func (k *soakTask) state(runs []record.Run) soakState {
 			continue
 		}
 		want[of.path] = fmt.Sprint("by ", k.team, " ", map[bool]record.Visibility{true: record.Public, false: record.Private}[of.public])
-		want[of.run] = string(record.Completed) + fmt.Sprintf(" %.4f", of.ap)
+		want[of.run] = fmt.Sprintf("%s %.4f by version %d", record.Completed, k.value(of, k.version()), k.version())
 		if of.published {
 			want[of.run] += " published"
 		}

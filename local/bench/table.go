@@ -17,7 +17,8 @@ var scaled = map[string]struct {
 	is   float64
 }{
 	"ns/op": {"s", 1e-9}, "cpu-µs/op": {"s", 1e-6}, "ms-p99-from-end": {"s", 1e-3}, "B/watcher": {"B", 1}, "peak-MiB": {"B", 1 << 20},
-	"median-ms": {"s", 1e-3}, "rest-MiB": {"B", 1 << 20}, "load-MiB": {"B", 1 << 20},
+	"median-ms": {"s", 1e-3}, "restart-ms": {"s", 1e-3}, "rest-MiB": {"B", 1 << 20}, "load-MiB": {"B", 1 << 20},
+	"load-file-MiB": {"B", 1 << 20},
 }
 
 // show returns a value with its unit for people.

@@ -194,12 +194,11 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"qid":"1","docid":"d","score":1.0}`: "(assay convert and the tool converter write them), so it was read as a TREC run",
+		`{"qid":"1","docid":"d","score":1.0}`: "in the format jsonl, which has to be converted to a format of TREC before it is evaluated, so it was read as a TREC run",
 		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
 		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
 		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
-		"1,Q0,d,1,2.5,x\n": "it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool " +
-			"converter",
+		"1,Q0,d,1,2.5,x\n": "it looks like CSV or JSON: convert it to the format of TREC, with spaces or tabs between the fields",
 		"1\u00a0Q0 d 1 2.5 x\n": "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
 		"1\u2003Q0 d 1 2.5 x\n": "; U+2003, which is",
 	} {

@@ -71,7 +71,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"a split form of pandas": {fileRefused, "BLEU", `{"columns":["id"],"index":[0],"data":[["1"]]}`,
 			`to_json(FILE, orient="records", lines=True)`},
 		"a line for Excel":         {fileRefused, "RMSE", "sep=;\nid;value\n1;1,5\n2;2\n", "for a spreadsheet; delete it"},
-		"other fields in CSV":      {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: write the file as JSON lines"},
+		"other fields in CSV":      {fileRefused, "BLEU", "row,guess,p\n1,a,0.5\n", "it looks like CSV: convert it to JSON lines"},
 		"a form of pandas for csv": {fileRefused, "Accuracy", `{"id":{"0":"1"},"label":{"0":"x"}}`, "to_csv(FILE, index=False)"},
 		"Python for csv":           {fileRefused, "Accuracy", "{'id': '1', 'label': 'x'}\n", "a dictionary or list of Python"},
 		"clusters of PAN":          {fileRefused, "ARI", "[\n [\n  {\"document\": \"1\"}\n ]\n]\n", "echo id,cluster; jq -r"},

@@ -143,8 +143,8 @@ var rankingFormat = measure.Format{Kind: measure.TRECRun}
 // empty. shared are names of fields to prefer.
 func detectFormat(kind measure.Kind, head []byte, shared []string) (format measure.Format, value any, because string) {
 	if _, foreign, ok := conversion.Recognize(nil, head); ok && kind == "" {
-		return rankingFormat, nil, fmt.Sprintf("It looks like a ranking in the format %s, and of rankings only the formats of TREC are "+
-			"evaluated (assay convert and the tool converter write them)", foreign)
+		return rankingFormat, nil, fmt.Sprintf("It looks like a ranking in the format %s, which has to be converted to a format of "+
+			"TREC before it is evaluated", foreign)
 	}
 	if isArray(head) {
 		return measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}, nil,

@@ -28,10 +28,10 @@ const (
 	fieldTooMany = "a field too many seems to stand before the topic, such as the index of pandas or the row names of R: leave it out, as " +
 		"they do with index=False and row.names = FALSE"
 	exchangedFields = "the second field and the third one seem to be exchanged: write Q0 before the document"
-	pythonLine      = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert a run in " +
-		"JSON with assay convert or the tool converter"
+	pythonLine      = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert it to " +
+		"the format of TREC"
 	jsonLine = "the line is JSON, as of texts or labels; expected "
-	jsonHeal = ": convert a run in JSON with assay convert or the tool converter"
+	jsonHeal = ": convert a ranking or relevance judgments in JSON to the format of TREC"
 
 	// PrintedTable is the fault of lines of a table that pandas printed.
 	PrintedTable = "the line belongs to a table that pandas printed, which leaves rows out and rounds numbers: write the table with to_csv " +

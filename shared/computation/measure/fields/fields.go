@@ -71,7 +71,7 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
 	case n < len(parts) && bytes.Contains(line, []byte(`\t`)):
 		return "; it has tabs as two characters, a backslash and a t: write tabs, as printf does"
 	case n == 1 && max(bytes.Count(line, []byte{','}), bytes.Count(line, []byte{';'})) > 1:
-		return "; it looks like CSV or JSON: separate the fields by spaces or tabs, or convert it with assay convert or the tool converter"
+		return "; it looks like CSV or JSON: convert it to the format of TREC, with spaces or tabs between the fields"
 	case n == 4 && n < len(parts) && graded && !isRun:
 		return "; it looks like one of qrels, which are ground truth and not a run"
 	case n == len(parts)-1:

@@ -99,7 +99,7 @@ const (
 	toCSV        = `write it with to_csv(FILE, index=False)`
 	toJSON       = `write it with to_json(FILE, orient="records", lines=True)`
 	withoutNames = "write.csv(x, FILE, row.names = FALSE)"
-	thenConvert  = ", and convert it with assay convert or the tool converter"
+	thenConvert  = ", and convert it to the expected format"
 )
 
 // asTable is the advice about tables that pandas has in memory.
@@ -171,7 +171,7 @@ var shapes = []shape{
 		anyKind: "write such an object for each text, with the id of its item",
 	}},
 	{recognize: inJSON, converts: true, heal: map[string]string{
-		measure.CSV: "write a line for each object, as assay convert and the tool converter do for objects with an id and a value",
+		measure.CSV: "convert it to a line for each object, with its id and its value",
 		anyKind:     "write a token and its tag in each line",
 	}},
 }

@@ -6,19 +6,15 @@ import (
 	"strings"
 )
 
-// separatedHint returns a clause about a line that is probably one of CSV and not of JSON lines, or "". Spans are not converted.
-func separatedHint(line []byte, values Values) string {
+// separatedHint returns a clause about a line that is probably one of CSV and not of JSON lines, or "".
+func separatedHint(line []byte) string {
 	text := bytes.TrimSpace(line)
 	if len(text) == 0 || text[0] == '{' || text[0] == '[' {
 		return ""
 	}
 	for _, separator := range []byte{',', ';', '\t'} {
 		if first, _, found := bytes.Cut(text, []byte{separator}); found && len(bytes.Fields(first)) == 1 {
-			hint := "; it looks like CSV: write the file as JSON lines, with such an object in each line"
-			if values == Arrays {
-				return hint
-			}
-			return hint + ", or convert it with assay convert or the tool converter"
+			return "; it looks like CSV: convert it to JSON lines, with such an object in each line"
 		}
 	}
 	return ""

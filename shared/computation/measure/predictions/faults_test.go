@@ -51,8 +51,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		want    []string
 	}{
 		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
-			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}; it looks like CSV: write the file as JSON ` +
-				"lines, with such an object in each line, or convert it with assay convert or the tool converter",
+			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}; it looks like CSV: convert it to JSON ` +
+				"lines, with such an object in each line",
 			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line; ` +
 				"an object over several lines has to be on one, and a file whose last line is cut short has to be written again",
 		}},
@@ -284,5 +284,5 @@ func TestReadArrays_ShowsASpan(t *testing.T) {
 		t.Error(err)
 	}
 	measuretest.Expect(t, report.Diagnostics(), `run:1 error: the line is not JSON; expected an object like {"id": ..., "spans": [{"start": 0, `+
-		`"end": 4, "type": "PER"}]}; it looks like CSV: write the file as JSON lines, with such an object in each line`)
+		`"end": 4, "type": "PER"}]}; it looks like CSV: convert it to JSON lines, with such an object in each line`)
 }

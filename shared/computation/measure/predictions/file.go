@@ -269,7 +269,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 			return
 		}
 		if fault != "" {
-			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text(), f.values))
+			f.errorf(e.line, "%s%s", fault, separatedHint(in.Text()))
 		}
 		if !found {
 			continue

@@ -230,11 +230,11 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
 		// and the profile and the usage, which come with the task, and the number of datasets of the task
 		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 3 + 1, 1}, nil},
-		// and the registration, the allowance, which a team has from its first submission on, an earlier submission of the draft, the
-		// dataset and the truth, in one read or two
+		// and the grant, the registration, the allowance, which a team has from its first submission on, an earlier submission of the
+		// draft, the dataset and the truth, in one read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset.ID},
-		}, cost{5, 1 + 2 + 2 + 1 + 2 + 2, 1}, nil},
+		}, cost{5, 1 + 2 + 2 + 1 + 1 + 2 + 2, 1}, nil},
 		// and the profiles of the members, and the agreement of one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},

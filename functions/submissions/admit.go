@@ -27,7 +27,7 @@ type admission struct {
 	// anonymity and visibility. So a concurrent change of these changes the grant, and the request is tried again. It is nil for a baseline of
 	// an organizer, whose transaction checks the task and the datasets instead.
 	registration *record.Registered
-	team         *record.RegistrationItem // the caller's team; only read if the task has terms
+	team         *record.RegistrationItem // the caller's team; nil for baselines
 	unregistered error                    // reason why the caller can only submit baselines; nil if there is none
 	allowance    *record.Allowance        // nil before the first submission
 	datasets     []*record.DatasetItem    // in the order of datasetIds
@@ -130,7 +130,7 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 
 // standing returns the standing of the caller's team in the task.
 func (adm *admission) standing() record.Standing {
-	if adm.team == nil { // The task has no terms.
+	if adm.team == nil { // The team was deleted meanwhile: the condition on the grant fails.
 		return record.Standing{State: adm.registration.State}
 	}
 	return adm.team.Standing(adm.task)
@@ -156,7 +156,7 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 	}
 	wanted := []records.Target{records.Into(&adm.task, adm.task.Key()).Or(visibility.Missing),
 		records.Into(&adm.allowance, record.AllowanceKey(of.TaskID, cmp.Or(of.RegistrationID, of.OwnerID)))}
-	if of.RegistrationID != "" && adm.task.Terms != nil {
+	if of.RegistrationID != "" { // Also without terms, because the task may have got its first ones since it was read.
 		wanted = append(wanted, records.Into(&adm.team, record.RegistrationKey(of.TaskID, of.RegistrationID)))
 	}
 	if of.RegistrationID != "" && adm.draft != "" {

@@ -345,6 +345,10 @@ func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 			func(_ string, a record.AccessAttributes) bool { return a.Anonymous && a.Alias != "" }},
 		"private":           {false, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
 		"private before it": {true, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
+		"first terms before it": {true, func(f *fixture, _ *record.Registered) {
+			f.task.Terms = &record.Terms{Text: "Share nothing.", Version: 1}
+			f.Records().Replace(f.task)
+		}, http.StatusForbidden, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)

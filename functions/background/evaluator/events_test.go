@@ -9,7 +9,9 @@ import (
 	"assay/shared/testing/evaluationtest"
 )
 
-func TestEvaluate_TellsTheTeamOnce(t *testing.T) {
+// TestEvaluate_TellsTheTeam evaluates a run against changed ground truths: the team is told that it completed for the first time, and
+// that it failed.
+func TestEvaluate_TellsTheTeam(t *testing.T) {
 	f := newFixture(t)
 	completed, failed := f.Add(evaluationtest.Ranked), f.Add("no run\n")
 	f.evaluate(completed.ID)
@@ -18,18 +20,30 @@ func TestEvaluate_TellsTheTeamOnce(t *testing.T) {
 	if got := f.Events(); !slices.Equal(got, want) {
 		t.Fatalf("%v, want %v", got, want)
 	}
-	f.Truth.Number++
-	f.Records.Replace(f.Truth)
-	for _, id := range []string{completed.ID} { // evaluated again for a changed truth
-		if _, err := (queue.Queue{Store: f.Records.Store, Now: f.Now}).Reevaluate(f.Ctx, id, f.Truth); err != nil {
+	for _, change := range []struct {
+		qrels string
+		state record.RunState
+		told  string
+	}{
+		{evaluationtest.Qrels + "q2 0 d4 1\n", record.Completed, ""},
+		{"q7 0 d1 1\n", record.Failed, "run.failed /v1/runs/" + completed.ID}, // the run has no topic of this ground truth
+	} {
+		f.Truth.Number++
+		f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "qrels.txt", change.qrels)}
+		f.Records.Replace(f.Truth)
+		if _, err := (queue.Queue{Store: f.Records.Store, Now: f.Now}).Reevaluate(f.Ctx, completed.ID, f.Truth); err != nil {
 			t.Fatal(err)
 		}
-		f.evaluate(id)
-		if r := f.GetRun(id); r.State != record.Completed || r.TruthVersion != f.Truth.Number {
+		f.evaluate(completed.ID)
+		if r := f.GetRun(completed.ID); r.State != change.state || r.TruthVersion != f.Truth.Number {
 			t.Fatalf("%+v", r)
 		}
-	}
-	if got := f.Events(); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		if change.told != "" {
+			want = append(want, change.told)
+			slices.Sort(want)
+		}
+		if got := f.Events(); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
 	}
 }

@@ -140,10 +140,10 @@ func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic)
 	return refund()
 }
 
-// tell adds an event to the transaction that notifies the team of the run's end. It adds none for evaluations after the first: the
-// change of the ground truth has its own event.
+// tell adds an event to the transaction that notifies the team of the run's end. It adds none for completions after the first: the
+// change of the ground truth has its own event. That event does not say which runs fail, so each failure is told.
 func (t *transition) tell(kind record.EventKind) {
-	if len(t.run.Evaluations) == 0 {
+	if len(t.run.Evaluations) == 0 || kind == record.EventRunFailed {
 		t.tx.Create(record.NewEvent(t.now, kind, t.run.Scope(), "/v1/runs/"+t.run.ID))
 	}
 }

@@ -269,6 +269,8 @@ func TestConsole_ShowsTheDeadlinesOfDatasets(t *testing.T) {
 	p.Sees("1 final run counts: those that it marked or, if it marked none, its last ones.")
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/leaderboard")
 	p.Sees("Runs that do not count are ranked here, too.")
+	p.Visit("/?show=past&name=Deadlines")
+	p.Sees("Winter: Closed")
 }
 
 // TestConsole_OffersNoDeletionThatIsRefused opens screens of resources that their readers cannot delete or leave.

@@ -25,9 +25,10 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	if err := v.nameOrganizers(ctx); err != nil {
 		return err
 	}
-	if err := v.chooseExample(ctx); err != nil {
+	if err := v.findStages(ctx); err != nil {
 		return err
 	}
+	v.chooseExample()
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }
 
@@ -74,12 +75,12 @@ type stage struct {
 	open bool // everyone can take part
 }
 
-func stageOf(t *record.Task, now time.Time) stage {
-	s, until := t.Submissions, ", no deadline for submissions"
+func stageOf(t *record.Task, datasets []record.DatasetSubmissions, now time.Time) stage {
+	s, until := t.Stage(datasets, now), ", no deadline for submissions"
 	switch {
-	case s.ClosesAt != nil && !now.Before(s.ClosesAt.Time):
+	case s.Past():
 		return stage{"Closed on " + webpage.Instant(s.ClosesAt.Time), false}
-	case s.OpensAt != nil && now.Before(s.OpensAt.Time):
+	case !s.Open:
 		text := "Opens on " + webpage.Instant(s.OpensAt.Time)
 		if s.ClosesAt != nil {
 			text += ", closes on " + webpage.Instant(s.ClosesAt.Time)
@@ -92,6 +93,8 @@ func stageOf(t *record.Task, now time.Time) stage {
 	switch {
 	case r.Mode == record.Closed || record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) != nil:
 		return stage{"Open to those who are registered" + until, false}
+	case len(datasets) == 0:
+		return stage{"No dataset yet", false}
 	case r.Mode == record.Approval:
 		return stage{"Open to teams that the organizers accept" + until, true}
 	}
@@ -126,14 +129,12 @@ printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"
 curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`
 
 // The landing page shows the featured tasks and then the newest, at most organizerTasks of each organizer, so that no organizer fills the
-// page. It reads at most maxTaskPages pages of the newest tasks, and stops after maxTaskBytes. It looks for a dataset in at most
-// exampleTries tasks.
+// page. It reads at most maxTaskPages pages of the newest tasks, and stops after maxTaskBytes.
 const (
 	shownTasks     = 48
 	organizerTasks = 2
 	maxTaskPages   = 6
 	maxTaskBytes   = 8 << 20
-	exampleTries   = 8
 )
 
 // chooseTasks reads the public tasks and chooses those that the page shows.
@@ -182,35 +183,31 @@ func (v *landingView) add(items []store.Item) (size int, err error) {
 		case same == organizerTasks, len(v.tasks) == shownTasks:
 			v.more = true
 		default:
-			v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(&t.Task, v.now)})
+			v.tasks = append(v.tasks, shownTask{Task: &t.Task})
 		}
 	}
 	return size, nil
 }
 
-// chooseExample finds the task for the commands of the page: the first task that takes uploads from everyone now and has a dataset. Tasks
-// before it without a dataset get a stage that says so.
-func (v *landingView) chooseExample(ctx context.Context) error {
-	tries := exampleTries
-	for i, t := range v.tasks {
+// findStages reads the datasets of the tasks, whose windows decide whether a task takes submissions.
+func (v *landingView) findStages(ctx context.Context) error {
+	return records.Concurrently(len(v.tasks), func(i int) error {
+		t := v.tasks[i].Task
+		q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
+		datasets, err := records.Query[record.DatasetItem](ctx, v.store, q)
+		windows := lists.Map(datasets, func(d *record.DatasetItem) record.DatasetSubmissions { return d.Submissions })
+		v.tasks[i].stage = stageOf(t, windows, v.now)
+		return err
+	})
+}
+
+// chooseExample finds the task for the commands of the page: the first task that takes uploads from everyone now.
+func (v *landingView) chooseExample() {
+	for _, t := range v.tasks {
 		types := t.Submissions.Types
-		if !t.stage.open || len(types) > 0 && !slices.Contains(types, record.UploadType) {
-			continue
-		}
-		tries--
-		if tries < 0 {
-			break
-		}
-		datasets, err := v.store.Query(ctx, store.Query{
-			Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: 1})
-		if err != nil {
-			return records.Failed(err)
-		}
-		if len(datasets) > 0 {
+		if t.stage.open && (len(types) == 0 || slices.Contains(types, record.UploadType)) {
 			v.example = t.ID
-			break
+			return
 		}
-		v.tasks[i].stage = stage{text: "No dataset yet"}
 	}
-	return nil
 }

@@ -11,22 +11,30 @@ import (
 func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 	opens := record.At(time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC))
 	closes := record.At(time.Date(2027, 2, 3, 4, 5, 0, 0, time.UTC))
+	type sets = []record.DatasetSubmissions
+	inherited := sets{{}}
 	for _, c := range []struct {
-		rules record.SubmissionRules
-		now   time.Time
-		want  string
-		open  bool
+		rules    record.SubmissionRules
+		datasets []record.DatasetSubmissions
+		now      time.Time
+		want     string
+		open     bool
 	}{
-		{record.SubmissionRules{}, opens.Time, "Open for registration, no deadline for submissions", true},
-		{record.SubmissionRules{OpensAt: &opens}, opens.Time, "Open for registration, no deadline for submissions", true},
-		{record.SubmissionRules{OpensAt: &opens}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC", false},
-		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, opens.Add(-time.Second),
+		{record.SubmissionRules{}, inherited, opens.Time, "Open for registration, no deadline for submissions", true},
+		{record.SubmissionRules{OpensAt: &opens}, inherited, opens.Time, "Open for registration, no deadline for submissions", true},
+		{record.SubmissionRules{OpensAt: &opens}, inherited, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC", false},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, inherited, opens.Add(-time.Second),
 			"Opens on 2 January 2027, 03:04 UTC, closes on 3 February 2027, 04:05 UTC", false},
-		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second),
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, inherited, closes.Add(-time.Second),
 			"Open for registration, submissions until 3 February 2027, 04:05 UTC", true},
-		{record.SubmissionRules{ClosesAt: &closes}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
+		{record.SubmissionRules{ClosesAt: &closes}, inherited, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
+		{record.SubmissionRules{}, sets{{ClosesAt: &closes}}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
+		{record.SubmissionRules{ClosesAt: &opens}, sets{{}, {ClosesAt: &closes}}, opens.Time,
+			"Open for registration, submissions until 3 February 2027, 04:05 UTC", true},
+		{record.SubmissionRules{}, nil, opens.Time, "No dataset yet", false},
+		{record.SubmissionRules{ClosesAt: &closes}, nil, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
 	} {
-		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Submissions: c.rules}}, c.now); got != (stage{c.want, c.open}) {
+		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Submissions: c.rules}}, c.datasets, c.now); got != (stage{c.want, c.open}) {
 			t.Errorf("at %v it is %+v, want %q", c.now, got, c.want)
 		}
 	}
@@ -47,7 +55,7 @@ func TestStage_FollowsTheRegistrationRules(t *testing.T) {
 		{record.RegistrationRules{Mode: record.Open, OpensAt: &future}, stage{limited, false}},
 		{record.RegistrationRules{Mode: record.Open, ClosesAt: &past}, stage{limited, false}},
 	} {
-		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, now); got != c.want {
+		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, []record.DatasetSubmissions{{}}, now); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.rules, got, c.want)
 		}
 	}

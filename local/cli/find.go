@@ -12,6 +12,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 )
 
@@ -153,15 +154,32 @@ func registers(task object) string {
 func listTasks(c *call) {
 	list := all[object](c, client.Query(client.Path("tasks"), "filter[name]", c.arg(0)))
 	if !c.json {
+		windows := c.windowsOf(list)
 		for _, task := range list {
 			task["takes"] = registers(task)
+			rules := record.TaskDraft{Submissions: memberAs[record.SubmissionRules](task, "submissions")}
+			if of := (&record.Task{TaskDraft: rules}).Stage(windows[task.id()], time.Now()); of.ClosesAt != nil {
+				task["closes"] = localTime(of.ClosesAt)
+			}
 		}
 	}
 	empty := "You see no task here."
 	if c.arg(0) != "" {
 		empty = fmt.Sprintf("You see no task whose name contains %q.", c.arg(0))
 	}
-	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE submissions.closesAt")
+	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE closes")
+}
+
+// windowsOf returns the windows of the datasets of the tasks, by the ids of the tasks.
+func (c *call) windowsOf(tasks []object) map[string][]record.DatasetSubmissions {
+	windows := map[string][]record.DatasetSubmissions{}
+	for some := range slices.Chunk(lists.Map(tasks, object.id), mostFiltered) {
+		for _, d := range all[object](c, client.Query(client.Path("datasets"), "filter[taskId]", strings.Join(some, ","))) {
+			id := memberAs[string](d, "taskId")
+			windows[id] = append(windows[id], memberAs[record.DatasetSubmissions](d, "submissions"))
+		}
+	}
+	return windows
 }
 
 // me is the signed-in user.

@@ -76,7 +76,7 @@ func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 		return r["userId"] == me ||
 			slices.ContainsFunc(teams, func(t object) bool { return t.id() == r.text("registrationId") })
 	}
-	for some := range slices.Chunk(slices.Compact(users), mostUsers) {
+	for some := range slices.Chunk(slices.Compact(users), mostFiltered) {
 		path := client.Query(client.Path("runs"), "filter[userId]", strings.Join(some, ","), "filter[taskId]", task.id())
 		runs = append(runs, slices.DeleteFunc(all[object](c, path), func(r object) bool { return !isOurs(r) })...)
 	}
@@ -84,8 +84,8 @@ func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 	return runs
 }
 
-// mostUsers is the greatest number of users in a filter of a list.
-const mostUsers = 50
+// mostFiltered is the greatest number of values in a filter of a list.
+const mostFiltered = 50
 
 // authors returns the ids of all users who can have submitted runs for the team: its members and its former members.
 func authors(team object) []string {

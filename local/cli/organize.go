@@ -98,7 +98,7 @@ func (c *call) tellPublished(task, r object) {
 		return
 	}
 	shown := map[string]int{} // runs by dataset
-	for some := range slices.Chunk(authors(r), mostUsers) {
+	for some := range slices.Chunk(authors(r), mostFiltered) {
 		evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(some, ","))
 		for _, e := range all[object](c, evaluations) {
 			if e.text("registrationId") == r.id() && isShown(e) {

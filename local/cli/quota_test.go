@@ -71,6 +71,18 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 	}
 }
 
+// TestTasks_NameTheLastCloseOfDatasets lists a task without a close of its own, before and after its last dataset gets one.
+func TestTasks_NameTheLastCloseOfDatasets(t *testing.T) {
+	_, olga, tom := limited(t)
+	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST")
+	if list := tom.says(done, []string{"SUBMISSIONS CLOSE"}, "tasks"); strings.Contains(list, end) {
+		t.Errorf("a task with a dataset that stays open closes:\n%s", list)
+	}
+	closed := strings.Replace(limitedFile, "Rivers\n", "Rivers\n    submissions: {closesAt: \"2030-01-01T00:00:00Z\"}\n", 1)
+	olga.want(done, "apply", olga.write("task.yaml", closed))
+	tom.says(done, []string{end}, "tasks")
+}
+
 // TestSubmit_CountsTheSameOnce repeats a submission. The quota counts the first and --again.
 func TestSubmit_CountsTheSameOnce(t *testing.T) {
 	s, _, tom := limited(t)

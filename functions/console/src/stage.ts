@@ -13,8 +13,11 @@ export function stageOf(w: Window | undefined, now = Date.now()): Stage {
 type Task = Pick<Schemas["Task"], "submissions">;
 type Dataset = Pick<Schemas["Dataset"], "name" | "submissions">;
 
-/** StageDate is an opening or a close. name is the name of its dataset, or empty for the window of the task. */
-export type StageDate = { name: string; at: string | undefined };
+/**
+ * StageDate is an opening or a close. name is the name of its dataset, or empty for the window of the task. until is the
+ * close after an opening.
+ */
+export type StageDate = { name: string; at: string | undefined; until?: string };
 
 /** Staged is the stage of a task, with the openings of what opens, or the closes of what is open or has closed. */
 export type Staged = { stage: Stage; dates: StageDate[] };
@@ -27,20 +30,34 @@ export const windowOf = (d: Pick<Dataset, "submissions">, t: Task): Window => ({
   closesAt: d.submissions?.closesAt ?? t.submissions?.closesAt,
 });
 
-/** stagedOf returns the stage of a task: open while the task or one of its datasets takes submissions. */
+/**
+ * stagedOf returns the stage of a task: open while one of its datasets takes submissions. The window of the task itself
+ * decides only for a task without datasets. The page / computes the same in record.TaskItem.Stage.
+ */
 export function stagedOf(t: Task, datasets: Dataset[], now = Date.now()): Staged {
   const own = { name: "", window: t.submissions ?? {} };
   const all = datasets.map(d => ({ name: d.name, window: windowOf(d, t) }));
-  const stage = stages.find(s => [own, ...all].some(w => stageOf(w.window, now) === s))!;
+  const stage = stages.find(s => (all.length > 0 ? all : [own]).some(w => stageOf(w.window, now) === s))!;
   const here = all.filter(w => stageOf(w.window, now) === stage);
-  const at = ({ opensAt, closesAt }: Window): string | undefined => (stage === "upcoming" ? opensAt : closesAt);
-  const dates = here.map(w => ({ name: at(w.window) === at(own.window) ? "" : w.name, at: at(w.window) }));
+  const dateOf = ({ opensAt, closesAt }: Window): Omit<StageDate, "name"> => {
+    if (stage !== "upcoming") return { at: closesAt };
+    return { at: opensAt, ...(closesAt && { until: closesAt }) };
+  };
+  const of = dateOf(own.window);
+  const dates = here.map(w => {
+    const date = dateOf(w.window);
+    return { name: date.at === of.at && date.until === of.until ? "" : w.name, ...date };
+  });
   const shared = dates.filter(d => d.name === "").slice(0, 1);
   return {
     stage,
-    dates: here.length > 0 ? [...shared, ...dates.filter(d => d.name !== "")] : [{ name: "", at: at(own.window) }],
+    dates: here.length > 0 ? [...shared, ...dates.filter(d => d.name !== "")] : [{ name: "", ...of }],
   };
 }
+
+/** hasDeadline reports whether the task closes: it has a close, or each of its datasets has one. */
+export const hasDeadline = (t: Task, datasets: Pick<Dataset, "submissions">[]): boolean =>
+  Boolean(t.submissions?.closesAt) || (datasets.length > 0 && datasets.every(d => d.submissions?.closesAt));
 
 /** registers reports whether teams can register now. */
 export const registers = (t: Schemas["Task"]): boolean =>

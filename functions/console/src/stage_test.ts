@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Schemas } from "./api";
-import { registers, stagedOf, stageOf, submissionTypes, truthState } from "./stage";
+import { hasDeadline, registers, stagedOf, stageOf, submissionTypes, truthState } from "./stage";
 
 const noon = "2026-05-01T12:00:00Z";
 const now = Date.parse(noon);
@@ -31,7 +31,10 @@ test("a task is open while one of its datasets is", () => {
     stage: "open",
     dates: [{ name: "Winter", at: after }],
   });
-  assert.deepEqual(stagedOf(past, [spring], now), { stage: "upcoming", dates: [{ name: "Spring", at: after }] });
+  assert.deepEqual(stagedOf(past, [spring], now), {
+    stage: "upcoming",
+    dates: [{ name: "Spring", at: after, until: "2026-06-01T00:00:00Z" }],
+  });
   assert.deepEqual(stagedOf({}, [winter, named("Summer"), named("Autumn")], now).dates, [
     { name: "", at: undefined },
     { name: "Winter", at: after },
@@ -41,6 +44,22 @@ test("a task is open while one of its datasets is", () => {
     stagedOf({ submissions: { opensAt: after } }, [named("Summer", { opensAt: before })], now).stage,
     "open",
   );
+});
+
+test("a task is past once each of its datasets is, whatever its own window says", () => {
+  const closed = (name: string, closesAt = before) => ({ name, submissions: { closesAt } });
+  assert.deepEqual(stagedOf({}, [closed("Winter")], now), { stage: "past", dates: [{ name: "Winter", at: before }] });
+  assert.equal(stagedOf({ submissions: { closesAt: after } }, [closed("Winter"), closed("Summer")], now).stage, "past");
+  assert.equal(stagedOf({}, [closed("Winter"), { name: "Summer" }], now).stage, "open");
+  assert.equal(stagedOf({}, [{ name: "Winter", submissions: { opensAt: after } }], now).stage, "upcoming");
+});
+
+test("a task has a deadline if it closes itself, or each of its datasets does", () => {
+  const closed = { submissions: { closesAt: after } };
+  assert.equal(hasDeadline({}, []), false);
+  assert.equal(hasDeadline(closed, []), true);
+  assert.equal(hasDeadline({}, [closed]), true);
+  assert.equal(hasDeadline({}, [closed, {}]), false);
 });
 
 test("teams register unless the registration is closed or outside of its window", () => {

@@ -1,6 +1,6 @@
 // The steps of organizers until a task can be published.
 import type { Schemas } from "./api";
-import { type TruthState, truthState } from "./stage";
+import { hasDeadline, type TruthState, truthState } from "./stage";
 
 type Task = Schemas["Task"];
 type Dataset = Schemas["Dataset"];
@@ -37,7 +37,7 @@ export function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][])
       note: "So that you know that the task works before others do.",
     },
     {
-      done: Boolean(task.submissions?.closesAt),
+      done: hasDeadline(task, datasets),
       name: "Set a deadline",
       at: "submissions",
       note: "Without one, runs are taken without end.",

@@ -33,7 +33,11 @@ func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) { return d.wi
 func (d *DatasetItem) NeverOpens(t *TaskItem) bool { return isReversed(d.Window(t)) }
 
 func (d *DatasetDraft) window(task *SubmissionRules) (opens, closes *Instant) {
-	return cmp.Or(d.Submissions.OpensAt, task.OpensAt), cmp.Or(d.Submissions.ClosesAt, task.ClosesAt)
+	return d.Submissions.window(task)
+}
+
+func (s DatasetSubmissions) window(task *SubmissionRules) (opens, closes *Instant) {
+	return cmp.Or(s.OpensAt, task.OpensAt), cmp.Or(s.ClosesAt, task.ClosesAt)
 }
 
 // Extension is a later close that an exception grants to a team, for one dataset of a task or, without an ID, for all its datasets.

@@ -70,25 +70,11 @@ function Overview({ task, me }: OfTask) {
         </dd>
         <dt>Submissions</dt>
         <dd>
-          {s?.opensAt && (
-            <>
-              from <Deadline at={s.opensAt} />{" "}
-            </>
-          )}
-          {s?.closesAt ? (
-            <>
-              until <Deadline at={s.closesAt} />
-            </>
-          ) : (
-            staged?.dates.some(d => !d.name) && "No deadline"
-          )}
-          {staged?.dates
-            .filter(d => d.name)
-            .map(d => (
-              <div key={d.name}>
-                <DateOf of={d} stage={staged.stage} />
-              </div>
-            ))}
+          {staged?.dates.map(d => (
+            <div key={d.name}>
+              <DateOf of={d} stage={staged.stage} />
+            </div>
+          ))}
         </dd>
         <dt>{past ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>

@@ -5,7 +5,7 @@ import { Deadline } from "./time";
 const words: Record<Stage, string> = { open: "Submissions until", upcoming: "Opens", past: "Closed" };
 
 /** DateOf shows an opening or a close, after the name of its dataset. */
-export const DateOf = ({ of: { name, at }, stage }: { of: StageDate; stage: Stage }) => (
+export const DateOf = ({ of: { name, at, until }, stage }: { of: StageDate; stage: Stage }) => (
   <>
     {name && (
       <>
@@ -15,6 +15,11 @@ export const DateOf = ({ of: { name, at }, stage }: { of: StageDate; stage: Stag
     {at ? (
       <>
         {words[stage]} <Deadline at={at} />
+        {until && (
+          <>
+            , closes <Deadline at={until} />
+          </>
+        )}
       </>
     ) : (
       "No deadline"

@@ -267,6 +267,7 @@ func TestConsole_ShowsTheDeadlinesOfDatasets(t *testing.T) {
 	p.returnOften()
 	p.Sees("A team could submit 2 in 24 hours on this dataset.")
 	p.Sees("1 final run counts: those that it marked or, if it marked none, its last ones.")
+	p.Sees("Leaderboards find the last runs of a team among those that their reader sees")
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/leaderboard")
 	p.Sees("Runs that do not count are ranked here, too.")
 	p.Visit("/?show=past&name=Deadlines")

@@ -39,7 +39,8 @@ func leaderboard(c *call, task object) {
 		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
 	}
 	if unmarked && !c.json {
-		c.note("A team that marked no run as final is shown with its last runs.")
+		c.note("A team that marked no run as final is shown with the last of its %s.",
+			map[bool]string{true: "published runs", false: "runs that you see"}[c.yes("public")])
 	}
 	c.print(b, lines...)
 }

@@ -110,7 +110,7 @@ var groups = []struct {
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.String("measure", "", "measure to sort by, instead of the primary one")
 				f.Bool("best", false, "only the best run of each team")
-				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, its last ones")
+				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, the last that you see")
 				f.Bool("public", false, "what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")
 			}},

@@ -37,5 +37,12 @@ export function nextRead(
   return waits && scores === "afterClose" ? untilScores(closesAt, now) : 0;
 }
 
+/**
+ * finalsNote says which runs leaderboards show as final for a team that marked none. Runs that are not published stay
+ * unknown to others.
+ */
+export const finalsNote =
+  "Leaderboards find the last runs of a team among those that their reader sees: for most readers, the published ones.";
+
 /** isBaseline reports whether a run is a baseline that organizers submitted without a team. No team can have this name. */
 export const isBaseline = ({ team }: { team: string }): boolean => team === "baseline";

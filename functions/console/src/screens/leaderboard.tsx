@@ -106,6 +106,12 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
           {d.finalRuns === 1 ? "counts" : "count"}: choose “Final runs” for their ranks.
         </p>
       )}
+      {show === "final" && (
+        <p class="small">
+          Shown are the runs that each team marked or, if it marked none, the last of its{" "}
+          {seen ? "published runs" : "runs that you see"}.
+        </p>
+      )}
       <Loaded of={board}>
         {b => {
           const later = on ? (rest.items ?? []) : [];

@@ -6,6 +6,7 @@ import { limitsOf, nextRun } from "../quota_words";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
+import { finalsNote } from "../run_rules";
 import { registers, stageOf, submissionTypes, windowOf } from "../stage";
 import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
@@ -271,7 +272,8 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
           Of each team, {count(d.finalRuns!, "final run")} {d.finalRuns === 1 ? "counts" : "count"}:{" "}
           {past
             ? "those that it marked or, if it marked none, its last ones."
-            : "mark yours under My runs, or the last ones do."}
+            : "mark yours under My runs, or the last ones do."}{" "}
+          {finalsNote}
         </p>
       )}
       <h4>Input</h4>

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api"
 	"assay/shared/edge/api/servertest"
 )
@@ -29,6 +30,13 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	two := f.dataset.Run("bob")
 	later := f.in(5 * record.Day)
 	file := servertest.Inline("r.txt", "q1 Q0 d1 1 2 t\n")
+	// one has an evaluation against an earlier version of the ground truth, too.
+	earlier := *recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(one.EvaluationID))
+	earlier.Meta = record.NewMeta(f.Now())
+	run := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(one.ID))
+	run.Evaluations = append([]string{earlier.ID}, run.Evaluations...)
+	f.Records().Put(&earlier)
+	f.Records().Replace(run)
 	team := map[string]string{"ada": f.ada.Team, "bob": f.bob.Team}
 	exception := func(more map[string]any) map[string]any {
 		more["reason"] = "The store was down."
@@ -47,7 +55,7 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who sees the evaluation of the run first of " + team["ada"] + ": the team and the organizers → everyone.",
 			"The team is notified by e-mail that results are published."}},
 		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID, two.ID), []string{
-			"Who sees 2 evaluations: the team and the organizers → everyone.",
+			"Who sees the evaluations of 2 runs: the team and the organizers → everyone.",
 			"The team is notified by e-mail that results are published."}},
 		{"ada", http.MethodPatch, f.task.Path() + "/submissions/" + one.SubmissionID, map[string]any{"visibility": "public"}, []string{
 			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},

@@ -15,7 +15,8 @@ export async function question(all: Candidate[]): Promise<string> {
     for (const some of chunks(group, most)) {
       const body = { runIds: some.map(r => r.runId), review: change };
       for (const e of await effects("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body))
-        if (e.kind === "audience" && e.after) counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));
+        if (e.kind === "audience" && e.after && e.subject.startsWith("/v1/evaluations"))
+          counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));
     }
   return questionOf(
     all,

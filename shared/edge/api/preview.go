@@ -45,6 +45,13 @@ type preview struct {
 	written map[store.Key]bool
 	effects []Effect
 	seen    map[group]int // the indexes in effects of resources that get another audience
+	runs    map[groupedRun]bool
+}
+
+// groupedRun is a run whose evaluations are counted in a group. A run has one for each version of the ground truth and evaluator.
+type groupedRun struct {
+	group
+	id string
 }
 
 // group identifies resources of one kind whose audience changes in the same way.
@@ -74,7 +81,7 @@ func (op *Operation) query() page.Spec {
 func (c *Call) beginPreview() {
 	c.state.preview = true
 	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{},
-		seen: map[group]int{}, mail: c.Info.Mail, now: c.Now()}
+		seen: map[group]int{}, runs: map[groupedRun]bool{}, mail: c.Info.Mail, now: c.Now()}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}
 	c.Env = &env
@@ -212,12 +219,20 @@ func (p *preview) notify(of *record.Event) {
 }
 
 // see counts a resource with its audience before and after the change. Resources of one kind with the same audiences have one effect.
+// Evaluations count as their runs.
 func (p *preview) see(r scopedRecord, before, after access.Audience) {
 	s := seenAs(r)
 	if s.noun == "" || before == after {
 		return
 	}
 	g := group{s.noun, before, after}
+	if e, ok := r.(*record.EvaluationItem); ok {
+		of := groupedRun{g, e.RunID}
+		if p.runs[of] {
+			return
+		}
+		p.runs[of] = true
+	}
 	i, found := p.seen[g]
 	if !found {
 		of := Consequence{Kind: EffectAudience, Subject: s.path, Count: 1, After: record.AudienceName(after)}
@@ -230,7 +245,11 @@ func (p *preview) see(r scopedRecord, before, after access.Audience) {
 	}
 	e := &p.effects[i]
 	e.add()
-	e.Text = moves(problem.Sentence("Who sees %s", plural.Count(e.Count, s.noun)), before, after)
+	many := problem.Sentence("Who sees %s", plural.Count(e.Count, s.noun))
+	if s.noun == "evaluation" {
+		many = problem.Sentence("Who sees the evaluations of %s", plural.Count(e.Count, "run"))
+	}
+	e.Text = moves(many, before, after)
 }
 
 // seen is a resource that has an audience of its own.

@@ -34,7 +34,7 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // the rank comes first, even if the name reads from right to left
-		b := chart.Bar{Label: names[i], Note: e.Hidden.Mark(), Value: orNaN(e.Measures[out.Measure]),
+		b := chart.Bar{Label: names[i], Note: e.Mark(), Value: orNaN(e.Measures[out.Measure]),
 			Interval: (*chart.Interval)(e.Interval), Group: e.Group}
 		if e.Rank > 0 {
 			b.Label = fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, b.Label)

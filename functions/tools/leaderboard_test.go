@@ -92,8 +92,8 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 	}{
 		"unrelated": {0, nil, []string{"Not public:", "(alias ", "not published"}},
 		"dan":       {0, []string{"(alias Nocturnal Otter)</bdi>"}, []string{"Not public:"}},
-		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "(alias "}},
-		"olga": {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>",
+		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{"blinded</span>", "(alias "}},
+		"olga": {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">published, blinded</span>",
 			"(alias Nocturnal Otter)</bdi>"}, nil},
 	} {
 		if got := ask(user, "public", "application/json"); got != public {

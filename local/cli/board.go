@@ -56,7 +56,8 @@ func marked(entry object) string {
 		marks = append(marks, "baseline")
 	}
 	if !isShown(entry) {
-		marks = append(marks, memberAs[record.Hidden](entry, "hidden").Mark())
+		of := record.Entry{Hidden: memberAs[record.Hidden](entry, "hidden"), Published: memberAs[bool](entry, "published")}
+		marks = append(marks, of.Mark())
 	}
 	if len(marks) == 0 {
 		return entry.text("team")

@@ -59,7 +59,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 		}
 	}
 	for dataset, said := range map[string]struct{ mark, rank string }{
-		"Ponds": {"Otters (blinded)", "none yet: the run is blinded, so only the organizers see its scores"},
+		"Ponds": {"Otters (published, blinded)", "none yet: the run is blinded, so only the organizers see its scores"},
 		"Seas": {"Otters (published, withheld until the last close)",
 			"none yet: the run is published, but its scores are withheld until the dataset has closed for every team"},
 	} {

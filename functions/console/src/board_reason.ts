@@ -5,12 +5,19 @@ import { untilScores } from "./instants";
 /** versionName names a version by its number. A change of the evaluator makes a version, too. */
 export const versionName = (number: number): string => `version ${number} of the ground truth and evaluator`;
 
-/** hiddenMarks are the marks of entries that others do not see. */
-export const hiddenMarks: Record<NonNullable<Schemas["LeaderboardEntry"]["hidden"]>, string> = {
+type Entry = Pick<Schemas["LeaderboardEntry"], "hidden" | "published">;
+
+const hiddenMarks: Record<NonNullable<Entry["hidden"]>, string> = {
   blinded: "blinded",
   unpublished: "not published",
   afterClose: "published, withheld until the last close",
 };
+
+/** markOf returns why others do not see an entry. It is empty if they do. */
+export function markOf({ hidden, published }: Entry): string {
+  if (!hidden) return "";
+  return hidden === "blinded" && published ? "published, blinded" : hiddenMarks[hidden];
+}
 
 type Board = {
   entries: Pick<Schemas["LeaderboardEntry"], "hidden">[];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextLook } from "./board_reason";
+import { markOf, nextLook } from "./board_reason";
 
 test("a board that waits for the close of its dataset is read again then, and each minute", () => {
   const now = Date.parse("2026-12-01T00:00:00.000Z");
@@ -12,4 +12,11 @@ test("a board that waits for the close of its dataset is read again then, and ea
   assert.equal(nextLook({ entries: [{ hidden: "afterClose" }] }, "afterClose", now), 60_000);
   assert.equal(nextLook({ entries: [{ hidden: "blinded" }, {}] }, "afterClose", now), 0);
   assert.equal(nextLook({ entries: [] }, "live", now), 0);
+});
+
+test("the mark of a blinded entry says whether it is published", () => {
+  assert.equal(markOf({ published: true }), "");
+  assert.equal(markOf({ hidden: "unpublished" }), "not published");
+  assert.equal(markOf({ hidden: "blinded" }), "blinded");
+  assert.equal(markOf({ hidden: "blinded", published: true }), "published, blinded");
 });

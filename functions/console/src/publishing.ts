@@ -8,10 +8,14 @@ export const change: Schemas["ReviewChange"] = { blinded: false, published: true
 
 const most = 100; // runs that one request reviews
 
-/** question previews the publication of runs, and returns what organizers are asked. */
-export async function question(all: Candidate[]): Promise<string> {
+/**
+ * question previews a change that unblinds or publishes runs, and returns what organizers are asked. verb is the label of
+ * the button.
+ */
+export async function question(verb: string, change: Schemas["ReviewChange"], all: Candidate[]): Promise<string> {
+  const runs = change.published ? publishable(all) : all;
   const counts = new Map<string, number>();
-  for (const [datasetId, group] of Map.groupBy(publishable(all), r => r.datasetId))
+  for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId))
     for (const some of chunks(group, most)) {
       const body = { runIds: some.map(r => r.runId), review: change };
       for (const e of await effects("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body))
@@ -19,7 +23,9 @@ export async function question(all: Candidate[]): Promise<string> {
           counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));
     }
   return questionOf(
-    all,
+    verb,
+    runs,
+    all.length - runs.length,
     [...counts].map(([audience, runs]) => ({ audience, runs })),
   );
 }

@@ -1,4 +1,4 @@
-// What organizers are asked before they publish many runs at once.
+// What organizers are asked before they unblind or publish many runs at once.
 import { count } from "./plural";
 import { isBaseline } from "./run_rules";
 
@@ -33,16 +33,14 @@ const audiences: Record<string, string> = {
   organizers: "Only the organizers",
 };
 
-/** questionOf returns what organizers are asked before they publish runs. */
-export function questionOf(all: Candidate[], seen: Seen): string {
-  const runs = publishable(all);
+/** questionOf returns what organizers are asked before runs change. left counts runs of rejected teams that are left out. */
+export function questionOf(verb: string, runs: Candidate[], left: number, seen: Seen): string {
   const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
   const baseline = runs.some(isBaseline) && "baselines";
   const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
   const finals = runs.filter(r => r.final).length;
-  const left = all.length - runs.length;
   return [
-    `Unblind and publish ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
+    `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
     ...seen.map(s => `${audiences[s.audience] ?? s.audience} will see the scores of ${count(s.runs, "run")}.`),
     runs.some(r => r.withheld) && untilClose,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,

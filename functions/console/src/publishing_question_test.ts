@@ -13,23 +13,33 @@ test("runs of rejected teams are not published together with others", () => {
 });
 
 test("the question has the numbers of what happens", () => {
-  const all = [run("Otters", { final: true }), run("Otters"), run("Beavers", { rejected: true })];
+  const runs = [run("Otters", { final: true }), run("Otters")];
   assert.equal(
-    questionOf(all, [{ audience: "everyone", runs: 2 }]),
+    questionOf("Unblind and publish", runs, 1, [{ audience: "everyone", runs: 2 }]),
     "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
       "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
   );
 });
 
+test("the question of a published run says that unblinding shows its scores", () => {
+  assert.equal(
+    questionOf("Unblind", [run("Otters")], 0, [{ audience: "everyone", runs: 1 }]),
+    "Unblind 1 run of 1 team, none marked as final? Everyone who sees the task will see the scores of 1 run.",
+  );
+});
+
 test("the question counts two teams with one name as two", () => {
   const all = [run("Otters"), run("Otters", { registrationId: "anonymous" })];
-  assert.equal(questionOf(all, []), "Unblind and publish 2 runs of 2 teams, none marked as final?");
+  assert.equal(
+    questionOf("Unblind and publish", all, 0, []),
+    "Unblind and publish 2 runs of 2 teams, none marked as final?",
+  );
 });
 
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {
   const all = [run("Otters", { withheld: true }), run("baseline", { withheld: true })];
   assert.equal(
-    questionOf(all, []),
+    questionOf("Unblind and publish", all, 0, []),
     "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
       "Scores on this dataset are shown once the window of the last team has closed.",
   );

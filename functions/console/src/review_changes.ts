@@ -37,14 +37,13 @@ export const changes = (before: Review, change: Change): boolean =>
     name === "waits" ? value === Boolean(before.reviewedAt) : before[name as keyof Review] !== value,
   );
 
+type Shown = Pick<Schemas["Evaluation"], "hidden" | "published"> | undefined;
+
 /** flagsOf returns the flags of a review that an evaluation tells. A blinded run can be published. */
-function flagsOf(e: Pick<Schemas["Evaluation"], "hidden"> | undefined): Change {
-  if (!e) return {};
-  return e.hidden === "blinded" ? { blinded: true } : { blinded: false, published: e.hidden !== "unpublished" };
-}
+const flagsOf = (e: Shown): Change => (e ? { blinded: e.hidden === "blinded", published: Boolean(e.published) } : {});
 
 /** mayChange reports whether a change can give the review of a run another value, as far as its evaluation tells. */
-export const mayChange = (e: Pick<Schemas["Evaluation"], "hidden"> | undefined, change: Change): boolean =>
+export const mayChange = (e: Shown, change: Change): boolean =>
   Object.entries(change).some(([name, value]) => flagsOf(e)[name as keyof Change] !== value);
 
 /** concluded says how many runs a change gave a new state, and how many had that state before. */

@@ -42,11 +42,12 @@ test("a change is sent only for reviews that it changes", () => {
 
 test("a change is offered unless the evaluation tells that the review has its values", () => {
   assert.equal(mayChange(undefined, { published: false }), true);
-  assert.equal(mayChange({}, { blinded: false, published: true }), false);
-  assert.equal(mayChange({ hidden: "afterClose" }, { published: true }), false);
+  assert.equal(mayChange({ published: true }, { blinded: false, published: true }), false);
+  assert.equal(mayChange({ hidden: "afterClose", published: true }, { published: true }), false);
   assert.equal(mayChange({ hidden: "unpublished" }, { published: false }), false);
   assert.equal(mayChange({ hidden: "unpublished" }, { blinded: false, published: true }), true);
-  assert.equal(mayChange({ hidden: "blinded" }, { published: false }), true); // It can be published.
+  assert.equal(mayChange({ hidden: "blinded", published: true }, { published: false }), true);
+  assert.equal(mayChange({ hidden: "blinded" }, { published: false }), false);
 });
 
 test("only changed runs are said to have changed", () => {

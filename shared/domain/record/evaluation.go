@@ -56,6 +56,7 @@ type Entry struct {
 	Final          bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
 	Audience       string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
 	Hidden         Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
+	Published      bool    `json:"published,omitempty" doc:"whether the review of the run is published. A blinded run can be: others see its results as soon as it is unblinded"`
 	Alias          string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 
@@ -76,15 +77,17 @@ const (
 	HiddenAfterClose  Hidden = "afterClose"
 )
 
-// Mark returns the reason as the mark of an entry.
-func (h Hidden) Mark() string {
-	switch h {
-	case HiddenUnpublished:
+// Mark returns why others do not see the entry, in words. It is empty if they do.
+func (e Entry) Mark() string {
+	switch {
+	case e.Hidden == HiddenBlinded && e.Published:
+		return "published, blinded"
+	case e.Hidden == HiddenUnpublished:
 		return "not published"
-	case HiddenAfterClose:
+	case e.Hidden == HiddenAfterClose:
 		return "published, withheld until the last close"
 	default:
-		return string(h)
+		return string(e.Hidden)
 	}
 }
 

@@ -260,7 +260,11 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
               </>
             )}
             {standing && published.length > 0 && (
-              <Action plain ask={() => question(completed)} run={() => act(published, publish, "published")}>
+              <Action
+                plain
+                ask={() => question("Unblind and publish", publish, completed)}
+                run={() => act(published, publish, "published")}
+              >
                 Unblind and publish {count(published.length, "run")}
               </Action>
             )}

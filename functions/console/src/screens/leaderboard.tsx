@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { hiddenMarks, nextLook, versionName } from "../board_reason";
+import { markOf, nextLook, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
 import { inWords } from "../member_names";
 import { count } from "../plural";
@@ -43,9 +43,9 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
 
 const most = 200; // largest number of entries in an answer of the tool
 
-/** markOf returns the mark of an entry that not everyone sees. It returns an empty string for other entries. */
-function markOf(e: Entry): string {
-  if (e.hidden) return hiddenMarks[e.hidden];
+/** noteOf returns the mark of an entry that not everyone sees. It returns an empty string for other entries. */
+function noteOf(e: Entry): string {
+  if (e.hidden) return markOf(e);
   return e.audience === "registrants" ? "registrants see it" : "";
 }
 
@@ -304,7 +304,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
               </td>
               <th scope="row">
                 <bdi>{teamName(e)}</bdi> {e.baseline && !isBaseline(e) && <Tag>baseline</Tag>}{" "}
-                {e.final && <Tag kind="good">final</Tag>} {markOf(e) && <Tag kind="warm">{markOf(e)}</Tag>}
+                {e.final && <Tag kind="good">final</Tag>} {noteOf(e) && <Tag kind="warm">{noteOf(e)}</Tag>}
                 <br />
                 <RunName of={e} />{" "}
                 <span class="small quiet">

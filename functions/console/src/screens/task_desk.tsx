@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
-import { hiddenMarks } from "../board_reason";
+import { markOf } from "../board_reason";
 import { read, useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
@@ -152,14 +152,27 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
             <p class="actions">
               <SelectAll ids={ids} chosen={candidates.length} tick={setTicked} />
               {publishable(publishing).length > 0 && rejected && (
-                <Action plain ask={() => question(publishing)} run={() => act(publication, publishable(publishing))}>
+                <Action
+                  plain
+                  ask={() => question(publication.verb, publication.change, publishing)}
+                  run={() => act(publication, publishable(publishing))}
+                >
                   {publication.verb} {count(publishable(publishing).length, "run")}
                 </Action>
               )}
               {decisions
                 .filter(decision => open(decision).length > 0)
                 .map(decision => (
-                  <Action key={decision.verb} plain run={() => act(decision, open(decision))}>
+                  <Action
+                    key={decision.verb}
+                    plain
+                    ask={
+                      decision.change.blinded === false
+                        ? () => question(decision.verb, decision.change, open(decision))
+                        : undefined
+                    }
+                    run={() => act(decision, open(decision))}
+                  >
                     {decision.verb} {count(open(decision).length, "run")}
                   </Action>
                 ))}
@@ -221,7 +234,7 @@ function Rows({
               )}{" "}
               <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
               {rejected?.has(r.registrationId ?? "") && <Tag kind="bad">team rejected</Tag>}{" "}
-              {e && <Tag kind={e.hidden ? "warm" : "good"}>{e.hidden ? hiddenMarks[e.hidden] : "published"}</Tag>}{" "}
+              {e && <Tag kind={e.hidden ? "warm" : "good"}>{markOf(e) || "published"}</Tag>}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
             {r.diagnostics[0] && (

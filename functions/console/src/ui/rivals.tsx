@@ -1,6 +1,6 @@
 // The runs for a comparison: the best runs of the dataset, baselines, and the reader's own runs.
 import type { Schemas } from "../api";
-import { hiddenMarks } from "../board_reason";
+import { markOf } from "../board_reason";
 import { useGet } from "../data";
 import { useMe } from "../roles";
 import { Select } from "./choices";
@@ -22,7 +22,7 @@ export function useRivals(datasetId: string | undefined): Evaluation[] {
 
 /** placeOf returns the rank of a run, or why others do not see the run. */
 function placeOf(e: Evaluation): string {
-  if (e.hidden) return `(${hiddenMarks[e.hidden]}) `;
+  if (e.hidden) return `(${markOf(e)}) `;
   return e.rank ? `${e.rank}. ` : "";
 }
 

@@ -1,5 +1,6 @@
 // What runs are, and what a team can still do with its own run.
 import type { Schemas } from "./api";
+import { versionName } from "./board_reason";
 import { untilScores } from "./instants";
 
 type Run = Pick<Schemas["Run"], "state">;
@@ -35,6 +36,21 @@ export function nextRead(
 ): number {
   const waits = r.state === "completed" && !r.evaluationId;
   return waits && scores === "afterClose" ? untilScores(closesAt, now) : 0;
+}
+
+/**
+ * againstNote says against which version the values of a run are, if that is not the dataset's version, or if the run has
+ * failed since. Otherwise it is empty.
+ */
+export function againstNote(
+  r: Run,
+  e: Pick<Schemas["Evaluation"], "truthVersion">,
+  d: Pick<Schemas["Dataset"], "truthVersion"> | undefined,
+): string {
+  const said = `These values are against ${versionName(e.truthVersion)}.`;
+  const later = d && e.truthVersion < d.truthVersion ? ` against version ${d.truthVersion}` : " again";
+  if (r.state === "failed") return `${said} The run failed when it was evaluated${later}: leaderboards do not show it.`;
+  return d && e.truthVersion < d.truthVersion ? `${said} The run has not been evaluated${later} yet.` : "";
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keptBecause, nextRead, publishedBy } from "./run_rules";
+import { againstNote, keptBecause, nextRead, publishedBy } from "./run_rules";
 
 test("a team deletes a run until its review is published, or the final choice is over", () => {
   assert.equal(keptBecause({ published: false, finalsClosed: false }), "");
@@ -29,4 +29,16 @@ test("an open run without scores is read again at the close of a dataset that sh
   assert.equal(read(10_000, { evaluationId: "1" }), 0);
   assert.equal(read(10_000, { state: "failed" }), 0);
   assert.equal(nextRead({ state: "completed" }, "live", at), 0);
+});
+
+test("values against an earlier version, or of a run that has failed since, say so", () => {
+  const note = (state: "completed" | "failed", version: number) =>
+    againstNote({ state }, { truthVersion: version }, { truthVersion: 2 });
+  assert.equal(note("completed", 2), "");
+  assert.match(note("completed", 1), /against version 1 of .* has not been evaluated against version 2 yet/);
+  assert.match(
+    note("failed", 1),
+    /against version 1 of .* failed when it was evaluated against version 2: leaderboards/,
+  );
+  assert.match(note("failed", 2), /against version 2 of .* failed when it was evaluated again: leaderboards/);
 });

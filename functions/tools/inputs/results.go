@@ -202,6 +202,10 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
 					"truth of your own in {truth}")
 		}
+		if run.item.ListedID() == "" && run.item.State == record.Failed && run.item.EvaluationID != "" {
+			return problem.InvalidMember(run.pointer, "the run failed when it was evaluated again: it has values only against an earlier version "+
+				"of the ground truth and evaluator, and values against different versions do not compare")
+		}
 		if run.item.ListedID() == "" {
 			return problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
 		}

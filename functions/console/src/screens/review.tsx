@@ -5,6 +5,7 @@ import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
 import { flags } from "../review_changes";
 import { go, type Screen } from "../route";
+import { againstNote } from "../run_rules";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { Area, Check } from "../ui/fields";
@@ -45,8 +46,8 @@ const fields = (r: Schemas["Review"]): Values => ({
 const decided = (patch: Values): Values =>
   Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
 
-function publishedHint(state: Schemas["Run"]["state"], blinded: boolean): string {
-  if (state === "failed") return "The run failed: it has no scores.";
+function publishedHint({ state, evaluationId }: Schemas["Run"], blinded: boolean): string {
+  if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
   if (!blinded) return "Everyone who sees the task sees the scores.";
   return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
 }
@@ -127,6 +128,7 @@ function One({
         </p>
       )}
       {v.notice && <p class="notice">{v.notice}</p>}
+      {evaluation && againstNote(r, evaluation, dataset) && <p class="notice">{againstNote(r, evaluation, dataset)}</p>}
       {evaluation && (
         <Members
           of={Object.entries(evaluation.measures as Record<string, number | null>).map(([m, v]) => [
@@ -159,7 +161,7 @@ function One({
               hint="Its members read it on the page of the run, also while the run is blinded. Markdown."
             />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint={publishedHint(r.state, Boolean(f.values.blinded))} />
+            <Check f={f} name="published" label="Published" hint={publishedHint(r, Boolean(f.values.blinded))} />
           </>
         )}
       </Form>

@@ -9,7 +9,7 @@ import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { isBaseline, nextRead } from "../run_rules";
+import { againstNote, isBaseline, nextRead } from "../run_rules";
 import { teamName } from "../team_name";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
@@ -103,7 +103,7 @@ function One({ of: r }: { of: Run }) {
         </>
       )}
       {r.evaluationId ? (
-        <Scores evaluationId={r.evaluationId} run={r} />
+        <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} />
       ) : (
         r.state === "completed" &&
         !r.notice && (
@@ -194,7 +194,9 @@ const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undef
   </>
 );
 
-function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
+type OfScores = { evaluationId: string; run: Run; dataset: Schemas["Dataset"] | undefined };
+
+function Scores({ evaluationId, run, dataset }: OfScores) {
   const evaluation = useGet("/v1/evaluations/{evaluationId}", { path: { evaluationId } });
   return (
     <>
@@ -202,6 +204,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
       <Loaded of={evaluation}>
         {e => (
           <>
+            {againstNote(run, e, dataset) && <p class="notice">{againstNote(run, e, dataset)}</p>}
             <Members
               of={Object.entries(e.measures as Record<string, number | null>).map(([m, v]) => [
                 <>
@@ -219,7 +222,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
                 <a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a>
               </p>
             )}
-            {e.classes && <Classes of={e.classes} runId={run.id} />}
+            {e.classes && <Classes of={e.classes} runId={run.id} charted={run.state !== "failed"} />}
             <Topics of={e} />
           </>
         )}
@@ -237,15 +240,20 @@ function Compare({ run: r }: { run: Run }) {
   );
 }
 
-/** Classes shows the confusion matrix of the labels, as a picture and in numbers. */
-const Classes = ({ of: c, runId }: { of: Schemas["Classes"]; runId: string }) => (
+/**
+ * Classes shows the confusion matrix of the labels, as a picture and in numbers. The tool that draws the picture has no
+ * values of a run that failed against the present ground truth.
+ */
+const Classes = ({ of: c, runId, charted }: { of: Schemas["Classes"]; runId: string; charted: boolean }) => (
   <>
     <h2>By label</h2>
-    <Chart
-      tool="evaluator"
-      input={{ runs: [{ runId }] }}
-      alt="Confusion matrix; the table below has the same numbers"
-    />
+    {charted && (
+      <Chart
+        tool="evaluator"
+        input={{ runs: [{ runId }] }}
+        alt="Confusion matrix; the table below has the same numbers"
+      />
+    )}
     <Table
       named
       label="Values by label"

@@ -98,8 +98,10 @@ export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): st
 }
 
 /** baselineNote says who sees the scores of a baseline on a dataset. Its organizers see them at once. */
-export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {
-  const reviewed = d.split === "test" ? "unblinded and published" : "published";
-  const closed = d.scores === "afterClose" ? " and the window of the last team has closed" : "";
-  return `You see the scores at once. Others see them once you have ${reviewed} the run${closed}.`;
+export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "scores" | "publish">): string {
+  const steps = [d.split === "test" && "unblinded", d.publish !== "onCompletion" && "published"].filter(Boolean);
+  const reviewed = steps.length > 0 && `you have ${steps.join(" and ")} the run`;
+  const closed = d.scores === "afterClose" && "the window of the last team has closed";
+  const once = [reviewed, closed].filter(Boolean).join(" and ");
+  return `You see the scores at once. Others see them ${once ? `once ${once}` : "at once, too: the run is published when it is evaluated"}.`;
 }

@@ -97,4 +97,8 @@ test("organizers see the scores of a baseline at once", () => {
   assert.match(baselineNote({ split: "test" }), /^You see the scores at once\..* unblinded and published the run\.$/);
   assert.match(baselineNote({ split: "training" }), /have published the run\.$/);
   assert.match(baselineNote({ split: "training", scores: "afterClose" }), /window of the last team has closed\.$/);
+  assert.match(baselineNote({ split: "training", publish: "onCompletion" }), /Others see them at once, too/);
+  assert.match(baselineNote({ split: "test", publish: "onCompletion" }), /once you have unblinded the run\.$/);
+  const closes = { split: "training", publish: "onCompletion", scores: "afterClose" } as const;
+  assert.match(baselineNote(closes), /Others see them once the window of the last team has closed\.$/);
 });

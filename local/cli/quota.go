@@ -180,8 +180,12 @@ func listDatasets(c *call, task object) {
 			continue
 		}
 		d["quota"] = objectOf(of)
-		if !c.json {
-			d["takesRuns"] = takesRuns(of)
+		if c.json {
+			continue
+		}
+		d["takesRuns"] = takesRuns(of)
+		if !of.Open {
+			delete(d, "quota") // nothing is left of a dataset that takes no runs
 		}
 	}
 	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,10 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 		t.Errorf("a dataset without a run left takes runs:\n%s", refused)
 	}
 	tom.says(outside, []string{`Submission to the dataset "Seas" closed at `}, "submit", "Lakes", "Seas="+tom.write("bad.txt", "x\n"))
-	tom.says(done, []string{"TAKES RUNS", "yes until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
+	list := tom.says(done, []string{"TAKES RUNS", "yes until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
+	if !regexp.MustCompile(`Seas .*closed 20.*\s-\s+-\s*\n`).MatchString(list) {
+		t.Errorf("a closed dataset has runs left:\n%s", list)
+	}
 	if list := decode[[]object](t, tom.want(done, "datasets", "Lakes", "--json")); list[2].text("quota.left") != "0" {
 		t.Errorf("the datasets are %v", list)
 	}

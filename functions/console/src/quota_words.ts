@@ -33,6 +33,16 @@ export function leftOf(q: Pick<Quota, "left" | "nextAt">, shared?: number): { sa
 export const limitsOf = (q: { perDay?: number; total?: number }): string =>
   [q.perDay && `${q.perDay} in 24 hours`, q.total && `${q.total} in all`].filter(Boolean).join(", ");
 
+/** togetherOf says what a team may submit to all datasets of a task together. It is empty without limits. */
+export function togetherOf(quota: Schemas["Quota"], now = Date.now()): string {
+  const limits = limitsOf(quota);
+  const all = quota.datasets ?? [];
+  if (!limits) return "";
+  const said = "Over all datasets of the task together a team";
+  if (all.length > 0 && all.every(q => hasClosed(q, now))) return `${said} could submit ${limits}.`;
+  return `${said} may submit ${limits}${all.length === 0 || all.some(q => q.open) ? `: ${leftOf(quota).said}` : ""}.`;
+}
+
 type Reason = NonNullable<Quota["closedReason"]>;
 
 const passed = (at: Instant, now: number): boolean => at !== undefined && Date.parse(at) <= now;

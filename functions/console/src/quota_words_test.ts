@@ -9,6 +9,7 @@ import {
   nextRun,
   sharedOf,
   takes,
+  togetherOf,
   windowOf,
 } from "./quota_words";
 
@@ -101,4 +102,15 @@ test("organizers see the scores of a baseline at once", () => {
   assert.match(baselineNote({ split: "test", publish: "onCompletion" }), /once you have unblinded the run\.$/);
   const closes = { split: "training", publish: "onCompletion", scores: "afterClose" } as const;
   assert.match(baselineNote(closes), /Others see them once the window of the last team has closed\.$/);
+});
+
+test("the limits of a task say what is left while one of its datasets is open", () => {
+  const of = (...datasets: object[]) =>
+    togetherOf({ perDay: 9, left: 5, datasets } as Parameters<typeof togetherOf>[0], Date.parse(at) - 1);
+  assert.match(
+    of({ ...quota }, { ...quota, open: false, closedReason: "late" }),
+    /may submit 9 in 24 hours: 5 runs left\.$/,
+  );
+  assert.match(of({ ...quota, open: false, closedReason: "late" }), /could submit 9 in 24 hours\.$/);
+  assert.match(of({ ...quota, open: false, closedReason: "early", opensAt: at }), /may submit 9 in 24 hours\.$/);
 });

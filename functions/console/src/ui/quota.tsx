@@ -1,7 +1,7 @@
 // The rest of a team's quotas, for each dataset.
 import type { Schemas } from "../api";
 import { useList } from "../data";
-import { leftOf, limitsOf, sharedOf, windowOf } from "../quota_words";
+import { leftOf, limitsOf, sharedOf, togetherOf, windowOf } from "../quota_words";
 import { Deadline, When } from "./time";
 
 type Quota = Schemas["Quota"];
@@ -71,14 +71,10 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
 
 /** Together shows the limits of a task for all of its datasets together, and whether runs of earlier teams count. */
 export function Together({ of: quota }: { of: Quota }) {
-  const limits = limitsOf(quota);
+  const limits = togetherOf(quota);
   return (
     <>
-      {limits && (
-        <p class="small quiet">
-          Over all datasets of the task together a team may submit {limits}: {leftOf(quota).said}.
-        </p>
-      )}
+      {limits && <p class="small quiet">{limits}</p>}
       {quota.carriedOver && (
         <p class="small quiet">Runs that members submitted for an earlier team of the task count, too.</p>
       )}

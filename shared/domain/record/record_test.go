@@ -305,3 +305,15 @@ func TestKeys_OfOtherFormsAreRefused(t *testing.T) {
 		t.Error("a user has pending work")
 	}
 }
+
+// TestRun_NoticeNamesTheQuotaOfTeamsOnly shows runs that failed after they had completed: a baseline counts in the quota of no team.
+func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
+	for registration, counts := range map[string]bool{record.NewID(noon): true, "": false} {
+		r := &record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: []string{record.NewID(noon)}}
+		r.Access.RegistrationID = registration
+		notice := r.For(access.Owner).Notice
+		if !strings.Contains(notice, "failed when it was evaluated again") || strings.Contains(notice, "no longer counts") != counts {
+			t.Errorf("of the registration %q: %s", registration, notice)
+		}
+	}
+}

@@ -247,8 +247,11 @@ func (r *RunItem) againNotice() string {
 	switch {
 	case len(r.Evaluations) == 0:
 	case r.State == Failed:
-		return "The run was completed before. It failed when it was evaluated again, after a change of the ground truth or the evaluator. " +
-			"It no longer counts in the quota."
+		failed := "The run was completed before. It failed when it was evaluated again, after a change of the ground truth or the evaluator."
+		if r.Access.RegistrationID == "" { // a baseline, which counts in no team's quota
+			return failed
+		}
+		return failed + " It no longer counts in the quota."
 	case !r.State.Ended():
 		return "The run was completed before. It is evaluated again, after a change of the ground truth or the evaluator."
 	}

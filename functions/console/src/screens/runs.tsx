@@ -101,7 +101,12 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
         of={runs}
         empty={
           <>
-            <p>There is no run of yours or of your teams yet. {to}</p>
+            <p>
+              {!taskId && me.deletedTasks?.length
+                ? "There is no other run of yours or of your teams."
+                : "There is no run of yours or of your teams yet."}{" "}
+              {to}
+            </p>
             <p class="small">Runs that you submitted with a team stay with the team after you leave it.</p>
           </>
         }

@@ -58,7 +58,7 @@ func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	organizing := `document.querySelector(".top [aria-current]")?.textContent === "Organize"`
 	p.Await(organizing)
 	p.Press("Edit Lakes")
-	p.Sees("What is left")
+	p.Sees("To do")
 	p.Await(organizing)
 	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
@@ -192,7 +192,7 @@ func TestConsole_RestoresFromTheTrash(t *testing.T) {
 	p := s.signedIn(t, "owner", "/trash")
 	p.Press("Restore Lakes")
 	p.Sees("Lakes is restored.")
-	p.Sees("What is left")
+	p.Sees("To do")
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/desk")
 	p.Press("Trash")
 	p.Sees("Nothing is here.")

@@ -163,7 +163,7 @@ func TestConsole_AnswersEveryAddress(t *testing.T) {
 		"/tasks/%E0": "Nothing is public at this address.", "/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": "Nothing is public at this address.",
 		"/?show=all":         "No task is open now.",
 		"/?show=constructor": "No task is open now.",
-		"assay-invitation_x": "Sign in to see what the invitation is to.",
+		"assay-invitation_x": "Sign in to see the invitation.",
 	} {
 		p.Visit(hash)
 		p.Sees(seen)

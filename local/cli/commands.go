@@ -98,7 +98,7 @@ var groups = []struct {
 		{use: "logs RUN", short: "Print what executing a run wrote", args: cobra.ExactArgs(1), run: online(showLogs),
 			flags: func(f *pflag.FlagSet) {
 				f.BoolP("follow", "f", false, "go on until the run has ended")
-				f.Bool("evaluation", false, "as an organizer: what the task's own evaluator wrote")
+				f.Bool("evaluation", false, "as an organizer: the log of the task's own evaluator")
 			}},
 		{use: "cancel RUN...", short: "Cancel runs that have not ended", args: cobra.MinimumNArgs(1),
 			run: online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"}) })},
@@ -120,8 +120,8 @@ var groups = []struct {
 			}},
 	}},
 	{"Organizing:", []command{
-		{use: "apply FILE", short: "Make a task what a YAML or JSON file says", args: oneFile, run: applyFile,
-			more:    "With its ground truths and inputs. What the file does not name stays as it is, and nothing is deleted.",
+		{use: "apply FILE", short: "Create or change a task as a YAML or JSON file describes it", args: oneFile, run: applyFile,
+			more:    "With its ground truths and inputs. Anything that the file does not name stays unchanged, and nothing is deleted.",
 			example: "  assay apply task.yaml --dry-run\n  assay apply task.yaml",
 			flags: func(f *pflag.FlagSet) {
 				f.Bool("dry-run", false, "say what would change and what would follow, and change nothing")
@@ -145,7 +145,7 @@ var groups = []struct {
 				f.Bool("unpublish", false, "take their scores from the leaderboard")
 				f.Bool("blind", false, "show their scores only to organizers")
 				f.Bool("unblind", false, "show their scores to their teams")
-				f.String("comment", "", "what the teams are told")
+				f.String("comment", "", "a text for the teams")
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.StringToString("filter", nil, "instead of ids: states=completed, label=TEXT, registrationIds=ID;ID, userIds=ID;ID")
 			}},
@@ -219,7 +219,7 @@ var groups = []struct {
 		}), commands: []command{
 			{use: "create NAME", short: "Make an access token, and print its secret once", args: cobra.ExactArgs(1), run: online(makeToken),
 				flags: func(f *pflag.FlagSet) {
-					f.StringSlice("scopes", []string{"submit"}, "what it may be used for: read, submit, organize, or work with --pools")
+					f.StringSlice("scopes", []string{"submit"}, "its permissions: read, submit, organize, or work with --pools")
 					f.StringSlice("pools", nil, "with the scope work: pools of workers, as ORGANIZER/NAME; administrators may leave it out")
 					f.Int("days", 90, "for how many days it is accepted, at most 365")
 				}},

@@ -31,7 +31,7 @@ const scope = [
 
 /** leave navigates to the issuer, which returns to this page. closes says that the tab was opened only to sign in. */
 export async function leave(hash: string, closes: boolean): Promise<void> {
-  if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open the console there.");
+  if (!isSecureContext) throw new Error("Browsers sign in only over https, or at localhost. Open the console there.");
   const attempt: Attempt = {
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),

@@ -74,5 +74,5 @@ function truthStep(task: Task, datasets: Dataset[]): Step {
 export function headingOf(task: Task, steps: Step[]): string {
   const open = steps.filter(s => !s.done && !s.optional).length;
   if (open === 0) return "The task is published";
-  return open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left";
+  return open === 1 && task.visibility === "private" ? "Ready to be published" : "To do";
 }

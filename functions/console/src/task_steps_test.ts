@@ -15,7 +15,7 @@ const waiting = { id: "3", name: "Dev", truths: [{ name: "qrels" }], truthVersio
 const ready = { datasets: [good], runs: [{ state: "completed" }] };
 
 test("a new task lacks everything", () => {
-  assert.equal(heading(task), "What is left");
+  assert.equal(heading(task), "To do");
   assert.deepEqual(
     steps(task).filter(s => s.done),
     [],
@@ -35,7 +35,7 @@ test("a ground truth that is not accepted leads to its dataset", () => {
 
 test("a task is ready once only its publication is left", () => {
   assert.equal(heading(task, ready), "Ready to be published");
-  assert.equal(heading(task, { ...ready, runs: [{ state: "failed" }] }), "What is left");
+  assert.equal(heading(task, { ...ready, runs: [{ state: "failed" }] }), "To do");
   assert.equal(heading({ ...task, visibility: "public" }, ready), "The task is published");
 });
 

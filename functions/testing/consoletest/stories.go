@@ -189,7 +189,7 @@ func (p *person) invite(s Setup, task string) *person {
 	link := browsertest.Evaluate[string](p.Page, `document.querySelector("[aria-label='Invitation link']").textContent`)
 	_, path, _ := strings.Cut(link, "/console#") // an emulated gateway uses http but links to https
 	invited := &person{browsertest.Open(p.t, s.URL+"/console#"+path, browsertest.DeskDark), p.t, s}
-	invited.Sees("Sign in to see what the invitation is to.")
+	invited.Sees("Sign in to see the invitation.")
 	if hash := browsertest.Evaluate[string](invited.Page, `location.hash`); strings.Contains(hash, "assay-invitation") {
 		p.t.Errorf("the address keeps the secret: %s", hash)
 	}

@@ -138,8 +138,8 @@ function Fuse({ runs }: { runs: object[] }) {
     <details>
       <summary>Fuse these runs to one</summary>
       <p>
-        The fused run is a file in the format of TREC, which you can submit. Runs are fused by those who may read their
-        files.
+        The fused run is a file in the format of TREC, which you can submit. Users who can read the files of all runs
+        can fuse them.
       </p>
       <Select id="method" label="Method" options={methods} value={method} choose={setMethod} />
       <Action run={() => download("/v1/tools/fusion", "text/plain", "fused.txt", { runs, method })}>

@@ -85,7 +85,7 @@ const OfTask = (props: Props) => (
     {({ task, me }) => (
       <ForOrganizers task={task} me={me}>
         <p>
-          <a href={`#/tasks/${task.id}/edit`}>Back to what is left</a>
+          <a href={`#/tasks/${task.id}/edit`}>Back to the steps of the task</a>
         </p>
         {props.of && <State of={props.of} />}
         <Editor {...props} />
@@ -230,7 +230,7 @@ function Editor({ taskId, of, latest }: Props) {
             name="split"
             label="Split"
             options={splits}
-            hint="Runs on a test split start blinded: their teams see neither scores nor what the ground truth says, until an organizer unblinds them."
+            hint="Runs on a test split start blinded: their teams see neither scores nor the ground truth until an organizer unblinds them."
           />
           <Measuring f={f} />
           <Files key={round} f={f} added={added} setAdded={setAdded} stored={of} />

@@ -105,7 +105,7 @@ export function Measuring({ f }: { f: Editing }) {
             name="evaluator/command"
             label="Command"
             max={2000}
-            hint="What is run in it; without one, what it starts by itself."
+            hint="Runs in the container. Without a command, the container starts its default one."
           />
         </>
       )}
@@ -151,8 +151,8 @@ export function Files({
       <fieldset class="field" data-field="truths">
         <legend>Ground truth</legend>
         <p class="hint">
-          {truth} Participants get it only if you give it out. A new file takes the place of what is there, and has
-          every run evaluated again.
+          {truth} Participants get it only if you give it out. A new file replaces the present one, and every run is
+          evaluated again.
         </p>
         <There f={f} part="truths" stored={stored?.truths} />
         {kind === "worker" ? (

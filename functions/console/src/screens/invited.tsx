@@ -25,7 +25,7 @@ export default function Invited() {
       {secret && signedIn && <Accept secret={secret} />}
       {secret && !signedIn && (
         <>
-          <p>Sign in to see what the invitation is to. You come back to this page.</p>
+          <p>Sign in to see the invitation. You come back to this page.</p>
           <SignIn after="#/join" />
         </>
       )}

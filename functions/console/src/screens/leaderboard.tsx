@@ -181,7 +181,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                     class="plain"
                     onClick={() => choose({ against: b.against ? undefined : String(b.truthVersion - 1) })}
                   >
-                    {b.against ? "Show ranks alone" : "Show what the last version changed"}
+                    {b.against ? "Show only ranks" : "Show what the last version changed"}
                   </button>
                 </p>
               )}

@@ -233,7 +233,7 @@ function Tokens({ admin }: { admin: boolean }) {
       >
         {f => (
           <>
-            <Text f={f} name="name" label="What it is for" required max={200} />
+            <Text f={f} name="name" label="Purpose" required max={200} />
             <Choice f={f} name="scope" label="It may" options={scopes} />
             <Whole f={f} name="days" label="Days" min={1} max={365} required />
             {f.values.scope === "work" && (

@@ -109,7 +109,10 @@ function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | 
   return (
     <details>
       <summary>Change the limits of this user</summary>
-      <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
+      <p>
+        An empty field keeps the limit of all users, and 0 means no limit. A limit below the present usage deletes
+        nothing.
+      </p>
       <Form
         name={`limits ${u.id}`}
         initial={fields(u)}

@@ -106,9 +106,10 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and the profile of the user
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		// the grants show the owner; the task, the allowance, the user's earlier allowances and the datasets show the remaining quota
-		{"owner", p.registration, cost{5, 1 + 2 + 4 + 1, 0}},
-		{"olga", p.registration, cost{6, 1 + 1 + 4 + 1 + 1, 0}}, // and the profile of the user
+		// the grants show the owner; the task, the allowance, the user's earlier allowances,
+		// the datasets and the record of work that no worker takes show the remaining quota
+		{"owner", p.registration, cost{5, 1 + 2 + 4 + 1 + 1, 0}},
+		{"olga", p.registration, cost{6, 1 + 1 + 4 + 1 + 1 + 1, 0}}, // and the profile of the user
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
@@ -247,7 +248,7 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
 		// and the grant, which has a copy of the registration, and the remaining quota, also of the dataset to which the team
 		// submitted
-		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{5, 1 + 3 + 1 + 3 + 1, 1}, nil},
+		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{5, 1 + 3 + 1 + 3 + 1 + 1, 1}, nil},
 	} {
 		var a servertest.Answer
 		got := p.meter.of(func() { a = p.Do(c.user, c.method, c.path, c.body, c.headers...) })

@@ -37,8 +37,9 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	var t *record.TaskItem
 	var used *record.Allowance
+	var serving *record.Serving
 	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)),
-		records.Into(&used, record.AllowanceKey(r.TaskID, r.ID)))
+		records.Into(&used, record.AllowanceKey(r.TaskID, r.ID)), records.Into(&serving, record.ServingKey()))
 	if t == nil || err != nil {
 		return err
 	}
@@ -49,8 +50,13 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 	}
 	used = cmp.Or(used, new(record.Allowance))
 	sets, err := datasets(ctx, c, t)
-	r.Left, r.Granted = new(used.Quota(t, sets, r.Standing(t), c.Now())), used.Exceptions
-	return err
+	if err != nil {
+		return err
+	}
+	left := used.Quota(t, sets, r.Standing(t), c.Now())
+	left.NoteUnserved(t, sets, serving, c.Now())
+	r.Left, r.Granted = &left, used.Exceptions
+	return nil
 }
 
 // datasets returns the datasets of the task that the caller sees. Members of teams that were not accepted see none in a private task.

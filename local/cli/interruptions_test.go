@@ -213,7 +213,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	}
 	tom.says(outside, []string{"0 of the 5"}, "submit", "Lake search", "Rivers="+run, "--again")
 	image := []string{"submit", "Lake search", "--dataset", "Lakes", "--image", "example.org/x:1", "--command", "/run"}
-	s.person("cara").says(done, []string{"Submitted ", `No worker of the pool "default" that executes images has been seen`}, image...)
+	s.person("cara").says(done, []string{"No worker for it has been seen for a minute", "Submitted "}, image...)
 	other := s.person("ann")
 	other.says(waiting, []string{"still queued", "Try: assay runs "}, append(image, "--wait", "--timeout", "1s")...)
 	waitingRun := other.ids("runs")[0]

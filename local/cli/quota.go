@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,9 +29,9 @@ func ofDataset(q record.Quota, d object) (of record.DatasetQuota, known bool) {
 	return q.Datasets[i], true
 }
 
-// tellQuota says until when the datasets take runs of the team, how many are left, and when others than the organizers see scores. It
-// returns why not all of them take a run now, in a sentence, or "". It says nothing of datasets that take none, because the server says why
-// it refuses a run, unless it repeats an earlier one.
+// tellQuota says until when the datasets take runs of the team, how many are left, when others than the organizers see scores, and whether
+// a run would wait for a worker. It returns why not all of them take a run now, in a sentence, or "". It says nothing of datasets that
+// take none, because the server says why it refuses a run, unless it repeats an earlier one.
 func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	for _, d := range datasets {
 		of, known := ofDataset(q, d)
@@ -45,6 +46,9 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 		}
 		if withheld := withheldScores(of, d); withheld != "" {
 			said = append(said, withheld)
+		}
+		if unserved := unservedType(of, c.submissionType()); unserved != "" {
+			said = append(said, unserved)
 		}
 		c.note("%s", strings.Join(said, " "))
 	}
@@ -84,6 +88,15 @@ func withheldScores(q record.DatasetQuota, d object) string {
 		return "Nobody but the organizers sees scores until the window of every team has closed."
 	}
 	return ""
+}
+
+// unservedType says that no worker takes runs of this type on a dataset now. It is empty if a worker does, or none is needed.
+func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
+	if !slices.Contains(q.UnservedTypes, of) {
+		return ""
+	}
+	return fmt.Sprintf("No worker for it has been seen for a minute, so a run waits until one comes, for %d days at most.",
+		int(record.QueueTime/record.Day))
 }
 
 // tellCarriedOver says that runs of earlier teams count in the quota, if they do.

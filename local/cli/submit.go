@@ -70,12 +70,13 @@ func submit(c *call, task object) {
 	}
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 	byWorker := func(d object) bool { return d.text("evaluator.kind") == "worker" }
-	if body["type"] != "upload" || slices.ContainsFunc(datasets, byWorker) {
+	if c.yes("baseline") && (body["type"] != record.UploadType || slices.ContainsFunc(datasets, byWorker)) {
 		c.noteUnserved(runs)
 	}
 }
 
-// noteUnserved says for which workers runs wait that no worker takes now.
+// noteUnserved says for which workers the runs of a baseline wait that no worker takes now. Teams learn it from their quota before they
+// submit.
 func (c *call) noteUnserved(runs []string) {
 	if c.json {
 		return
@@ -129,13 +130,8 @@ func names(of []object) []string {
 
 // submission returns the submission that the flags describe. A submission without files names its dataset.
 func (c *call) submission(files []sent, datasets []object) map[string]any {
-	body := map[string]any{"type": "upload"}
+	body := map[string]any{"type": c.submissionType()}
 	c.fill(body, settable)
-	for _, kind := range []string{"image", "repository"} {
-		if c.text(kind) != "" {
-			body["type"] = kind
-		}
-	}
 	if c.yes("public") {
 		body["visibility"] = "public"
 	}
@@ -148,6 +144,17 @@ func (c *call) submission(files []sent, datasets []object) map[string]any {
 		body["datasetIds"] = lists.Map(datasets, object.id)
 	}
 	return body
+}
+
+// submissionType returns the type of the submission that the flags describe.
+func (c *call) submissionType() record.SubmissionType {
+	switch {
+	case c.text("repository") != "":
+		return record.RepositoryType
+	case c.text("image") != "":
+		return record.ImageType
+	}
+	return record.UploadType
 }
 
 // requireAccepted registers the caller for the task if r is nil, and refuses to go on before the organizers have accepted the registration.

@@ -82,6 +82,10 @@ export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instan
   }
 }
 
+/** unservedNote says that a submission of this type to the dataset would wait for a worker. It is empty otherwise. */
+export const unservedNote = (q: Pick<Quota, "unservedTypes">, type: Schemas["SubmissionDraft"]["type"]): string =>
+  q.unservedTypes?.includes(type) ? "No worker for it has been seen for a minute: a run waits until one comes." : "";
+
 /** takes reports whether the team can submit a run to the dataset now, or once it has accepted the terms of the task. */
 export const takes = (q: Quota | undefined): boolean =>
   q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);

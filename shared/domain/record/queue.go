@@ -202,6 +202,21 @@ func (s *Serving) Serves(q Subqueue, now time.Time) bool {
 	return s != nil && now.Sub(s.Seen[q.prefix].Time) < servingKnown
 }
 
+// UnservedTypes returns the types of submissions that the dataset of the task takes and whose runs would wait now, because no worker of its
+// pool that they need was seen within the last minute.
+func (s *Serving) UnservedTypes(t *TaskItem, d *DatasetItem, now time.Time) (unserved []SubmissionType) {
+	serves := func(w Work) bool { return s.Serves(WorkerSubqueue(d.Pool, w), now) }
+	evaluates := d.Evaluator.Kind != EvaluatorWorker || serves(Evaluate)
+	for _, of := range []SubmissionType{UploadType, ImageType, RepositoryType} {
+		takes := (len(t.Submissions.Types) == 0 || slices.Contains(t.Submissions.Types, of)) && (of != RepositoryType || d.Builds)
+		executes := of == UploadType || serves(Work(of))
+		if takes && !(evaluates && executes) {
+			unserved = append(unserved, of)
+		}
+	}
+	return unserved
+}
+
 // Builders returns the pools with workers that build repositories at now, in order.
 func (s *Serving) Builders(now time.Time) []string {
 	pools := []string{}

@@ -18,7 +18,8 @@ type DatasetQuota struct {
 	DatasetID string `json:"datasetId"`
 	QuotaLeft
 	SubmissionWindow
-	StartsBlinded bool `json:"startsBlinded" doc:"whether runs on the dataset start blinded: until the organizers unblind them, nobody else sees their scores"`
+	StartsBlinded bool             `json:"startsBlinded" doc:"whether runs on the dataset start blinded: until the organizers unblind them, nobody else sees their scores"`
+	UnservedTypes []SubmissionType `json:"unservedTypes,omitempty" enum:"upload,image,repository" doc:"only in a registration: the types of submissions whose runs would wait now, because no worker that they need has been seen for a minute in the pool of the dataset; absent: no type"`
 }
 
 // QuotaLeft is the remaining part of a quota, including exceptions. Left and NextAt follow from all limits together. The other members

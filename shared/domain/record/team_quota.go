@@ -265,6 +265,13 @@ func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 	a.used(datasetID).recharge(runID, now)
 }
 
+// NoteUnserved sets in q which types of submissions to the datasets no worker serves at now.
+func (q *Quota) NoteUnserved(t *TaskItem, sets []*DatasetItem, serving *Serving, now time.Time) {
+	for i, d := range sets {
+		q.Datasets[i].UnservedTypes = serving.UnservedTypes(t, d, now)
+	}
+}
+
 // Quota returns what remains of the task's quota for a team, and for each of the datasets whether the team can submit to it and what
 // remains.
 func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, s Standing, now time.Time) Quota {

@@ -5,7 +5,7 @@ import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
-import { baselineNote, blindedNote, hasClosed, leftOf, sharedOf, takes } from "../quota_words";
+import { baselineNote, blindedNote, hasClosed, leftOf, sharedOf, takes, unservedNote } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -148,7 +148,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
           </div>
         )}
         <p class="empty">You can submit to no dataset of the task now.</p>
-        <Datasets of={all} quota={quota} baseline={baseline} />
+        <Datasets of={all} quota={quota} baseline={baseline} type={type} />
         {quota && <Together of={quota} />}
       </>
     );
@@ -209,7 +209,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                     <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
                   </legend>
                   <p class="small">
-                    <Conditions of={d} quota={quota} baseline={baseline} />
+                    <Conditions of={d} quota={quota} baseline={baseline} type={type} />
                   </p>
                   {datasets.includes(d) && (
                     <RunFile
@@ -227,7 +227,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
             </div>
           )}
-          {type !== "upload" && <Datasets of={all} quota={quota} baseline={baseline} />}
+          {type !== "upload" && <Datasets of={all} quota={quota} baseline={baseline} type={type} />}
           {type === "image" && (
             <Text
               f={f}
@@ -255,7 +255,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                 name="command"
                 label="Command"
                 max={2000}
-                hint="What is run in it; without one, what it starts by itself."
+                hint="Runs in the container. Without a command, the container starts its default one."
               />
               <Checks f={f} name="datasetIds" label="Run it on" options={options} />
             </>
@@ -326,22 +326,22 @@ function leftAfter(quota: Quota | undefined, all: Dataset[]): string {
 const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
   quota?.datasets?.find(q => q.datasetId === d.id);
 
-/** Submitter is a team with its quota, or an organizer who submits a baseline. */
-type Submitter = { quota: Quota | undefined; baseline: boolean };
+/** Submitter is a team with its quota, or an organizer who submits a baseline, and the type of the submission if it is known. */
+type Submitter = { quota: Quota | undefined; baseline: boolean; type?: Type };
 
 /** Datasets shows the conditions of each dataset. */
-const Datasets = ({ of: all, quota, baseline }: { of: Dataset[] } & Submitter) => (
+const Datasets = ({ of: all, ...by }: { of: Dataset[] } & Submitter) => (
   <ul>
     {all.map(d => (
       <li key={d.id}>
-        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} quota={quota} baseline={baseline} />
+        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> <Conditions of={d} {...by} />
       </li>
     ))}
   </ul>
 );
 
-/** Conditions says whether and until when a dataset takes runs, and when their scores are shown. */
-function Conditions({ of: d, quota, baseline }: { of: Dataset } & Submitter) {
+/** Conditions says whether and until when a dataset takes runs, whether a worker serves them, and when their scores are shown. */
+function Conditions({ of: d, quota, baseline, type }: { of: Dataset } & Submitter) {
   const q = quotaIn(quota, d);
   return (
     <>
@@ -356,7 +356,7 @@ function Conditions({ of: d, quota, baseline }: { of: Dataset } & Submitter) {
           .{" "}
         </>
       )}
-      {baseline ? baselineNote(d) : blindedNote(d)}
+      {q?.open && type && unservedNote(q, type)} {baseline ? baselineNote(d) : blindedNote(d)}
     </>
   );
 }

@@ -24,13 +24,16 @@ import (
 // maxEntries bounds the entries of each object or array that a page shows. The JSON has all entries.
 const maxEntries = 200
 
-// keyedMembers lists the members that map keys to values.
-var keyedMembers = []string{"checks", "headers", "measures", "perTopic", "reasons"}
+// keyedMembers lists the members that map keys to values, such as measures to numbers, with the levels of keys in them. Names of measures and
+// other keys are data, so that pages show them unchanged.
+var keyedMembers = map[string]int{
+	"checks": 1, "headers": 1, "intervals": 1, "measures": 1, "parameters": 1, "perTopic": 2, "reasons": 1, "signatures": 1, "texts": 1,
+}
 
 // value is a JSON value. The members of an object keep their order.
 type value struct {
 	name    string // of the member that has this value
-	keyed   bool   // its member names are keys, such as names of measures, and not members that the API declares
+	keys    int    // the levels of its members whose names are keys, such as names of measures, and not members that the API declares
 	text    string // of a string, a number or another literal
 	literal bool
 	array   bool
@@ -76,9 +79,9 @@ func (v *value) mayBeShown() bool {
 	return slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, v.status())
 }
 
-// parse reads a value from the decoder.
-func parse(d *json.Decoder, name string, keyed bool) (value, error) {
-	v := value{name: name, keyed: keyed || slices.Contains(keyedMembers, name)}
+// parse reads a value from the decoder. keys is the number of levels of keys in it.
+func parse(d *json.Decoder, name string, keys int) (value, error) {
+	v := value{name: name, keys: keys}
 	token, err := d.Token()
 	if err != nil {
 		return v, err
@@ -98,7 +101,11 @@ func parse(d *json.Decoder, name string, keyed bool) (value, error) {
 			}
 			name = token.(string)
 		}
-		entry, err := parse(d, name, v.keyed)
+		keys := v.keys - 1
+		if v.keys == 0 {
+			keys = keyedMembers[name]
+		}
+		entry, err := parse(d, name, keys)
 		if err != nil {
 			return v, err
 		}
@@ -147,7 +154,7 @@ func (v *value) find(name string) *value {
 func Render(ctx context.Context, s api.JSONDocument) (body []byte, policy string, err error) {
 	d := json.NewDecoder(bytes.NewReader(s.JSON))
 	d.UseNumber()
-	v, err := parse(d, "", false)
+	v, err := parse(d, "", 0)
 	if err != nil {
 		return nil, "", err
 	}
@@ -300,7 +307,7 @@ func (v *value) relatedLinks(path string) []link {
 
 // label converts the name of a member to words: primaryMeasure becomes Primary measure. Keys remain unchanged.
 func (v *value) label(name string) string {
-	if v.keyed {
+	if v.keys > 0 {
 		return name
 	}
 	var b strings.Builder

@@ -2,11 +2,15 @@ package resource
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"assay/shared/edge/api"
 	"assay/shared/language/problem"
+	"assay/shared/testing/programtest"
 )
 
 // Texts from users link only to http and https URLs. Addresses of the service lead nowhere else.
@@ -25,7 +29,7 @@ func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 // Only the shown part of a large document is kept in memory.
 func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`
-	v, err := parse(json.NewDecoder(strings.NewReader(text)), "", false)
+	v, err := parse(json.NewDecoder(strings.NewReader(text)), "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +67,9 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2"}]}`, `<a href="/v1/datasets/2">Dataset 2</a>`},
 		{"/v1/evaluations/1", `{"measures":{"nDCG@10":1},"primaryMeasure":"AP"}`, "<dt>nDCG@10</dt>"},
 		{"/v1/evaluations/1", `{"perTopic":{"mtDoc":{"AP":1}}}`, "<dt>mtDoc</dt><dd><dl class=\"members\"><dt>AP</dt>"},
+		{"/v1/tools/evaluator", `{"runs":[{"intervals":{"nDCG@10":{"low":0,"high":1}}}]}`,
+			"<dt>nDCG@10</dt><dd><dl class=\"members\"><dt>Low</dt>"},
+		{"/v1/evaluations/1", `{"perTopic":{"measures":{"nDCG@10":1}}}`, "<dt>measures</dt><dd><dl class=\"members\"><dt>nDCG@10</dt>"},
 		{"/v1/tools/topics", `{"errors":[{"pointer":"","detail":"is none"}]}`, "<bdi>the body as a whole</bdi>"},
 	} {
 		body, _, err := Render(t.Context(), api.JSONDocument{Title: "Title", Path: c.path, JSON: []byte(c.text)})
@@ -112,5 +119,51 @@ func TestRender_SaysHowToGoOn(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Keys of maps are never split into words. The members of the OpenAPI document that are maps have the levels of keyedMembers, unless the
+// API itself declares the keys.
+func TestKeyedMembers_AreTheMapsOfTheAPI(t *testing.T) {
+	declared := []string{"links", "perDay"} // self and next; kinds of usage
+	content, err := os.ReadFile(filepath.Join(programtest.Root(t), "functions", "service", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	maps := 0
+	var walk func(name string, of map[string]any)
+	walk = func(name string, of map[string]any) {
+		levels := 0
+		for inner := of; inner["additionalProperties"] != nil; levels++ {
+			inner, _ = inner["additionalProperties"].(map[string]any)
+		}
+		if levels > 0 && !slices.Contains(declared, name) {
+			maps++
+			if keyedMembers[name] != levels {
+				t.Errorf("%s has %d levels of keys, and is shown with %d", name, levels, keyedMembers[name])
+			}
+		}
+		if items, ok := of["items"].(map[string]any); ok {
+			walk(name, items)
+		}
+		properties, _ := of["properties"].(map[string]any)
+		for name, p := range properties {
+			walk(name, p.(map[string]any))
+		}
+	}
+	for _, schema := range document.Components.Schemas {
+		if closed, ok := schema["additionalProperties"].(bool); ok && !closed {
+			delete(schema, "additionalProperties")
+		}
+		walk("", schema)
+	}
+	if maps == 0 {
+		t.Error("no member is a map")
 	}
 }

@@ -25,9 +25,24 @@ export function withMember(of: Values, path: string, value: unknown): Values {
 /** within reports whether a fault concerns the member at a path, or a part of that member. */
 export const within = (of: Fault, path: string): boolean => `${of.pointer}/`.startsWith(`/${path}/`);
 
-/** same reports whether two values have the same JSON. Missing equals null. */
-export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 const isObject = (v: unknown): v is Values => typeof v === "object" && v !== null && !Array.isArray(v);
+
+/**
+ * same reports whether two values have the same JSON, whatever the order of members. Missing equals null and an object
+ * without values.
+ */
+export const same = (a: unknown, b: unknown): boolean => JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
+
+/** ordered returns a copy whose objects have their members in the order of the names, and null for what has no value. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (!isObject(value)) return value ?? null;
+  const members = Object.entries(value)
+    .map(([name, v]) => [name, ordered(v)] as const)
+    .filter(([, v]) => v !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.length > 0 ? Object.fromEntries(members) : null;
+}
 
 /** mergePatch returns the merge patch (RFC 7396) that turns a into b. An empty text removes a member. */
 export function mergePatch(a: Values, b: Values): Values {

@@ -25,6 +25,16 @@ test("missing equals null", () => {
   assert.equal(same("", null), false);
 });
 
+test("the order of members and members without values do not count", () => {
+  const base = { name: "a", runFormat: { kind: "csv", idField: "id", valueField: "label" } };
+  const back = { runFormat: { idField: "id", valueField: "label", separator: undefined, kind: "csv" }, name: "a" };
+  assert.equal(same(base, back), true);
+  assert.deepEqual(mergePatch(base, back), {});
+  assert.equal(same({ name: "a" }, { name: "a", submissions: { perDay: undefined } }), true);
+  assert.equal(same({ labels: [] }, {}), false);
+  assert.equal(same({ labels: ["a", "b"] }, { labels: ["b", "a"] }), false);
+});
+
 test("a merge patch has what changed, and null for what went", () => {
   const patch = mergePatch(
     { name: "a", website: "w", list: [1], rules: { perDay: 1, total: 2 } },

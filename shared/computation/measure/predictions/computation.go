@@ -154,10 +154,10 @@ func (t *Gold) Assigned() int { return max(0, len(t.sets.codes)-t.Len()) }
 // TextBytes returns the number of bytes of all References together.
 func (t *Gold) TextBytes() int { return len(t.texts.all) }
 
-// compare reports the differences between a run and the known ids and labels.
+// compare reports the differences between a run and the known ids and labels, and no other faults of the run. ValidateRun reports these.
 func (t *Gold) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
-	var report measure.Report
-	_, err := t.ReadRun(ctx, files, &report)
+	var report, ofFiles measure.Report
+	err := t.newRun().read(ctx, files, &report, &ofFiles)
 	return report.Diagnostics(), err
 }
 

@@ -16,6 +16,7 @@ import (
 type Run struct {
 	truth   *Gold
 	counter *steps.Counter
+	report  *measure.Report // for the differences from the truth
 	places  sourceLines
 	joined  []uint32           // by example, the number of its prediction's id in places; 0 without a prediction
 	unknown int                // predictions with unknown ids
@@ -43,6 +44,13 @@ type Run struct {
 // ReadRun reads a run from one or more files. Faults of the files and missing predictions go to the report. If the report has errors, the
 // run must not be used. The error is from reading or the context.
 func (t *Gold) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
+	r := t.newRun()
+	err := r.read(ctx, files, report, report)
+	return r, err
+}
+
+// newRun returns an empty run.
+func (t *Gold) newRun() *Run {
 	r := &Run{truth: t, used: make([]bool, len(t.labels.names))}
 	switch t.values {
 	case Numbers:
@@ -57,29 +65,30 @@ func (t *Gold) ReadRun(ctx context.Context, files []measure.File, report *measur
 		r.scores.starts = make([]uint32, t.Len())
 	case Arrays, References, Texts: // a Run does not keep these values
 	}
-	err := r.read(ctx, files, report)
-	return r, err
+	return r
 }
 
 // ReadRunArrays reads a run of Arrays like ReadRun. It passes each array to take, with the index of the example in the truth.
 func (t *Gold) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
 	r := &Run{truth: t, take: take}
-	return r.read(ctx, files, report)
+	return r.read(ctx, files, report, report)
 }
 
-func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+// read reads the files. Differences from the truth go to the report, and other faults of the files to ofFiles, which can be the same.
+func (r *Run) read(ctx context.Context, files []measure.File, report, ofFiles *measure.Report) error {
+	r.report = report
 	r.counter = cmp.Or(r.counter, steps.Of(ctx))
 	r.inspector = cmp.Or[TextInspector](r.inspector, noInspector{})
 	r.joined = make([]uint32, r.truth.Len())
 	for _, content := range files {
-		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report, counter: r.counter, inspector: r.inspector}
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: ofFiles, counter: r.counter, inspector: r.inspector}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err
 		}
 	}
-	r.compareIDs(report)
-	r.compareLabels(report)
+	r.compareIDs(ofFiles.Failed())
+	r.compareLabels()
 	return r.counter.Err()
 }
 
@@ -161,7 +170,7 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 		}
 		cause = cmp.Or(cause, mismatch.Explain(f.counter, []string{string(label)}, slices.Values(r.truth.labels.names)))
 	}
-	f.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
+	r.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
 	return known + r.added.add(label), true
 }
 
@@ -255,16 +264,16 @@ func (t *Gold) AddInput(ctx context.Context, kind string, content measure.File) 
 }
 
 // compareLabels reports that no label of the run is known, or that classes of the truth have no scores.
-func (r *Run) compareLabels(report *measure.Report) {
+func (r *Run) compareLabels() {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
 	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
 		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
 	})
 	if n := len(r.added.names); n > 0 && n == r.distinct && len(known) > 0 {
-		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
+		r.report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			cmp.Or(r.separator, mismatch.Explain(r.counter, r.added.names, slices.Values(known))))
 	} else if n := len(without); n > 0 {
-		report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))
+		r.report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))
 	}
 }

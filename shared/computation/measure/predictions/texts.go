@@ -91,7 +91,7 @@ func TextComputation(version string, stepsOf func([]measure.Measure, *Gold) int,
 		e := start(ctx, counter, asked, t)
 		inspector := inspectAll(asked)
 		run := &Run{truth: t, counter: counter, compare: e.Compare, inspector: inspector}
-		err := run.read(ctx, files, report)
+		err := run.read(ctx, files, report, report)
 		if err != nil || report.Failed() {
 			return measure.Scores{}, err
 		}

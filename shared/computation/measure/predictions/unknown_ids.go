@@ -23,7 +23,7 @@ func (r *Run) addUnknown(f *file, e example) bool {
 		}
 		fault := measure.Diagnostic{Severity: measure.Error, File: f.name, Line: e.line,
 			Message: fmt.Sprintf("the truth has no id %s; expected only ids of the truth%s", fields.Quote(e.id), hint)}
-		f.report.Add(fault)
+		r.report.Add(fault)
 		if hint == "" {
 			r.strange = cmp.Or(r.strange, fault)
 		}
@@ -35,8 +35,9 @@ func (r *Run) addUnknown(f *file, e example) bool {
 	return r.unknown < r.truth.limits.examples
 }
 
-// compareIDs reports ids that only the run has, and ids that only the truth or the inputs have.
-func (r *Run) compareIDs(report *measure.Report) {
+// compareIDs reports ids that only the run has, and ids that only the truth or the inputs have. failed reports whether the files have other
+// faults. A run without any prediction then lacks none, because the faults say why.
+func (r *Run) compareIDs(failed bool) {
 	missing, o := r.truth.Len()-r.places.read, r.truth.origin
 	name := ""
 	if len(r.places.files) == 1 {
@@ -45,11 +46,11 @@ func (r *Run) compareIDs(report *measure.Report) {
 	cause := cmp.Or(r.swapped(), r.knownIDs().Explain(r.counter, r.samples))
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
-			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
+			r.report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
 				fields.JoinFirst(r.samples, r.unknown), cause)
 		}
-		if missing > 0 {
-			report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
+		if missing > 0 && (r.places.read > 0 || !failed) {
+			r.report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
 				fields.JoinFirst(least(r.missing()), missing))
 		}
 		return
@@ -60,11 +61,11 @@ func (r *Run) compareIDs(report *measure.Report) {
 	tooMany := r.unknown >= r.truth.limits.examples
 	switch {
 	case tooMany:
-		report.Errorf(name, 0, "ids of the run that %s does not have: at least %d%s", o, r.unknown, cause)
+		r.report.Errorf(name, 0, "ids of the run that %s does not have: at least %d%s", o, r.unknown, cause)
 	case cause != "":
-		report.Explain(r.strange, cause)
+		r.report.Explain(r.strange, cause)
 	}
-	if missing == 0 || tooMany || r.places.read == 0 && report.Failed() {
+	if missing == 0 || tooMany || r.places.read == 0 && (failed || r.report.Failed()) {
 		return // the report says already why there are no predictions
 	}
 	list := least(r.missing())
@@ -75,9 +76,9 @@ func (r *Run) compareIDs(report *measure.Report) {
 			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each%s", missing,
 				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing), sumHint(id, missing))
 		}
-		report.Add(fault)
+		r.report.Add(fault)
 	}
-	report.AddMore(fault, missing-len(list), 0)
+	r.report.AddMore(fault, missing-len(list), 0)
 }
 
 // knownIDs returns the ids that explain unknown ones.

@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/access"
+	"assay/shared/language/clock"
 	"assay/shared/language/lists"
 )
 
@@ -290,7 +291,7 @@ func (r *RunItem) For(roles access.Role) Run {
 				Severity: measure.Warning,
 				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
 					"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.",
-					MaxTruthFailures, r.NextTruthFailure.sortable())})
+					MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time))})
 		}
 	}
 	if !r.ReadsLog(ExecutionLog, roles) {

@@ -130,9 +130,7 @@ func element(name, content string) templ.Component {
 }
 
 // Instant formats a time for people.
-func Instant(at time.Time) string {
-	return at.UTC().Format("2 January 2006, " + clock.Layout(at) + " UTC")
-}
+func Instant(at time.Time) string { return clock.Instant(at) }
 
 // Truncate shortens a text to about maxBytes, at the end of a word if possible.
 func Truncate(text string, maxBytes int) string {

@@ -1,4 +1,4 @@
-// Package clock says times of day to people.
+// Package clock says times to people.
 package clock
 
 import "time"
@@ -10,4 +10,9 @@ func Layout(at time.Time) string {
 		return "15:04"
 	}
 	return time.TimeOnly
+}
+
+// Instant returns a time in UTC for people, such as 30 November 2026, 12:30 UTC.
+func Instant(at time.Time) string {
+	return at.UTC().Format("2 January 2006, " + Layout(at) + " UTC")
 }

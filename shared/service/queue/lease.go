@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
+	"assay/shared/language/clock"
 	"assay/shared/language/metrics"
 	"assay/shared/language/plural"
 	"assay/shared/service/records"
@@ -225,7 +226,7 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool
 func (t *transition) failAttempt(why string) error {
 	run := t.run
 	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true, Message: fmt.Sprintf(
-		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
+		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, clock.Instant(run.StartedAt.Time), why)})
 	if run.Attempts < record.MaxAttempts {
 		return t.requeue()
 	}

@@ -7,7 +7,7 @@ import useSWRInfinite from "swr/infinite";
 import { get, post, type Schemas } from "./api";
 import type { paths } from "./api_types";
 import { gone, type Problem } from "./problem";
-import { refresh } from "./refresh";
+import { refresh, settle } from "./refresh";
 import { session, useSession } from "./session";
 import { say } from "./ui/status";
 
@@ -46,8 +46,9 @@ export async function readAll<P extends GetPath>(path: P, params: Params<P>): Pr
 /** done waits for a change, reads everything again, and shows the message said with a button for undo. */
 export async function done(change: Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<void> {
   await change;
+  settle();
   await refresh();
-  say(said, undo && (() => undo().then(refresh)));
+  say(said, undo && (() => undo().then(settle).then(refresh)));
 }
 
 /** useGet reads a resource, and again when its tab gets the focus. It reads nothing while the path is null. */

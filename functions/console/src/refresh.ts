@@ -1,4 +1,5 @@
-// Reading everything on the screen again.
+// Reading everything on the screen again, and telling it that something was done.
+import { useSyncExternalStore } from "preact/compat";
 import { mutate } from "swr";
 import { gone, type Problem, toProblem } from "./problem";
 
@@ -14,3 +15,23 @@ export function refusalOf(error: unknown): Problem {
   if (gone(problem)) void refresh();
   return problem;
 }
+
+let settled = 0;
+const listeners = new Set<() => void>();
+
+/**
+ * settle tells the screen that the reader did something, or that somebody decided about the reader's team. It may be
+ * what a refusal on the screen asks for.
+ */
+export function settle(): void {
+  settled++;
+  for (const tell of listeners) tell();
+}
+
+const subscribe = (tell: () => void): (() => void) => {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+};
+
+/** useSettled returns a number that changes with each settle. Refusals that were shown before it are outdated. */
+export const useSettled = (): number => useSyncExternalStore(subscribe, () => settled);

@@ -1,5 +1,15 @@
-// Terms that change while a form shows them.
+// The terms of a task: whether a team must accept them, and terms that change while a form shows them.
+import type { Schemas } from "./api";
 import { Problem, toProblem } from "./problem";
+
+type OfTeam = {
+  task: Pick<Schemas["Task"], "terms">;
+  of: Pick<Schemas["Registration"], "state" | "acceptedTerms">;
+};
+
+/** asksForTerms reports whether a team must accept the present terms before it submits or restores. */
+export const asksForTerms = ({ task, of: r }: OfTeam): boolean =>
+  r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
 
 /** ofTerms reports whether a fault concerns accepted terms, of a registration or of one inside another body. */
 const ofTerms = (e: { pointer: string }): boolean => e.pointer.endsWith("/acceptedTerms");

@@ -29,6 +29,8 @@ const splits = {
   training: "Training: the ground truth may be given out",
 };
 
+const noFiles: Added = { inputs: [], truths: [] };
+
 const fieldsOf = (d: Dataset): Values => ({
   name: d.name,
   description: d.description || undefined,
@@ -180,8 +182,7 @@ function State({ of: d }: { of: Dataset }) {
 function Editor({ taskId, of, latest }: Props) {
   const info = useGet("/info", {});
   const [usual] = useKinds();
-  const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
-  const [round, setRound] = useState(0); // A new round empties the fields of files.
+  const [added, setAdded] = useState<Added>(noFiles);
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
   const stop = useRef<AbortController>();
   const { newest, latest: read } = useNewest(of, async () => latest?.());
@@ -200,8 +201,7 @@ function Editor({ taskId, of, latest }: Props) {
         ? await patch("/v1/datasets/{datasetId}", { datasetId: of.id }, mergePatch(base, body), newest.current)
         : await post("/v1/datasets", {}, filled({ ...body, taskId }));
       const files = added;
-      setAdded({ inputs: [], truths: [] });
-      setRound(round + 1);
+      setAdded(noFiles);
       const failed = await uploadTo(id, files, tell, stop.current.signal).then(() => undefined, toProblem);
       if (failed && of) throw failed;
       if (failed) say(`The dataset is there, but a file has not arrived: ${failed.message}`);
@@ -218,7 +218,7 @@ function Editor({ taskId, of, latest }: Props) {
       name={`dataset ${of?.id ?? taskId}`}
       initial={of ? fieldsOf(of) : fresh(usual!)}
       button={of ? "Save the dataset" : "Add the dataset"}
-      files
+      files={{ chosen: added.inputs.length + added.truths.length > 0, clear: () => setAdded(noFiles) }}
       submit={act}
       {...(of && { preview, latest: async () => fieldsOf((await read()) ?? of) })}
     >
@@ -233,7 +233,7 @@ function Editor({ taskId, of, latest }: Props) {
             hint="Runs on a test split start blinded: their teams see neither scores nor the ground truth until an organizer unblinds them."
           />
           <Measuring f={f} />
-          <Files key={round} f={f} added={added} setAdded={setAdded} stored={of} />
+          <Files f={f} added={added} setAdded={setAdded} stored={of} />
           <Rules f={f} />
           {sending && (
             <p>

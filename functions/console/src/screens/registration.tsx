@@ -6,7 +6,7 @@ import { personOf } from "../known_names";
 import type { Screen } from "../route";
 import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
-import { asksForTerms } from "../ui/changed_terms";
+import { asksForTerms } from "../terms";
 import { Decide, peopleOf } from "../ui/decide";
 import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";

@@ -12,7 +12,8 @@ import { go, type Screen, view } from "../route";
 import { sampleOf } from "../run_formats";
 import { submissionTypes } from "../stage";
 import { type Chosen, submit } from "../submission";
-import { asksForTerms, ChangedTerms } from "../ui/changed_terms";
+import { asksForTerms } from "../terms";
+import { ChangedTerms } from "../ui/changed_terms";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Exceptions } from "../ui/exceptions";
@@ -138,6 +139,20 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const [refused, setRefused] = useState<Problem>();
   const [earlier, setEarlier] = useState<{ made: Schemas["Submission"]; values: Values }>();
   const stop = useRef<AbortController>();
+  const [first] = useState<Values>({
+    visibility: baseline ? "public" : "private",
+    ...(type !== "upload" && { datasetIds: all.map(d => d.id) }),
+  });
+  const takesNow = (datasetId: string): boolean => datasets.some(d => d.id === datasetId);
+  // A dataset can close, or its quota be used up, after a file was chosen for it.
+  const chosen: Chosen[] = Object.entries(files).flatMap(([datasetId, file]) =>
+    takesNow(datasetId) ? [{ datasetId, file }] : [],
+  );
+  const sentTo = (v: Values): Values => ({ ...v, datasetIds: ((v.datasetIds ?? []) as string[]).filter(takesNow) });
+  const clear = (): void => {
+    setFiles({});
+    setEarlier(undefined);
+  };
   if (datasets.length === 0)
     return (
       <>
@@ -157,7 +172,6 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const act = async (values: Values, again = false): Promise<void> => {
     setEarlier(undefined);
     setRefused(undefined);
-    const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
     if (type === "upload" && chosen.length === 0)
       throw new Problem({
         title: "",
@@ -165,7 +179,12 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
         errors: [{ pointer: "/files", detail: "Choose a file for at least one dataset." }],
       });
     stop.current = new AbortController();
-    const draft = filled({ ...values, type, ...(baseline && { baseline }), ...(again && { again }) });
+    const draft = filled({
+      ...(type === "upload" ? values : sentTo(values)),
+      type,
+      ...(baseline && { baseline }),
+      ...(again && { again }),
+    });
     try {
       const sent = type === "upload" ? chosen : [];
       const { made, repeated, broken } = await submit(task.id, draft, sent, tell, stop.current.signal);
@@ -190,12 +209,9 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   return (
     <Form
       name={`submission ${task.id} ${type}`}
-      initial={{
-        visibility: baseline ? "public" : "private",
-        ...(type !== "upload" && { datasetIds: datasets.map(d => d.id) }),
-      }}
+      initial={first}
       button="Submit"
-      files={type === "upload"}
+      {...(type === "upload" && { files: { chosen: Object.keys(files).length > 0, clear } })}
       submit={v => act(v)}
     >
       {f => (
@@ -211,11 +227,19 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                   <p class="small">
                     <Conditions of={d} quota={quota} baseline={baseline} type={type} />
                   </p>
-                  {datasets.includes(d) && (
+                  {!takesNow(d.id) && files[d.id] && (
+                    <p class="small">
+                      The file <bdi>{files[d.id]!.name}</bdi> that you chose for it is not submitted.
+                    </p>
+                  )}
+                  {takesNow(d.id) && (
                     <RunFile
                       of={d}
                       chosen={files[d.id]}
-                      refused={diagnosticsOf(f.faults, Object.keys(files).indexOf(d.id))}
+                      refused={diagnosticsOf(
+                        f.faults,
+                        chosen.findIndex(c => c.datasetId === d.id),
+                      )}
                       choose={file => {
                         f.markEdited("files");
                         setFiles(chosen => ({ ...chosen, [d.id]: file }));

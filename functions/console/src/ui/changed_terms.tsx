@@ -2,15 +2,11 @@
 import { patch, type Schemas } from "../api";
 import { done } from "../data";
 import { refresh } from "../refresh";
-import { withNewTerms } from "../terms";
+import { asksForTerms, withNewTerms } from "../terms";
 import { Form } from "./form";
 import { TermsField } from "./registration_fields";
 
 type Props = { task: Schemas["Task"]; of: Pick<Schemas["Registration"], "id" | "state" | "acceptedTerms"> };
-
-/** asksForTerms reports whether a team must accept the present terms before it submits again. */
-export const asksForTerms = ({ task, of: r }: Props): boolean =>
-  r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
 
 /** ChangedTerms asks a team to accept the present terms, unless it has accepted them. */
 export const ChangedTerms = ({ task, of: r }: Props) =>

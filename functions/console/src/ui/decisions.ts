@@ -1,14 +1,15 @@
-// What organizers decide about the reader's team while a screen of the task is open.
+// What organizers or other members decide about the reader's team while a screen of the task is open.
 import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { gone } from "../problem";
-import { refresh } from "../refresh";
+import { refresh, settle } from "../refresh";
 import type { Me } from "../roles";
 
 /**
  * useDecisions reads the reader's team again every 20 seconds, and more often while its registration is pending. Once the state of
- * the team is another one, or the reader is no longer in it, it reads the whole screen again.
+ * the team is another one, or the reader is no longer in it, it reads the whole screen again. Refusals that decisions
+ * may have outdated disappear.
  */
 export function useDecisions(mine: Me["registrations"][number] | undefined): Schemas["Registration"] | undefined {
   const { taskId = "", registrationId = "" } = mine ?? {};
@@ -21,5 +22,6 @@ export function useDecisions(mine: Me["registrations"][number] | undefined): Sch
   useEffect(() => {
     if (mine && (left || (data && data.state !== mine.state))) void refresh();
   }, [data?.state, left]);
+  useEffect(settle, [data?.state, data?.acceptedTerms, JSON.stringify(data?.exceptions)]);
   return data;
 }

@@ -1,6 +1,6 @@
 // The field of a file, which is chosen or dropped, and the diagnostics of the server, each with its line.
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { faultsOf, placeOf } from "../faults";
 import { Table, Tag } from "./show";
@@ -17,6 +17,11 @@ type Props = {
 export function FileField({ label, hint, multiple, accept, chosen, choose }: Props) {
   const [over, setOver] = useState(false);
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const empty = chosen.length === 0;
+  useEffect(() => {
+    if (empty && input.current) input.current.value = ""; // The browser would show the file that is no longer chosen.
+  }, [empty]);
   const take = (list: FileList | null | undefined): void => {
     if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
   };
@@ -36,7 +41,14 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
       }}
     >
       <label for={id}>{label}</label>
-      <input id={id} type="file" multiple={multiple} accept={accept} onChange={e => take(e.currentTarget.files)} />
+      <input
+        ref={input}
+        id={id}
+        type="file"
+        multiple={multiple}
+        accept={accept}
+        onChange={e => take(e.currentTarget.files)}
+      />
       <p class="hint">
         {chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}
         {chosen.length > 1 && chosen.map(f => f.name).join(", ")}

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { inWords } from "../member_names";
 import { Problem, toProblem } from "../problem";
-import { refusalOf } from "../refresh";
+import { refusalOf, useSettled } from "../refresh";
 import { draftPrefix, useSession } from "../session";
 import { Failure } from "./show";
 import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
@@ -27,7 +27,8 @@ type Props = {
   submit: (values: Values, base: Values) => Promise<unknown>;
   children: (f: Editing) => ComponentChildren;
   button?: string;
-  files?: boolean; // has fields of files, which drafts do not store
+  /** files are the fields of files, which drafts do not store: whether some are chosen, and what empties them. */
+  files?: { chosen: boolean; clear: () => void };
   /** preview returns the effects of submitting. The form shows them first, unless there are none. */
   preview?: (values: Values, base: Values) => Promise<Schemas["Effect"][]>;
   /** latest reads the edited resource again, after somebody else has changed it. */
@@ -136,9 +137,21 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
     const said = `Somebody else changed this while you edited it. Their changes are in the form now${what}`;
     setProblem(toProblem(new Error(said)));
   };
+  const startOver = (): void => {
+    setValues(base);
+    setRestored(false);
+    setProblem(undefined);
+    setEdited([]);
+    setTheirs({});
+    files?.clear();
+  };
   const ready = effects ? `${button}, with these effects` : button;
   const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => e.getAttribute("data-field")!);
   const unplaced = faults.filter(e => !placed.some(p => within(e, p)));
+  const lastSettled = useSettled();
+  useEffect(() => {
+    if (unplaced.length === faults.length) setProblem(undefined); // Only faults of fields stay until they are edited.
+  }, [lastSettled]);
   const elsewhere = problem && standing ? notBesideFields(problem, faults, unplaced) : undefined;
   return (
     <form
@@ -167,16 +180,8 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
             Cancel
           </button>
         ) : (
-          !same(values, base) && (
-            <button
-              type="button"
-              class="plain"
-              onClick={() => {
-                setValues(base);
-                setRestored(false);
-                setProblem(undefined);
-              }}
-            >
+          (files?.chosen || !same(values, base)) && (
+            <button type="button" class="plain" onClick={startOver}>
               Start over
             </button>
           )

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Listing, Loading } from "../data";
 import { sentencesOf } from "../member_names";
 import { gone, type Problem } from "../problem";
-import { refusalOf } from "../refresh";
+import { refusalOf, useSettled } from "../refresh";
 
 /** Heading is the h1 of a screen. It names the tab, and gets the focus after the screen has changed. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
@@ -215,6 +215,8 @@ export function Action({ run, children, plain, label, ask }: Acts) {
   const [asked, setAsked] = useState<ComponentChildren>();
   const [failed, setFailed] = useState<Problem>();
   const button = useRef<HTMLButtonElement>(null);
+  const settled = useSettled();
+  useEffect(() => setFailed(undefined), [settled]);
   useEffect(() => () => passFocus(button.current), []);
   const act = async (): Promise<void> => {
     button.current?.focus(); // The other button is removed.

@@ -4,6 +4,7 @@ import { patch, remove, restore, type Schemas } from "./api";
 import { done, useGet } from "./data";
 import { hasClosed } from "./quota_words";
 import { refresh } from "./refresh";
+import { useUnrestorable } from "./restorable";
 import { registrationIn, useMe } from "./roles";
 import { isBaseline, keptBecause } from "./run_rules";
 import { resume } from "./submission";
@@ -38,13 +39,14 @@ export function RunActions({
   const { left, closed } = useFinals(r, most, organizer);
   const finalRuns = r.state === "completed" && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
+  const lost = useUnrestorable(r.taskId);
+  const byOrganizers = "The team finds it among the deleted runs, and only organizers can restore it.";
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
   const act = (change: object, said: string, undo?: object): Promise<void> =>
     done(set(change), said, undo && (() => set(undo)));
   const drop = async (): Promise<void> => {
-    await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, () =>
-      restore("run", r.id, r.taskId),
-    );
+    const undo = (): Promise<void> => restore("run", r.id, r.taskId);
+    await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, lost ? undefined : undo);
   };
   const name = nameOf(r);
   const toggleFinal = (): Promise<void> =>
@@ -74,13 +76,8 @@ export function RunActions({
         </Action>
       )}
       {ended(r) && kept && deleted && <span class="small quiet">{kept}</span>}
-      {ended(r) && kept === "" && (
-        <Action
-          plain
-          label={`Delete ${name}`}
-          ask={ours ? undefined : "The team finds it among the deleted runs, and only organizers can restore it."}
-          run={drop}
-        >
+      {ended(r) && kept === "" && lost !== undefined && (
+        <Action plain label={`Delete ${name}`} ask={ours ? lost : byOrganizers} run={drop}>
           Delete
         </Action>
       )}

@@ -3,7 +3,14 @@ import type { Schemas } from "./api";
 import { versionName } from "./board_reason";
 import { untilScores } from "./instants";
 
-type Run = Pick<Schemas["Run"], "state">;
+type Reader = { id: string; registrations: { registrationId: string }[] };
+
+/**
+ * isOurs reports whether a run belongs to the reader or to a team of the reader. No run belongs to a reader who is not
+ * signed in. Others see neither the user nor the registration of an anonymous team.
+ */
+export const isOurs = (me: Reader | undefined, r: Pick<Schemas["Run"], "userId" | "registrationId">): boolean =>
+  me !== undefined && (r.userId === me.id || me.registrations.some(g => g.registrationId === r.registrationId));
 
 /**
  * DeletionFacts decide whether a team can delete its run. published is undefined while it is unknown. If finalsClosed is
@@ -11,10 +18,12 @@ type Run = Pick<Schemas["Run"], "state">;
  */
 export type DeletionFacts = { published: boolean | undefined; finalsClosed: boolean };
 
-/** publishedBy returns whether the review of a run is published, as far as the evaluation says so. A blinded run can be. */
-export function publishedBy(r: Run, e: Pick<Schemas["Evaluation"], "hidden"> | undefined): boolean | undefined {
-  if (e) return e.hidden === "blinded" ? undefined : e.hidden !== "unpublished";
-  return r.state === "completed" ? undefined : false;
+/**
+ * publishedBy returns whether the review of a run is published, as far as its evaluation says so. The reviews of blinded
+ * runs can be, and those of failed runs that were completed before.
+ */
+export function publishedBy(e: Pick<Schemas["Evaluation"], "hidden"> | undefined): boolean | undefined {
+  return !e || e.hidden === "blinded" ? undefined : e.hidden !== "unpublished";
 }
 
 /** keptBecause returns why a team cannot delete its run. It is empty if the team can, and undefined if that is unknown. */
@@ -22,6 +31,17 @@ export function keptBecause({ published, finalsClosed }: DeletionFacts): string 
   if (finalsClosed) return "The dataset takes final runs and has closed, so only the organizers can delete the run.";
   if (published) return "The review of the run is published, so only the organizers can delete the run.";
   return published === undefined ? undefined : "";
+}
+
+/**
+ * unrestorable returns why a team cannot restore what it deletes. It is empty if the team can. Like submitting, restoring
+ * takes an accepted team that has accepted the present terms.
+ */
+export function unrestorable(state: Schemas["Registration"]["state"], asksForTerms: boolean): string {
+  if (state === "rejected") return "The organizers rejected your team, so only they can restore what it deletes.";
+  if (state === "pending")
+    return "Your team can restore what it deletes only once the organizers have accepted the team.";
+  return asksForTerms ? "Your team can restore what it deletes only once it has accepted the present terms." : "";
 }
 
 /**
@@ -43,7 +63,7 @@ export function nextRead(
  * failed since. Otherwise it is empty.
  */
 export function againstNote(
-  r: Run,
+  r: Pick<Schemas["Run"], "state">,
   e: Pick<Schemas["Evaluation"], "truthVersion">,
   d: Pick<Schemas["Dataset"], "truthVersion"> | undefined,
 ): string {

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { againstNote, keptBecause, nextRead, publishedBy } from "./run_rules";
+import { againstNote, isOurs, keptBecause, nextRead, publishedBy, unrestorable } from "./run_rules";
+
+test("a run is ours if we or our team submitted it, and never if nobody is signed in", () => {
+  const me = { id: "1", registrations: [{ registrationId: "9" }] };
+  assert.equal(isOurs(me, { userId: "1" }), true);
+  assert.equal(isOurs(me, { userId: "2", registrationId: "9" }), true);
+  assert.equal(isOurs(me, { userId: "2", registrationId: "8" }), false);
+  assert.equal(isOurs(me, {}), false);
+  assert.equal(isOurs(undefined, { userId: "1", registrationId: "9" }), false);
+  assert.equal(isOurs(undefined, {}), false); // of an anonymous team
+});
 
 test("a team deletes a run until its review is published, or the final choice is over", () => {
   assert.equal(keptBecause({ published: false, finalsClosed: false }), "");
@@ -9,14 +19,19 @@ test("a team deletes a run until its review is published, or the final choice is
   assert.equal(keptBecause({ published: undefined, finalsClosed: false }), undefined);
 });
 
+test("only an accepted team that has accepted the terms can restore what it deletes", () => {
+  assert.equal(unrestorable("accepted", false), "");
+  assert.match(unrestorable("accepted", true), /terms/);
+  assert.match(unrestorable("pending", false), /once the organizers have accepted/);
+  assert.match(unrestorable("rejected", false), /only they can restore/);
+});
+
 test("an evaluation tells whether the review is published", () => {
-  const completed = { state: "completed" as const };
-  assert.equal(publishedBy(completed, {}), true);
-  assert.equal(publishedBy(completed, { hidden: "afterClose" }), true);
-  assert.equal(publishedBy(completed, { hidden: "unpublished" }), false);
-  assert.equal(publishedBy(completed, { hidden: "blinded" }), undefined);
-  assert.equal(publishedBy(completed, undefined), undefined);
-  assert.equal(publishedBy({ state: "failed" }, undefined), false);
+  assert.equal(publishedBy({}), true);
+  assert.equal(publishedBy({ hidden: "afterClose" }), true);
+  assert.equal(publishedBy({ hidden: "unpublished" }), false);
+  assert.equal(publishedBy({ hidden: "blinded" }), undefined);
+  assert.equal(publishedBy(undefined), undefined);
 });
 
 test("an open run without scores is read again at the close of a dataset that shows scores after it", () => {

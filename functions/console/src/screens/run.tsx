@@ -9,7 +9,7 @@ import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { againstNote, isBaseline, nextRead } from "../run_rules";
+import { againstNote, isBaseline, isOurs, nextRead } from "../run_rules";
 import { teamName } from "../team_name";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
@@ -52,7 +52,7 @@ function One({ of: r }: { of: Run }) {
     { path: { runId: r.id } },
     { refreshInterval: () => nextRead(r, dataset?.scores, closesAt) },
   );
-  const ours = Boolean(me?.registrations.some(g => g.registrationId === r.registrationId)) || r.userId === me?.id;
+  const ours = isOurs(me, r);
   const organizer = Boolean(task && organizes(me, task.organizerId));
   const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;
   return (
@@ -134,6 +134,7 @@ function One({ of: r }: { of: Run }) {
           )}
         </>
       )}
+      <Described of={r} />
       {ours && <Said run={r} />}
     </>
   );
@@ -321,6 +322,26 @@ function Topics({ of: e }: { of: Evaluation }) {
 }
 
 const ofSubmission = "/v1/tasks/{taskId}/submissions/{submissionId}";
+
+/** Described shows what the team says about the submission, to everyone who sees the submission. */
+function Described({ of: r }: { of: Run }) {
+  const { data: s } = useGet(ofSubmission, { path: { taskId: r.taskId, submissionId: r.submissionId } });
+  if (!s?.description && !s?.paperUrl) return null;
+  return (
+    <>
+      <h2>About the submission</h2>
+      {s.description && <Markdown source={s.description} top={3} />}
+      {s.paperUrl && (
+        <p>
+          Paper:{" "}
+          <a href={s.paperUrl} rel="nofollow ugc noopener">
+            {s.paperUrl}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
 
 /** Said is the form of the texts that the team writes about the run and its submission. */
 function Said({ run: r }: { run: Run }) {

@@ -9,7 +9,7 @@ import { chunks } from "../review_changes";
 import { type Me, organizes, useMe } from "../roles";
 import type { Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { publishedBy } from "../run_rules";
+import { isOurs, publishedBy } from "../run_rules";
 import { useSession } from "../session";
 import { authorsOf } from "../teams";
 import { deletedName, ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
@@ -81,12 +81,7 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
     { refreshInterval: whileRunning },
   );
   // Runs that a member submitted with another team do not belong to the reader.
-  const runs = {
-    ...all,
-    items: all.items?.filter(
-      r => r.userId === me.id || me.registrations.some(g => g.registrationId === r.registrationId),
-    ),
-  };
+  const runs = { ...all, items: all.items?.filter(r => isOurs(me, r)) };
   const to = taskId ? (
     <a href={`#/tasks/${taskId}/submit`}>Submit the first</a>
   ) : (
@@ -169,6 +164,11 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
   const me = useMe();
+  const published = publishedBy(score);
+  const organizer = task !== undefined && organizes(me, task.organizerId);
+  const unscored = r.state !== "completed" || !r.evaluationId; // No score that is still being read can tell it.
+  const unknown = task && !organizer && ended(r) && published === undefined && (unscored || score);
+  const review = useGet(unknown ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;
   const fault = r.diagnostics.find(d => d.severity === "error");
   return (
     <li>
@@ -205,13 +205,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         {noticeOf(r, dataset) && <p class="small">{noticeOf(r, dataset)}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>
-      <RunActions
-        of={r}
-        dataset={dataset}
-        organizer={task !== undefined && organizes(me, task.organizerId)}
-        ours
-        published={publishedBy(r, score)}
-      />
+      <RunActions of={r} dataset={dataset} organizer={organizer} ours published={published ?? review?.published} />
     </li>
   );
 }

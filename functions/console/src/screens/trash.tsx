@@ -3,6 +3,7 @@
 import { remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { personOf } from "../known_names";
+import { useUnrestorable } from "../restorable";
 import { go, type Screen } from "../route";
 import { deletedName } from "../ui/run_state";
 import { Action, Heading, Listed, Tag } from "../ui/show";
@@ -49,16 +50,22 @@ export default function Trash({ query }: Screen) {
                 Task
               </a>
             )}
-            {d.byOrganizers && !d.by ? (
-              <span class="small quiet">Only the organizers can restore it.</span>
-            ) : (
-              <Action plain label={`Restore ${deletedName(d)}`} run={() => restore(d)}>
-                Restore
-              </Action>
-            )}
+            <Restore of={d} run={() => restore(d)} />
           </>
         )}
       </Listed>
     </>
+  );
+}
+
+/** Restore offers to restore a deleted resource, or says why the reader cannot. */
+function Restore({ of: d, run }: { of: Schemas["Deletion"]; run: () => Promise<void> }) {
+  const unrestorable = useUnrestorable(d.taskId);
+  const lost = d.byOrganizers && !d.by ? "Only the organizers can restore it." : unrestorable;
+  if (lost) return <span class="small quiet">{lost}</span>;
+  return (
+    <Action plain label={`Restore ${deletedName(d)}`} run={run}>
+      Restore
+    </Action>
   );
 }

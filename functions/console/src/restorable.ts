@@ -1,0 +1,20 @@
+// Whether the reader can restore what the reader's team deletes.
+import { useGet } from "./data";
+import { organizes, registrationIn, useMe } from "./roles";
+import { unrestorable } from "./run_rules";
+import { asksForTerms } from "./terms";
+
+/**
+ * useUnrestorable returns why the reader cannot restore runs and submissions of the task. It is empty if the reader can,
+ * and undefined while that is unknown. Organizers can restore everything.
+ */
+export function useUnrestorable(taskId: string): string | undefined {
+  const me = useMe();
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }).data;
+  const mine = registrationIn(me, taskId);
+  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
+    path: { taskId, registrationId: mine?.registrationId ?? "" },
+  }).data;
+  if (!me || !task || (mine && !team)) return undefined;
+  return organizes(me, task.organizerId) || !team ? "" : unrestorable(team.state, asksForTerms({ task, of: team }));
+}

@@ -212,7 +212,7 @@ func TestConsole_NamesTheOrganizerWithWork(t *testing.T) {
 	p.Press("Nothing waits here > Lakes")
 	p.Sees("has a run to review")
 	p.Visit(task + "/leaderboard")
-	p.Sees("all ranks count them")
+	p.Sees("all ranks count it")
 	p.Press("As everyone sees it")
 	p.Sees("they appear here once the organizers have unblinded and published them")
 	p.Await(`![...document.querySelectorAll("main button, main a.button")].some(b => /Download|Compare/.test(b.innerText))`)
@@ -248,7 +248,7 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/desk?part=announcements")
 	p.Fill("Title", "Hello")
 	p.Press("Title > Announce")
-	p.Sees("the members of 1 team; this server sends no e-mail")
+	p.Sees("The members of 1 team get no e-mail: this server sends none")
 	p.Press("Announce, with these effects")
 	p.Sees("Announced.")
 }

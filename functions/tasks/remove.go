@@ -14,8 +14,8 @@ import (
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if name := c.Page.Value("name"); with != "" && name != t.Name {
-		return problem.Conflict.New("%q is not the current name of the task, so nothing was deleted. To delete the task with all its "+
-			"submissions, give its current name as {?name}.", name)
+		return problem.Conflict.New("%q is not the current name of the task, so nothing was deleted. Give its current name to delete "+
+			"it with all its submissions.", name)
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	entry, err := d.DeleteTask(ctx, c.Tx, t, c.Caller.ID, with != "")

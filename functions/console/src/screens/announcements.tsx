@@ -34,7 +34,7 @@ export function Announcements({ taskId }: { taskId: string }) {
       {
         kind: "news",
         subject,
-        detail: `the members of ${count(teams.length, "team")}${mail ? ", by e-mail" : "; this server sends no e-mail"}`,
+        detail: `The members of ${count(teams.length, "team")} get ${mail ? "it by e-mail" : "no e-mail: this server sends none"}`,
       },
     ];
   };

@@ -128,9 +128,9 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               {b.notPublic > 0 && (
                 <p class="small">
                   {b.notPublic === 1
-                    ? "One entry is not public: it is"
-                    : `${b.notPublic} entries are not public: they are`}{" "}
-                  marked, and all ranks count them. “As everyone sees it” has the public ranks.
+                    ? "One entry is not public. It is marked, and all ranks count it."
+                    : `${b.notPublic} entries are not public. They are marked, and all ranks count them.`}{" "}
+                  “As everyone sees it” has the public ranks.
                 </p>
               )}
               {entries.length > 0 && (

@@ -181,7 +181,7 @@ export const TokenList = ({
         <Action
           plain
           label={`Revoke ${t.name}`}
-          ask="What uses it stops working."
+          ask="Programs that use it stop working within 10 seconds."
           run={() => done(revoke(t.id), `The server refuses ${t.name} within 10 seconds.`)}
         >
           Revoke

@@ -63,7 +63,7 @@ export default function Webhooks({ params }: Screen) {
                 label="Address"
                 required
                 max={2000}
-                hint="It begins with https://, and is on the public internet."
+                hint="https:// on the public internet. http:// and other networks only if the operator of this server allows them: see Deliveries."
               />
               <Checks f={f} name="kinds" label="Events" options={eventLabels} hint="All, if you choose none." />
             </>

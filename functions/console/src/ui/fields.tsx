@@ -1,5 +1,5 @@
 // The fields of forms. Each names the member that it edits, has a label and a hint, and shows the faults of the member.
-import type { ComponentChildren, JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { inWords } from "../member_names";
 import { said } from "../value_words";
 import type { Editing } from "./form";
@@ -55,7 +55,12 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
     <>
       {faults.length > 0 && (
         <p id={id} class="fault">
-          {faults.map(e => inWords(e)).join(" ")}
+          {faults.map((e, i) => (
+            <Fragment key={i}>
+              {i > 0 && <br />}
+              {inWords(e)}
+            </Fragment>
+          ))}
         </p>
       )}
       {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (
@@ -83,7 +88,8 @@ export const Text = ({
   const complete = (value: string): void => {
     // This is the handler of the DOM event change. With preact/compat, onChange runs for each key.
     const entered = value.trim();
-    if (type === "url" && entered && !/^[a-z][a-z0-9+.-]*:/i.test(entered)) f.set(name, `https://${entered}`);
+    const isHost = /^[^\s/:]+\.[^\s/:]+(:\d+)?(\/\S*)?$/.test(entered); // Other texts get the faults of what was typed.
+    if (type === "url" && isHost) f.set(name, `https://${entered}`);
   };
   return (
     <Field {...field}>

@@ -84,7 +84,7 @@ export function MeasuresField({ f }: { f: Editing }) {
           options={{ "": "–", ...Object.fromEntries(families.map(m => [m.name, `${m.name}: ${m.definition}`])) }}
         />
       )}
-      <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} named={families.length > 0} />}>
+      <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} families={families} />}>
         {aria => (
           <span class="joined">
             <input
@@ -134,12 +134,12 @@ const cutoffs: Record<Family["cutoff"], string> = {
 };
 
 /** Grammar explains how to write a measure: its cutoff, and the parameters in its brackets. */
-function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
+function Grammar({ of, families }: { of: Family | undefined; families: Family[] }) {
   if (!of)
     return (
       <>
-        {named
-          ? "Choose one above, or type it, such as nDCG@10 or AP(rel=2)."
+        {families.length > 0
+          ? `Choose one above, or type it, such as ${families.slice(0, 2).map(exampleOf).join(" or ")}.`
           : "A name that your evaluator writes, such as Score."}
       </>
     );

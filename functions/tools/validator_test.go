@@ -198,9 +198,10 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
 		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
 		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
-		"1,Q0,d,1,2.5,x\n":                    "it looks like CSV or JSON: convert it to the format of TREC, with spaces or tabs between the fields",
-		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
-		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
+		"1,Q0,d,1,2.5,x\n": "it looks like CSV or JSON: convert it to the format of TREC, " +
+			"with spaces or tabs between the fields",
+		"1\u00a0Q0 d 1 2.5 x\n": "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
+		"1\u2003Q0 d 1 2.5 x\n": "; U+2003, which is",
 	} {
 		if a := s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("r", text)}); !strings.Contains(string(a.Body), want) {
 			t.Errorf("%q: %s, want %q", text, a.Body, want)

@@ -195,21 +195,9 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 // readEvaluations reads the evaluations of the runs. All must be against one truth. It refuses evaluations that are hidden from a
 // caller who may read the files.
 func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
-	var ids []string
-	for _, run := range r.Runs {
-		if !run.item.ReadsValues(run.roles) && withFiles { // the caller may read the files, so the problem may name the run
-			return problem.InvalidMember(run.pointer,
-				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
-					"truth of your own in {truth}")
-		}
-		if run.item.ListedID() == "" && run.item.State == record.Failed && run.item.EvaluationID != "" {
-			return problem.InvalidMember(run.pointer, "the run failed when it was evaluated again: it has values only against an earlier version "+
-				"of the ground truth and evaluator, and values against different versions do not compare")
-		}
-		if run.item.ListedID() == "" {
-			return problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
-		}
-		ids = append(ids, run.item.ListedID())
+	ids, err := r.evaluationIDs(withFiles)
+	if err != nil {
+		return err
 	}
 	found, err := records.GetAll[record.EvaluationItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency,
 		records.Keys(ids, record.EvaluationKey)...)
@@ -255,6 +243,27 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 		}
 	}
 	return nil
+}
+
+// evaluationIDs returns the id of each run's current evaluation, or says why a run has no values to read.
+func (r *Results) evaluationIDs(withFiles bool) ([]string, error) {
+	var ids []string
+	for _, run := range r.Runs {
+		if !run.item.ReadsValues(run.roles) && withFiles { // the caller may read the files, so the problem may name the run
+			return nil, problem.InvalidMember(run.pointer,
+				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
+					"truth of your own in {truth}")
+		}
+		if run.item.ListedID() == "" && run.item.State == record.Failed && run.item.EvaluationID != "" {
+			return nil, problem.InvalidMember(run.pointer, "the run failed when it was evaluated again: it has values only against an earlier "+
+				"version of the ground truth and evaluator, and values against different versions do not compare")
+		}
+		if run.item.ListedID() == "" {
+			return nil, problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
+		}
+		ids = append(ids, run.item.ListedID())
+	}
+	return ids, nil
 }
 
 // Values returns the values of each run. Errors in the files of the request are problems of the caller's input.

@@ -47,7 +47,7 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 	}
 }
 
-// Marks of final runs are audited, whoever makes them. An entry says which run it is about after the run is deleted.
+// Marks of final runs by teams and by organizers are audited. An entry says which run it is about after the run is deleted.
 func TestAudit_RecordsMarksOfFinalRuns(t *testing.T) {
 	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	r := f.dataset.Run("ada", recordtest.Published, recordtest.Public, recordtest.Value("nDCG@10", 0.5))

@@ -48,7 +48,8 @@ JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nob
 func TestConsole_KeepsInputOfUsersWhoSignOutElsewhere(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	const kept, hidden = `JSON.stringify(sessionStorage).includes("Lab of Ada")`, `!document.body.innerText.includes("Lab of Ada") &&
+	const kept = `JSON.stringify(sessionStorage).includes("Lab of Ada")`
+	const hidden = `!document.body.innerText.includes("Lab of Ada") &&
 ![...document.querySelectorAll("input")].some(i => i.value === "Lab of Ada" && i.checkVisibility())`
 	setAside := func(t *testing.T) *consolePage {
 		t.Helper()

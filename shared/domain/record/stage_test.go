@@ -12,7 +12,8 @@ func TestStage_FollowsTheDatasets(t *testing.T) {
 	now := time.Date(2027, 1, 2, 12, 0, 0, 0, time.UTC)
 	at := func(hours int) *record.Instant { return new(record.At(now.Add(time.Duration(hours) * time.Hour))) }
 	type sets = []record.DatasetSubmissions
-	ended, later := record.DatasetSubmissions{ClosesAt: at(-1)}, record.DatasetSubmissions{OpensAt: at(2), ClosesAt: at(5)}
+	ended := record.DatasetSubmissions{ClosesAt: at(-1)}
+	later := record.DatasetSubmissions{OpensAt: at(2), ClosesAt: at(5)}
 	for name, c := range map[string]struct {
 		task record.SubmissionRules
 		sets sets

@@ -384,7 +384,9 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
 	v.Private = !e.Access.Public && !canSeeIdentity(roles)
-	v.Audience, v.Hidden, v.Published = audienceNames[e.Scope().Audience], e.Access.hidden(), e.Access.Published
+	v.Audience = audienceNames[e.Scope().Audience]
+	v.Hidden = e.Access.hidden()
+	v.Published = e.Access.Published
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
 	v.RegistrationID, v.Alias = e.Access.identity(roles)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)

@@ -40,7 +40,7 @@ func newPhasesIn(t *testing.T, in store.Store, options ...func(*record.DatasetIt
 	t.Helper()
 	f := &phases{t: t, Server: servertest.New(t, functions.Operations()...)}
 	if in != nil {
-		f.Store = in
+		f.Use(in)
 	}
 	start := time.Now()
 	f.Now = func() time.Time { return start.Add(time.Duration(f.ahead.Load())) }

@@ -80,7 +80,7 @@ func requestsModel(tag string) porcupine.Model {
 func TestRequests_AreLinearizable(t *testing.T) {
 	eachSlowStore(t, func(t *testing.T, slow store.Store) {
 		s := newServer(t)
-		s.Store = slow
+		s.Use(slow)
 		var asked atomic.Int64 // the clock of the authenticator: it advances so much for each request that no token stays cached
 		now := func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Minute) }
 		s.Verify = auth.NewAuthenticator(func(_ context.Context, user string) (access.Caller, error) {

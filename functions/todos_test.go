@@ -30,7 +30,7 @@ func onBothStores(t *testing.T, test func(*testing.T, withTodos)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)
-			s.Store = open(t, s.Store)
+			s.Use(open(t, s.Store))
 			w := withTodos{newPlatformOf(t, s, map[string]any{"registration": map[string]any{"mode": "approval"}})}
 			w.newDataset(twoLabels)
 			test(t, w)

@@ -75,7 +75,7 @@ func newWithPerson(t *testing.T, table store.Store) *withPerson {
 		table = s.Store
 	}
 	p := &withPerson{table: &crashingStore{Store: table, keys: map[store.Key]bool{}}}
-	s.Store = p.table
+	s.Use(p.table)
 	p.platform = newPlatformOf(t, s, nil)
 	p.change(zebra, "/v1/user", map[string]any{})
 	p.change(zebra, "/v1/user/notifications", map[string]any{"email": []string{"run.failed"}})

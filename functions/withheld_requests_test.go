@@ -31,7 +31,7 @@ type modelRequest struct {
 
 // ask returns the answer of a server with the store from, without the parts that differ for each request.
 func (r *modelRequest) ask(s *servertest.Server, from store.Store, caller string) []byte {
-	s.Store = from
+	s.Use(from)
 	a := s.Do(caller, r.method, r.path, r.body, r.headers...)
 	var b bytes.Buffer
 	_, _ = fmt.Fprintln(&b, a.Status)

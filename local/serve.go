@@ -154,7 +154,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		return nil, errors.Join(err, p.table.close())
 	}
 	p.env = &api.Env{
-		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
+		Store: p.table, Boards: p.table.boards, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
 		Rates: limiter, RenderHTML: resource.Render, Metrics: p.metrics, Health: p.health,
 		Alone: p.table.embedded != nil,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"assay/shared/service/board"
 	"assay/shared/service/files"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/dynamo"
@@ -26,6 +27,7 @@ type table struct {
 	displayName string // name in messages
 	close       func() error
 	embedded    *embedded.Store // nil for DynamoDB
+	boards      *board.Boards   // of the embedded store; nil for DynamoDB, to which other processes write too
 }
 
 // tableFile is the name of the embedded table in the folder of the data.
@@ -38,14 +40,15 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 			return nil, err
 		}
 		path := filepath.Join(c.data, tableFile)
-		s, err := embedded.Open(path, embedded.Options{OnChange: changed, Now: c.now})
+		boards := board.NewBoards()
+		s, err := embedded.Open(path, embedded.Options{OnCommit: boards.Committed, OnChange: changed, Now: c.now})
 		if err != nil {
 			return nil, err
 		}
 		if err := files.CheckForm(ctx, s); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), s.Close())
 		}
-		return &table{Store: s, displayName: path, close: s.Close, embedded: s}, nil
+		return &table{Store: s, displayName: path, close: s.Close, embedded: s, boards: boards}, nil
 	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
 	if err != nil {

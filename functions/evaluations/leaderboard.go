@@ -4,12 +4,11 @@ import (
 	"context"
 	"strings"
 
-	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/problem"
-	"assay/shared/service/evaluation"
+	"assay/shared/service/board"
 )
 
 // rank is the value of sort for the order by the primary measure.
@@ -32,35 +31,27 @@ func optionsOf(c *api.Call) boardOptions {
 // run of each team. Filters by run or user do not change ranks.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions) (p page.Page[record.Evaluation], err error) {
 	full := false
-	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, _ any) (more bool, err error) {
+	err = eachEntry(ctx, c, d, o, func(e *record.Evaluation) (more bool, err error) {
 		p.More = full
 		if full {
 			return false, nil
 		}
-		full, err = p.Add(e)
+		full, err = p.Add(*e)
 		full = full || len(p.Data) == c.Page.Limit
 		return true, err
 	})
 	return p, err
 }
 
-// shownEntry identifies the JSON of an entry: equal values have equal JSON.
-type shownEntry struct {
-	item  *record.EvaluationItem // never changes
-	roles access.Role
-	rank  int
-}
-
-// board returns the leaderboard of the dataset that the request asks for.
-func board(c *api.Call, d *record.DatasetItem, o boardOptions) *evaluation.Leaderboard {
-	return &evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: d.Board().TruthVersion,
-		AtOnce: c.Page.Offset + c.Page.Limit + 1, Count: o.count, Final: o.final, Now: c.Now()}
+// query asks for the leaderboard of the dataset in the order of the measure.
+func query(c *api.Call, d *record.DatasetItem, measure string, o boardOptions) board.Query {
+	return board.Query{Viewer: &c.Viewer, Dataset: d, TruthVersion: d.Board().TruthVersion, Measure: measure, Best: o.best, Count: o.count,
+		Final: o.final, AtOnce: c.Page.Offset + c.Page.Limit + 1, Now: c.Now()}
 }
 
 // eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. It starts at the offset of
-// the request, in the requested order. Entries with equal keys have equal JSON; a nil key says nothing.
-func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions,
-	do func(_ record.Evaluation, key any) (bool, error)) error {
+// the request, in the requested order.
+func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions, do func(*record.Evaluation) (bool, error)) error {
 	show, err := viewer(ctx, c)
 	if err != nil {
 		return err
@@ -76,38 +67,36 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 		return problem.InvalidParameter.New("{?sort} must be rank or one of the measures of the dataset: %s.",
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	entries, err := board(c, d, o).Entries(ctx, measure, o.best)
+	q := query(c, d, measure, o)
+	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
+	skip := 0 // entries that pass the filters
+	if filtered {
+		skip = c.Page.Offset
+	} else {
+		q.Offset = c.Page.Offset
+	}
+	entries, err := c.Boards.Entries(ctx, q)
 	if err != nil {
 		return err
 	}
-	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
-	skipped := 0
 	for e, err := range entries {
 		if err != nil {
 			return err
-		}
-		if !filtered && skipped < c.Page.Offset { // Without a filter, skipped entries are not decoded.
-			skipped++
-			continue
 		}
 		item, err := e.Item()
 		if err != nil {
 			return err
 		}
-		v, roles, sees := show(item)
-		if !sees || !matchesFilters(c, v) {
+		v, sees := show(item)
+		if !sees || !matchesFilters(c, &v) {
 			continue
 		}
-		if skipped < c.Page.Offset {
-			skipped++
+		if skip > 0 {
+			skip--
 			continue
 		}
 		v.Rank, v.Runs = e.Rank, e.Runs
-		var key any
-		if e.Kept() {
-			key = shownEntry{item, roles, e.Rank}
-		}
-		if more, err := do(v, key); err != nil || !more {
+		if more, err := do(&v); err != nil || !more {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/edge/webpage"
-	"assay/shared/service/evaluation"
+	"assay/shared/service/board"
 	"assay/shared/service/records"
 )
 
@@ -27,15 +27,15 @@ type boardView struct {
 	shown        record.BoardTruth   // the truth and the evaluator of the entries
 	progress     *record.Reevaluation
 	entries      page.Page[record.Evaluation]
-	empty        *evaluation.EmptyBoard // why the whole board has no entries
-	hidden       int                    // number of entries that others do not see
-	sort         string                 // measure that sorts the entries
-	boardOptions                        // selection of the entries
-	scoresAt     string                 // time until which others see no scores; empty if they see them
-	public       bool                   // only entries that everyone sees who sees the task
-	login        bool                   // the reader is logged in
-	base         string                 // URL of the server
-	query        url.Values             // query of the request
+	empty        *board.EmptyBoard // why the whole board has no entries
+	hidden       int               // number of entries that others do not see
+	sort         string            // measure that sorts the entries
+	boardOptions                   // selection of the entries
+	scoresAt     string            // time until which others see no scores; empty if they see them
+	public       bool              // only entries that everyone sees who sees the task
+	login        bool              // the reader is logged in
+	base         string            // URL of the server
+	query        url.Values        // query of the request
 }
 
 // boardPage writes the leaderboard of a dataset of the task as a page, with links to the leaderboards of the other datasets. The request
@@ -104,7 +104,7 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
 		}
 	}
 	if len(v.entries.Data) == 0 && !v.filtered() && c.Page.Offset == 0 {
-		v.empty, err = board(c, v.dataset, v.boardOptions).Empty(ctx)
+		v.empty, err = c.Boards.Empty(ctx, query(c, v.dataset, "", v.boardOptions))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 
 // waitsForClose reports whether the page is empty because the dataset shows scores after its close.
 func (v *boardView) waitsForClose() bool {
-	return v.empty != nil && v.empty.Reason == evaluation.EmptyAfterClose
+	return v.empty != nil && v.empty.Reason == board.EmptyAfterClose
 }
 
 // choices returns links to the leaderboard with each selection of runs.

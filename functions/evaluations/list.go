@@ -132,11 +132,11 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	var failed error
 	keep := func(e *record.EvaluationItem) bool {
 		failed = cmp.Or(failed, c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now()))
-		v, _, sees := show(e)
-		return sees && matchesFilters(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
+		v, sees := show(e)
+		return sees && matchesFilters(c, &v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
 	p, err = api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
-		v, _, _ := show(e)
+		v, _ := show(e)
 		return v
 	})
 	return p, cmp.Or(failed, err)
@@ -162,18 +162,18 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 	return []records.Source{records.ByIDs(evaluations, record.EvaluationKey)}, nil
 }
 
-// viewer returns a function that returns an evaluation as the caller sees it, the caller's roles for it, and whether the caller sees it.
-func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, access.Role, bool), error) {
+// viewer returns a function that returns an evaluation as the caller sees it, and whether the caller sees it.
+func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, bool), error) {
 	rolesOf, err := c.RolesOf(ctx)
-	return func(e *record.EvaluationItem) (record.Evaluation, access.Role, bool) {
+	return func(e *record.EvaluationItem) (record.Evaluation, bool) {
 		s := e.Scope()
 		roles := rolesOf(s)
-		return e.For(roles), roles, access.Sees(roles, s.Audience)
+		return e.For(roles), access.Sees(roles, s.Audience)
 	}, err
 }
 
 // matchesFilters applies the filters to an evaluation as the caller sees it, so that no filter finds an anonymous team by its user.
-func matchesFilters(c *api.Call, e record.Evaluation) bool {
+func matchesFilters(c *api.Call, e *record.Evaluation) bool {
 	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
 		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
 }

@@ -41,9 +41,9 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 		if err := rows.begin(); err != nil {
 			return err
 		}
-		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
+		err := eachEntry(ctx, c, d, optionsOf(c), func(e *record.Evaluation) (bool, error) {
 			e.User = nil // The names of users would take a read for each page.
-			return true, rows.add(e)
+			return true, rows.add(*e)
 		})
 		if err != nil {
 			return err

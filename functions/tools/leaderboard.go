@@ -15,7 +15,7 @@ import (
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
-	"assay/shared/service/evaluation"
+	"assay/shared/service/board"
 )
 
 // LeaderboardInput selects a leaderboard.
@@ -32,23 +32,23 @@ type LeaderboardInput struct {
 
 // LeaderboardOutput is a leaderboard.
 type LeaderboardOutput struct {
-	Dataset       LeaderboardName        `json:"dataset"`
-	Task          LeaderboardName        `json:"task"`
-	Measure       string                 `json:"measure" doc:"measure that sorts the entries"`
-	Measures      []string               `json:"measures" doc:"all measures of the dataset, in its order"`
-	LowerIsBetter bool                   `json:"lowerIsBetter" doc:"whether lower values are better"`
-	TruthVersion  int64                  `json:"truthVersion" doc:"version of the ground truth and evaluator that the entries were evaluated against"`
-	Against       int64                  `json:"against,omitempty" doc:"version of the ground truth and evaluator whose ranks are compared"`
-	Best          bool                   `json:"best" doc:"whether the entries are only the best run of each team"`
-	Final         bool                   `json:"final,omitempty" doc:"whether the entries are only final runs"`
-	Rounds        int                    `json:"rounds" doc:"number of samples of topics behind each interval; 0 if intervals come from the normal distribution"`
-	Compared      int                    `json:"compared" doc:"number of entries whose pairs were compared to find groups: the first 30 with values per topic"`
-	View          string                 `json:"view" enum:"caller,public" doc:"caller: all entries that the caller may see; public: the entries that everyone who sees the task may see"`
-	NotPublic     int                    `json:"notPublic" doc:"number of entries that only their owners and the organizers see, by audience"`
-	More          bool                   `json:"more" doc:"whether the leaderboard has more entries"`
-	Entries       []LeaderboardEntry     `json:"entries" doc:"the best first"`
-	Empty         *evaluation.EmptyBoard `json:"empty,omitempty" doc:"why there are no entries"`
-	Links         LeaderboardLinks       `json:"links" doc:"addresses of other tools' answers about the first entries"`
+	Dataset       LeaderboardName    `json:"dataset"`
+	Task          LeaderboardName    `json:"task"`
+	Measure       string             `json:"measure" doc:"measure that sorts the entries"`
+	Measures      []string           `json:"measures" doc:"all measures of the dataset, in its order"`
+	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether lower values are better"`
+	TruthVersion  int64              `json:"truthVersion" doc:"version of the ground truth and evaluator that the entries were evaluated against"`
+	Against       int64              `json:"against,omitempty" doc:"version of the ground truth and evaluator whose ranks are compared"`
+	Best          bool               `json:"best" doc:"whether the entries are only the best run of each team"`
+	Final         bool               `json:"final,omitempty" doc:"whether the entries are only final runs"`
+	Rounds        int                `json:"rounds" doc:"number of samples of topics behind each interval; 0 if intervals come from the normal distribution"`
+	Compared      int                `json:"compared" doc:"number of entries whose pairs were compared to find groups: the first 30 with values per topic"`
+	View          string             `json:"view" enum:"caller,public" doc:"caller: all entries that the caller may see; public: the entries that everyone who sees the task may see"`
+	NotPublic     int                `json:"notPublic" doc:"number of entries that only their owners and the organizers see, by audience"`
+	More          bool               `json:"more" doc:"whether the leaderboard has more entries"`
+	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
+	Empty         *board.EmptyBoard  `json:"empty,omitempty" doc:"why there are no entries"`
+	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
 	hidden bool // the values belong to examples, and some callers may not see them
 }

@@ -6,7 +6,7 @@ import (
 
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
-	"assay/shared/service/evaluation"
+	"assay/shared/service/board"
 )
 
 // TestLeaderboard_SaysWhyItIsEmpty compares the reasons of datasets with and without a run that only organizers see. They are the same for
@@ -18,14 +18,14 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		dataset func(*record.DatasetItem)
-		want    evaluation.EmptyBoard
+		want    board.EmptyBoard
 	}{
-		"a validation split":          {func(*record.DatasetItem) {}, evaluation.EmptyBoard{Reason: evaluation.EmptyUnpublished}},
-		"a test split":                {recordtest.OnTestSplit, evaluation.EmptyBoard{Reason: evaluation.EmptyBlinded}},
-		"scores after the close":      {withheld(&closes), evaluation.EmptyBoard{Reason: evaluation.EmptyAfterClose, Until: &closes}},
-		"scores after an unset close": {withheld(nil), evaluation.EmptyBoard{Reason: evaluation.EmptyAfterClose}},
+		"a validation split":          {func(*record.DatasetItem) {}, board.EmptyBoard{Reason: board.EmptyUnpublished}},
+		"a test split":                {recordtest.OnTestSplit, board.EmptyBoard{Reason: board.EmptyBlinded}},
+		"scores after the close":      {withheld(&closes), board.EmptyBoard{Reason: board.EmptyAfterClose, Until: &closes}},
+		"scores after an unset close": {withheld(nil), board.EmptyBoard{Reason: board.EmptyAfterClose}},
 		"publication with the results": {
-			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, evaluation.EmptyBoard{Reason: evaluation.EmptyResults},
+			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, board.EmptyBoard{Reason: board.EmptyResults},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 				t.Errorf("with an entry, the organizers are told %+v", got.Empty)
 			}
 			s.dataset = empty
-			if got := s.leaderboard("olga").Empty; got == nil || got.Reason != evaluation.EmptyResults {
+			if got := s.leaderboard("olga").Empty; got == nil || got.Reason != board.EmptyResults {
 				t.Errorf("without a run, the organizers are told %+v", got)
 			}
 		})
@@ -65,7 +65,7 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 		t.Errorf("without marks there are %+v, empty for %+v", got.Entries, got.Empty)
 	}
 	s.dataset.Run("eve", recordtest.Value("AP", 0.6), func(r *recordtest.Run) { r.Evaluation.Final = true })
-	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != evaluation.EmptyFinal || got.Empty.Detail == "" {
+	if got := s.leaderboard("zoe", "final", true); got.Empty == nil || got.Empty.Reason != board.EmptyFinal || got.Empty.Detail == "" {
 		t.Errorf("zoe is told %+v", got.Empty)
 	}
 	if got := s.leaderboard("eve", "final", true); len(got.Entries) != 1 || got.Empty != nil {

@@ -10,6 +10,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
+	"assay/shared/service/board"
 	"assay/shared/service/evaluation"
 	"assay/shared/service/records"
 )
@@ -80,10 +81,10 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err != nil {
 		return nil, err
 	}
-	b := r.leaderboard(asked, r.Board.TruthVersion)
-	b.Count = asked.Best
+	q := r.query(asked, by, r.Board.TruthVersion)
+	q.Count = asked.Best
 	var here []place
-	err = forEachEntry(ctx, b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
+	err = r.forEachEntry(ctx, q, func(at board.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
 		r.More = len(here) > asked.Limit
 		if r.More {
@@ -108,21 +109,22 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 }
 
 // Empty says why the ranking has no entries. It returns nil if it has some.
-func (r *Ranking) Empty(ctx context.Context) (*evaluation.EmptyBoard, error) {
+func (r *Ranking) Empty(ctx context.Context) (*board.EmptyBoard, error) {
 	if len(r.Entries) > 0 {
 		return nil, nil
 	}
-	e, err := r.leaderboard(RankingRequest{Limit: 1, Final: r.final}, r.Board.TruthVersion).Empty(ctx)
+	q := r.query(RankingRequest{Limit: 1, Final: r.final}, "", r.Board.TruthVersion)
+	e, err := r.resolver.call.Boards.Empty(ctx, q)
 	if err == nil {
 		r.resolver.addDependency("empty %s", e.Detail)
 	}
 	return e, err
 }
 
-// leaderboard returns the leaderboard of the dataset against the given truth version.
-func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.Leaderboard {
-	return &evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, AtOnce: asked.Limit + 1,
-		Final: asked.Final, Now: r.resolver.call.Now()}
+// query asks for the leaderboard of the dataset against the truth version, in the order of the measure.
+func (r *Ranking) query(asked RankingRequest, measure string, version int64) board.Query {
+	return board.Query{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, Measure: measure, Best: asked.Best,
+		Final: asked.Final, AtOnce: asked.Limit + 1, Now: r.resolver.call.Now()}
 }
 
 // place is the rank of an entry on one board, and the identity that finds the same entry on other boards.
@@ -162,13 +164,13 @@ func identity(e *record.EvaluationItem, best bool) string {
 }
 
 // forEachEntry calls do with each entry that the caller sees, until do returns false.
-func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, best bool,
-	do func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
-	rolesOf, err := b.Viewer.RolesOf(ctx)
+func (r *Ranking) forEachEntry(ctx context.Context, q board.Query,
+	do func(at board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
+	rolesOf, err := q.Viewer.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
-	entries, err := b.Entries(ctx, by, best)
+	entries, err := r.resolver.call.Boards.Entries(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -205,8 +207,7 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	}
 	var places []place
 	measured := false
-	b := r.leaderboard(asked, number)
-	err := forEachEntry(ctx, b, r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	err := r.forEachEntry(ctx, r.query(asked, r.Measure, number), func(at board.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places = append(places, place{identity(e, asked.Best), at.Rank})
 		measured = measured || has

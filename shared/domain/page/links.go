@@ -58,8 +58,19 @@ func (p *Page[R]) encode(i int) error {
 	return err
 }
 
+// appender is a resource that encodes itself faster than encoding/json does.
+type appender interface {
+	// AppendJSON appends the JSON of the resource.
+	AppendJSON(b []byte) ([]byte, error)
+}
+
 // writeJSON appends v as JSON.
 func writeJSON(b *bytes.Buffer, v any) error {
+	if a, ok := v.(appender); ok {
+		text, err := a.AppendJSON(b.AvailableBuffer())
+		b.Write(text)
+		return err
+	}
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)

@@ -16,12 +16,15 @@ func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Millisecond)
 
 // MarshalJSON implements json.Marshaler.
 func (i Instant) MarshalJSON() ([]byte, error) {
-	text := make([]byte, 0, len(`"`+instantLayout+`"`))
+	return i.appendJSON(make([]byte, 0, len(`"`+instantLayout+`"`))), nil
+}
+
+func (i Instant) appendJSON(text []byte) []byte {
 	text = append(text, '"')
 	text = i.UTC().AppendFormat(text, time.RFC3339) // package time formats it faster than instantLayout
 	text = text[:len(text)-len("Z")]
 	millis := i.Nanosecond() / int(time.Millisecond)
-	return append(text, '.', byte('0'+millis/100), byte('0'+millis/10%10), byte('0'+millis%10), 'Z', '"'), nil
+	return append(text, '.', byte('0'+millis/100), byte('0'+millis/10%10), byte('0'+millis%10), 'Z', '"')
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

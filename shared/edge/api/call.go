@@ -17,6 +17,7 @@ import (
 	"assay/shared/language/buildinfo"
 	"assay/shared/language/metrics"
 	"assay/shared/language/problem"
+	"assay/shared/service/board"
 	"assay/shared/service/health"
 	"assay/shared/service/quota"
 	"assay/shared/service/records"
@@ -27,10 +28,12 @@ import (
 
 // Env holds the dependencies and settings of operations.
 type Env struct {
-	Store  store.Store
-	Files  blob.Store
-	Now    func() time.Time
-	Log    *slog.Logger
+	Store store.Store
+	Files blob.Store
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Boards follows the commits of Store; nil: leaderboards are read each time.
+	Boards *board.Boards
 	Verify func(ctx context.Context, token string) (access.Caller, error) // its errors are *problem.Error
 	// Endpoints returns the endpoints of the issuer. Its errors are *problem.Error. It may be nil if Info has no client.
 	Endpoints func(ctx context.Context) (auth.Endpoints, error)

@@ -74,8 +74,12 @@ func resolvePeopleOf[R any](ctx context.Context, c *Call, p *page.Page[R]) error
 		return nil
 	}
 	var people []*record.Person
-	for _, one := range p.Data {
-		if r, ok := any(one).(peopleNamer); ok {
+	for i := range p.Data {
+		r, ok := any(&p.Data[i]).(peopleNamer) // the pointer avoids a copy
+		if !ok {
+			r, ok = any(p.Data[i]).(peopleNamer) // resources that are pointers themselves
+		}
+		if ok {
 			people = append(people, r.People()...)
 		}
 	}

@@ -1,3 +1,26 @@
+// Package evaluation writes and reads results: Writer writes the results of evaluators, and ReadTopics reads the values per topic. No other
+// package writes or reads these formats. Package board ranks evaluations.
+//
+// # Values that reveal the ground truth
+//
+// Callers who see an evaluation see its measures. If the kind of evaluator allows it (measure.EvaluatorKind.SafePerTopic), they also see
+// the values per topic: these show which topics are hard, but not which documents are relevant. For other kinds, such as classification
+// and regression, each value belongs to one example. It shows whether a prediction is right or how far off it is. Together with the run,
+// this is the ground truth (qrels, labels) of the example, and a few runs reveal all of it. So only the organizers of the task and
+// administrators see these values and the confusion matrix. Hides decides this for every reader.
+//
+// For other callers the server computes statistics from the values that reveal about as little as the measures:
+//
+//   - The interval of a mean by the normal distribution, with ends of few digits. For values 0 and 1 it follows from the mean and the
+//     number of examples. For errors it also shows their spread, with too few digits to encode many numbers. A bootstrap with many
+//     seeds would reveal which examples have which values, because the samples of each seed are known. For a measure of all examples
+//     together, such as macro F1, the spread comes from samples that depend only on the number of examples.
+//   - For a pair of runs, p of one test, rounded up to one of seven levels before its correction. McNemar's counts, the statistic of a
+//     t-test, Cohen's d and exact p reveal the number of examples on which two runs differ. For crafted runs, this is as much as the
+//     score of another run: n runs of a team would reveal as much as n²/2 runs, whatever the quota. A level is at most 2.8 bits, and
+//     mostly less than one; the score of a run on 1,000 examples is up to ten. There is one test, without a seed. The thresholds of
+//     several tests, or many draws, would show where between two levels p is.
+//   - The number of examples, which everyone who submits knows. Every run has all examples, so that none is left out.
 package evaluation
 
 import (

@@ -156,11 +156,6 @@ type Store interface {
 	// Eventual reads, including all reads of indexes, see the Write within the store's Lag.
 	Write(ctx context.Context, writes ...Write) error
 
-	// Revision returns a number that changes whenever a Write changes what a Query of this partition of an index returns. It may also
-	// change without a Write. Expiring items do not change it. Within a process no two states share a number, even of different
-	// stores. Revision costs nothing, and does not cover the Table. A store that would have to read to answer returns 0.
-	Revision(i Index, partition string) uint64
-
 	// Lag returns how long after its return a Write can be invisible to Eventual reads. It never changes. It is 0 in a store
 	// without replicas, where every read sees each Write that returned before the read began.
 	Lag() time.Duration

@@ -27,8 +27,10 @@ import (
 	"assay/shared/edge/auth"
 	"assay/shared/edge/webpage/resource"
 	"assay/shared/language/problem"
+	"assay/shared/service/board"
 	"assay/shared/service/files"
 	"assay/shared/storage/blob/directory"
+	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
 )
 
@@ -50,7 +52,8 @@ type Answer struct {
 func New(t testing.TB, operations ...api.Operation) *Server {
 	t.Helper()
 	folder := t.TempDir()
-	table, err := embedded.Open(filepath.Join(folder, "table.db"), embedded.Options{})
+	boards := board.NewBoards()
+	table, err := embedded.Open(filepath.Join(folder, "table.db"), embedded.Options{OnCommit: boards.Committed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +65,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: objects, Now: time.Now, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
+	env := &api.Env{Store: table, Files: objects, Boards: boards, Now: time.Now, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
 		RenderHTML: resource.Render}
 	env.Verify = auth.NewAuthenticator(verify, table, func() time.Time { return env.Now() }, nil).Caller
 	serve := api.New(env, operations)
@@ -80,6 +83,12 @@ func verify(_ context.Context, token string) (access.Caller, error) {
 	}
 	return access.Caller{ID: recordtest.UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root",
 		Worker: token == "robot"}, nil
+}
+
+// Use serves another table. Leaderboards of it are not kept in memory, because nothing follows its commits.
+func (s *Server) Use(table store.Store) {
+	s.Store = table
+	s.Boards = nil
 }
 
 // Records returns a builder of records in the server's store, with the server's files and clock.

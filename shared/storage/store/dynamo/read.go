@@ -191,8 +191,5 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 	return items, keyOf(out.LastEvaluatedKey), err
 }
 
-// Revision implements store.Store. It returns 0, because other processes write to the table too.
-func (*Store) Revision(store.Index, string) uint64 { return 0 }
-
 // Lag implements store.Store.
 func (*Store) Lag() time.Duration { return lag }

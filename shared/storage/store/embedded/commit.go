@@ -63,7 +63,10 @@ func (s *Store) commitLoop() {
 	defer close(s.committed)
 	for first := range s.requests {
 		batch := s.collect(first)
-		written := s.commit(batch)
+		written, err := s.commit(batch)
+		if s.onCommit != nil && (err != nil || len(written) > 0) {
+			s.onCommit(written)
+		}
 		for _, r := range batch {
 			close(r.done)
 		}
@@ -73,20 +76,19 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// commit applies each request separately in one transaction, and sets the results. It returns the new images.
-func (s *Store) commit(batch []*request) []store.Item {
-	var written []store.Item
-	var touched touched
-	if s.onChange != nil {
+// commit applies each request separately in one transaction, and sets the results. It returns the new images. After an error it returns
+// none, although the transaction may have been committed.
+func (s *Store) commit(batch []*request) (written []store.Item, err error) {
+	watched := s.onCommit != nil || s.onChange != nil
+	if watched {
 		n := 0
 		for _, r := range batch {
 			n += len(r.changes)
 		}
 		written = make([]store.Item, 0, n)
 	}
-	err := s.db.Update(func(tx *bbolt.Tx) error {
-		t := tables{tx: tx, now: s.now(), revisions: s.revisions}
-		defer func() { touched = t.touched }()
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		t := tables{tx: tx, now: s.now()}
 		for _, r := range batch {
 			before, err := t.checkConditions(r.changes)
 			r.err = err
@@ -98,7 +100,7 @@ func (s *Store) commit(batch []*request) []store.Item {
 				if err != nil {
 					return err
 				}
-				if changed && s.onChange != nil {
+				if changed && watched {
 					written = append(written, r.changes[i].image())
 				}
 			}
@@ -108,19 +110,21 @@ func (s *Store) commit(batch []*request) []store.Item {
 		}
 		return t.purge()
 	})
-	touched.change() // also after an error: it may have occurred after the commit
-	if err != nil && !errors.Is(err, errUnchanged) {
-		for _, full := range diskfull.Errors {
-			if strings.Contains(err.Error(), full.Error()) { // bbolt includes some errors only as text
-				err = errors.Join(err, full)
-			}
-		}
-		for _, r := range batch {
-			r.err = fmt.Errorf("%w: write %s: %w", store.ErrUnavailable, s.path, err)
-		}
-		return nil
+	switch {
+	case errors.Is(err, errUnchanged):
+		return nil, nil
+	case err == nil:
+		return written, nil
 	}
-	return written
+	for _, full := range diskfull.Errors {
+		if strings.Contains(err.Error(), full.Error()) { // bbolt includes some errors only as text
+			err = errors.Join(err, full)
+		}
+	}
+	for _, r := range batch {
+		r.err = fmt.Errorf("%w: write %s: %w", store.ErrUnavailable, s.path, err)
+	}
+	return nil, err
 }
 
 // maxCommitBytes limits the size of a commit, and so its duration and memory.

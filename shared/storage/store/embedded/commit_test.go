@@ -282,6 +282,67 @@ func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 	}
 }
 
+// TestOnCommit_PrecedesTheReturnOfWrites checks that every change is reported before its Write returns. Conflicts report nothing, and a
+// commit that fails reports nil.
+func TestOnCommit_PrecedesTheReturnOfWrites(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	versions := map[string]int64{}
+	unknown := 0
+	s, err := Open(filepath.Join(t.TempDir(), "store.db"), Options{OnCommit: func(items []store.Item) {
+		time.Sleep(time.Millisecond) // later than a Write that does not wait
+		mu.Lock()
+		defer mu.Unlock()
+		if items == nil {
+			unknown++
+		}
+		for _, it := range items {
+			versions[it.Sort] = it.Version
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported := func(key string) int64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return versions[key]
+	}
+	var wg sync.WaitGroup
+	for k := range 8 {
+		wg.Go(func() {
+			it := named(fmt.Sprint(k), "1")
+			for want := int64(1); want < 20; want++ {
+				w := store.Create(it)
+				if want > 1 {
+					it.Version = want - 1
+					w = store.Replace(it)
+				}
+				if err := s.Write(t.Context(), w); err != nil || reported(it.Sort) != want {
+					t.Errorf("version %d was reported as %d: %v", want, reported(it.Sort), err)
+				}
+				if err := s.Write(t.Context(), store.Create(it)); !store.IsConflict(err) {
+					t.Error(err)
+				}
+			}
+			if err := s.Write(t.Context(), store.Delete(it.Key)); err != nil || reported(it.Sort) != 0 {
+				t.Errorf("the deletion was reported as %d: %v", reported(it.Sort), err)
+			}
+		})
+	}
+	wg.Wait()
+	if unknown > 0 {
+		t.Errorf("%d commits of unknown result", unknown)
+	}
+	if err := s.db.Close(); err != nil { // so that commits fail
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), store.Create(named("late", ""))); err == nil || unknown != 1 {
+		t.Errorf("%v, %d commits of unknown result", err, unknown)
+	}
+	_ = s.Close()
+}
+
 // TestStore_CloseFinishesQueuedWrites finishes queued writes, and refuses later ones.
 func TestStore_CloseFinishesQueuedWrites(t *testing.T) {
 	t.Parallel()

@@ -38,10 +38,14 @@ import (
 
 // Options configure a Store. The zero Options are valid.
 type Options struct {
-	// OnChange is called after each commit, in the order of commits, with the new images of the items that were put. Deleted items have
-	// their Key and Version 0. It is the local equivalent of DynamoDB Streams: the call may come shortly after the Write has returned,
-	// and does not report the removal of expired items. The next commit waits for it, so it must not block and must not call Write. It
-	// may keep and modify the items. No call comes after Close.
+	// OnCommit is called after each commit, in the order of commits and before any Write of the commit returns, with the new images of the
+	// items that were put. Deleted items have their Key and Version 0. It does not report the removal of expired items. Nil items mean
+	// that the commit failed and may have written something nevertheless. The Writes wait for the call, so it must be fast and must not
+	// call Write. It may keep the items but must not modify them. No call comes after Close.
+	OnCommit func(items []store.Item)
+	// OnChange is called after the Writes of a commit have returned, or shortly before, with the items of OnCommit unless they are nil.
+	// It is the local equivalent of DynamoDB Streams. The next commit waits for it, so it must not block and must not call Write. It may
+	// keep the items but must not modify them. No call comes after Close.
 	OnChange func(items []store.Item)
 	// Now returns the time that decides whether items have expired; nil means time.Now.
 	Now func() time.Time
@@ -51,9 +55,9 @@ type Options struct {
 type Store struct {
 	db        *bbolt.DB
 	path      string
+	onCommit  func([]store.Item)
 	onChange  func([]store.Item)
 	now       func() time.Time
-	revisions *revisions
 	requests  chan *request // unbuffered, so that a Write that still waits is withdrawn when its context ends
 	sending   sync.RWMutex  // held for reading by each waiting Write
 	closed    bool
@@ -69,7 +73,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, path: path, onChange: o.OnChange, now: o.Now, revisions: newRevisions(), requests: make(chan *request),
+	s := &Store{db: db, path: path, onCommit: o.OnCommit, onChange: o.OnChange, now: o.Now, requests: make(chan *request),
 		committed: make(chan struct{})}
 	if s.now == nil {
 		s.now = time.Now

@@ -185,7 +185,7 @@ func TestReads_DoNotWaitForWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	tb := tables{tx: tx, now: time.Now(), revisions: s.revisions}
+	tb := tables{tx: tx, now: time.Now()}
 	w := store.Replace(named("a", "new"))
 	c := newChange(&w)
 	if _, err := tb.apply(&c, &stored{present: true, version: 1}); err != nil {

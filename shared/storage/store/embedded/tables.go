@@ -56,11 +56,9 @@ type stored struct {
 
 // tables gives access to the buckets within one write transaction.
 type tables struct {
-	tx        *bbolt.Tx
-	now       time.Time
-	revisions *revisions
-	touched   touched
-	dirty     bool
+	tx    *bbolt.Tx
+	now   time.Time
+	dirty bool
 }
 
 func (t *tables) stored(key []byte) (stored, error) {
@@ -134,8 +132,6 @@ func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 	t.dirty = true
 	for i, entry := range after.Indexes {
 		old := before.indexes[i]
-		t.touch(old, store.Index(i+1))
-		t.touch(entry, store.Index(i+1))
 		if old != entry {
 			if err := swap(t.tx.Bucket(indexBuckets[i]), entryKey(old, key), entryKey(entry, key)); err != nil {
 				return err
@@ -146,13 +142,6 @@ func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 		return swap(t.tx.Bucket(expiryBucket), expiryKey(old, key), expiryKey(unix, key))
 	}
 	return nil
-}
-
-// touch records that the partition of the entry changes, unless the entry is zero.
-func (t *tables) touch(entry store.Key, i store.Index) {
-	if !entry.IsZero() {
-		t.touched = append(t.touched, t.revisions.of(i, entry.Partition))
-	}
 }
 
 // swap deletes the key old from the bucket and puts key. Either can be nil for none.

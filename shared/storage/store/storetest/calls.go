@@ -14,7 +14,6 @@ import (
 
 var calls = map[string]func(table){
 	"Usage/Calls":        testUsage,
-	"Revision":           testRevision,
 	"Context/Ended":      testEnded,
 	"Context/EndsMidway": testEndsMidway,
 	"Context/WithoutUsage": func(tb table) {
@@ -22,55 +21,6 @@ var calls = map[string]func(table){
 			tb.t.Error(err)
 		}
 	},
-}
-
-// testRevision checks the revisions of two partitions, X and Y, of an index. A store that returns 0 must do so for all partitions.
-func testRevision(tb table) {
-	now := func(partition string) uint64 { return tb.Revision(1, partition) }
-	if now("X") == 0 {
-		tb.write(store.Create(listed("a", 1, "X", "1")))
-		if now("X") != 0 || now("Y") != 0 {
-			tb.t.Error("a store that cannot know a revision has one")
-		}
-		return
-	}
-	seen := map[uint64]bool{}
-	it := listed("a", 1, "X", "1")
-	moved, inOther := it, it
-	moved.Indexes[0] = store.Key{Partition: "Y", Sort: "1"}
-	inOther.Indexes[1] = store.Key{Partition: "Z", Sort: "1"}
-	for _, step := range []struct {
-		what    string
-		write   func() store.Write
-		changed []string
-	}{
-		{"created", func() store.Write { return store.Create(it) }, []string{"X"}},
-		{"replaced", func() store.Write { it.Data = []byte("other"); return store.Replace(it) }, []string{"X"}},
-		{"in another index too", func() store.Write { return store.Replace(inOther) }, []string{"X"}},
-		{"moved", func() store.Write { return store.Replace(moved) }, []string{"X", "Y"}},
-		{"deleted", func() store.Write { return store.DeleteIf(moved) }, []string{"Y"}},
-	} {
-		before := map[string]uint64{"X": now("X"), "Y": now("Y")}
-		w := step.write()
-		tb.write(w)
-		if version := w.PutVersion(); version > 0 {
-			it.Version = version
-			moved.Version = version
-			inOther.Version = version
-		}
-		for _, partition := range step.changed {
-			if n := now(partition); n == before[partition] || seen[n] {
-				tb.t.Errorf("%s: %s had the revision %d, and has %d", step.what, partition, before[partition], n)
-			}
-		}
-		seen[before["X"]], seen[before["Y"]] = true, true
-	}
-	unchanged := now("X")
-	tb.conflict([]int{0}, store.Replace(moved))
-	tb.list(store.Query{Index: 1, Partition: "X"})
-	if now("X") != unchanged {
-		tb.t.Error("a revision changed without a write")
-	}
 }
 
 func testEnded(tb table) {

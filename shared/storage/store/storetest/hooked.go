@@ -28,12 +28,6 @@ type Hooked struct {
 // Calls returns the number of calls so far.
 func (h *Hooked) Calls() int64 { return h.calls.Load() }
 
-// Unknowing is a store whose revisions are 0, like those of DynamoDB. Callers must read it each time.
-type Unknowing struct{ store.Store }
-
-// Revision implements store.Store.
-func (Unknowing) Revision(store.Index, string) uint64 { return 0 }
-
 func (h *Hooked) around(c Call, do func() error) error {
 	c.Number = h.calls.Add(1)
 	if h.Before != nil {

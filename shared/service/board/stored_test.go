@@ -1,4 +1,4 @@
-package evaluation_test
+package board_test
 
 import (
 	"cmp"
@@ -12,12 +12,11 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
-	"assay/shared/service/evaluation"
+	"assay/shared/service/board"
 	"assay/shared/service/records"
 	"assay/shared/service/visibility"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
-	"assay/shared/storage/store/storetest"
 	"assay/shared/testing/nightlytest"
 
 	"pgregory.net/rapid"
@@ -122,11 +121,12 @@ func place(rank int, name string, runs int) string {
 }
 
 // read returns the ranks and names of the board's entries.
-func (f *fixture) read(s store.Store, a query) string {
+func (f *fixture) read(boards *board.Boards, a query) string {
 	f.t.Helper()
-	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: s, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
-		TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
-	entries, err := b.Entries(context.Background(), a.measure, a.best)
+	entries, err := boards.Entries(context.Background(), board.Query{
+		Viewer: &visibility.Viewer{Store: f.Store, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
+		TruthVersion: a.version, Measure: a.measure, Best: a.best, AtOnce: a.atOnce, Count: a.count,
+	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -200,18 +200,20 @@ func (f *fixture) expected(a query) string {
 }
 
 // Which run of a team is the last one depends on the caller and on the caller's present roles.
-func TestLeaderboard_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
-	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+func TestEntries_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
+	boards := board.NewBoards()
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{OnCommit: boards.Committed}))
 	task := b.Task()
 	team := task.Register("ada")
 	d := task.Dataset(recordtest.Measures("AP"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
 	published := d.Run("ada", recordtest.Published).ID
 	hidden := d.Run("ada").ID
-	read := func(user string) string {
+	readFrom := func(boards *board.Boards, user string) string {
 		t.Helper()
-		viewer := &visibility.Viewer{Store: b.Store, Caller: access.Caller{ID: recordtest.UserID(user), Name: user}}
-		board := evaluation.Leaderboard{Viewer: viewer, Dataset: d.DatasetItem, TruthVersion: d.TruthVersion, AtOnce: 10, Final: true}
-		entries, err := board.Entries(t.Context(), "", false)
+		entries, err := boards.Entries(t.Context(), board.Query{
+			Viewer:  &visibility.Viewer{Store: b.Store, Caller: access.Caller{ID: recordtest.UserID(user), Name: user}},
+			Dataset: d.DatasetItem, TruthVersion: d.TruthVersion, AtOnce: 10, Final: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,6 +228,14 @@ func TestLeaderboard_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
 			return item.RunID
 		}
 		return ""
+	}
+	read := func(user string) string {
+		t.Helper()
+		kept, direct := readFrom(boards, user), readFrom(nil, user)
+		if kept != direct {
+			t.Errorf("%s sees %s on a kept board, and %s on one that is read", user, kept, direct)
+		}
+		return kept
 	}
 	for range 2 {
 		if got := read("ada"); got != hidden {
@@ -290,8 +300,9 @@ var (
 
 // ada's runs are x and y, and bob's is z. v has no value. u and s are not published. w is blinded, and s was. b and c are baselines of
 // the organizers.
-func TestLeaderboard_Examples(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), false)
+func TestEntries_Examples(t *testing.T) {
+	boards := board.NewBoards()
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{OnCommit: boards.Committed}), false)
 	for _, e := range []entry{
 		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown, false},
 		{"y", "ada", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.7), new(20.))}, shown, false},
@@ -325,17 +336,18 @@ func TestLeaderboard_Examples(t *testing.T) {
 	} {
 		for tt.atOnce = range 4 {
 			tt.atOnce++ // fewer than the entries, so that several reads are needed
-			for _, s := range []store.Store{f.Store, storetest.Unknowing{Store: f.Store}} {
-				if got := f.read(s, tt.query); got != tt.want {
-					t.Errorf("%T, %+v: %s, want %s", s, tt.query, got, tt.want)
+			for _, b := range []*board.Boards{boards, nil} {
+				if got := f.read(b, tt.query); got != tt.want {
+					t.Errorf("kept %v, %+v: %s, want %s", b != nil, tt.query, got, tt.want)
 				}
 			}
 		}
 	}
 }
 
-func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
-	s := recordtest.OpenStore(t, embedded.Options{})
+func TestEntries_RanksWhatTheCallerSees(t *testing.T) {
+	boards := board.NewBoards()
+	s := recordtest.OpenStore(t, embedded.Options{OnCommit: boards.Committed})
 	nightlytest.Check(t, func(t *rapid.T) {
 		f := newFixture(t, s, rapid.Bool().Draw(t, "private"))
 		anyValue := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
@@ -364,9 +376,9 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 		}
 		for range 3 { // boards are cached until something changes
 			for _, a := range queries {
-				for _, s := range []store.Store{s, storetest.Unknowing{Store: s}} {
-					if got, want := f.read(s, a), f.expected(a); got != want {
-						t.Errorf("%T, %+v: %s, want %s", s, a, got, want)
+				for _, b := range []*board.Boards{boards, nil} {
+					if got, want := f.read(b, a), f.expected(a); got != want {
+						t.Errorf("kept %v, %+v: %s, want %s", b != nil, a, got, want)
 					}
 				}
 			}

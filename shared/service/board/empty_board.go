@@ -1,4 +1,4 @@
-package evaluation
+package board
 
 import (
 	"context"
@@ -29,37 +29,37 @@ type EmptyBoard struct {
 }
 
 // Empty says why the caller sees no entries on the board. Call it only if Entries has none.
-func (b *Leaderboard) Empty(ctx context.Context) (*EmptyBoard, error) {
-	e, err := b.emptyReason(ctx)
+func (b *Boards) Empty(ctx context.Context, q Query) (*EmptyBoard, error) {
+	e, err := b.emptyReason(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	e.Text = e.sentence(b.TruthVersion)
+	e.Text = e.sentence(q.TruthVersion)
 	return e, nil
 }
 
-func (b *Leaderboard) emptyReason(ctx context.Context) (*EmptyBoard, error) {
-	if others, err := b.hasOthers(ctx); err != nil || others {
+func (b *Boards) emptyReason(ctx context.Context, q Query) (*EmptyBoard, error) {
+	if others, err := b.hasOthers(ctx, q); err != nil || others {
 		return &EmptyBoard{Reason: EmptyFinal}, err
 	}
-	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
+	roles, err := q.Viewer.Roles(ctx, q.Dataset.Scope())
 	if err != nil {
 		return nil, err
 	}
 	if access.Sees(roles, access.Organizers) {
 		return &EmptyBoard{Reason: EmptyResults}, nil
 	}
-	release, err := b.Viewer.Release(ctx, b.Dataset.TaskID, b.Dataset.ID)
+	release, err := q.Viewer.Release(ctx, q.Dataset.TaskID, q.Dataset.ID)
 	switch {
 	case err != nil:
 		return nil, err
-	case b.Dataset.Scores == record.ScoresAfterClose && release.Unknown:
+	case q.Dataset.Scores == record.ScoresAfterClose && release.Unknown:
 		return &EmptyBoard{Reason: EmptyAfterClose}, nil
-	case release.Withholds(b.Now):
+	case release.Withholds(q.Now):
 		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
-	case b.Dataset.StartsBlinded():
+	case q.Dataset.StartsBlinded():
 		return &EmptyBoard{Reason: EmptyBlinded}, nil
-	case b.Dataset.Publish == record.PublishOnCompletion:
+	case q.Dataset.Publish == record.PublishOnCompletion:
 		return &EmptyBoard{Reason: EmptyResults}, nil
 	default:
 		return &EmptyBoard{Reason: EmptyUnpublished}, nil
@@ -67,31 +67,17 @@ func (b *Leaderboard) emptyReason(ctx context.Context) (*EmptyBoard, error) {
 }
 
 // hasOthers reports whether the caller sees runs that the board leaves out because they are not final.
-func (b *Leaderboard) hasOthers(ctx context.Context) (bool, error) {
-	if !b.Final {
+func (b *Boards) hasOthers(ctx context.Context, q Query) (bool, error) {
+	if !q.Final {
 		return false, nil
 	}
-	all := *b
-	all.Final, all.Count, all.AtOnce = false, false, 1
-	rolesOf, err := b.Viewer.RolesOf(ctx)
+	all := Query{Viewer: q.Viewer, Dataset: q.Dataset, TruthVersion: q.TruthVersion, AtOnce: 1, Now: q.Now}
+	entries, err := b.Entries(ctx, all)
 	if err != nil {
 		return false, err
 	}
-	entries, err := all.Entries(ctx, "", false)
-	if err != nil {
-		return false, err
-	}
-	for entry, err := range entries {
-		if err != nil {
-			return false, err
-		}
-		e, err := entry.Item()
-		if err != nil {
-			return false, err
-		}
-		if access.Sees(rolesOf(e.Scope()), e.Scope().Audience) {
-			return true, nil
-		}
+	for _, err := range entries {
+		return err == nil, err
 	}
 	return false, nil
 }

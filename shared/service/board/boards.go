@@ -1,0 +1,225 @@
+package board
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/service/records"
+	"assay/shared/storage/store"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+const (
+	// maxKept is the greatest number of evaluations of all kept boards together. An evaluation takes about 2 KB. Larger boards are read
+	// each time.
+	maxKept = 50_000
+	// maxPending is the greatest number of changes that wait for the next view of a board. Boards with more changes are dropped.
+	maxPending = 1000
+)
+
+// Boards keeps the boards that were read last, and lets them follow the commits of a store. The commits of the store must all be passed to
+// Committed. The nil Boards keeps none.
+type Boards struct {
+	mu     sync.Mutex
+	kept   *simplelru.LRU[boardID, *keptBoard]
+	routes map[string]*keptBoard // by partition of the ranking
+	size   int                   // number of evaluations
+
+	maxKept, maxPending int // see the constants
+}
+
+type boardID struct {
+	datasetID    string
+	truthVersion int64
+}
+
+// partitions returns the partitions of the ranking with the board's evaluations.
+func (id boardID) partitions() (all []string) {
+	for _, a := range record.Audiences {
+		all = append(all, record.RankPartition(id.datasetID, id.truthVersion, a))
+	}
+	return all
+}
+
+// keptBoard is a board with the changes that it has not yet followed.
+type keptBoard struct {
+	id boardID
+
+	reading sync.Mutex // held while the board is loaded, follows changes or is viewed
+	board   *Board     // nil before it is loaded
+	large   bool       // the board has too many evaluations
+
+	pending []store.Item // guarded by Boards.mu, like size
+	size    int
+}
+
+// NewBoards returns Boards without boards.
+func NewBoards() *Boards {
+	b := &Boards{routes: map[string]*keptBoard{}, maxKept: maxKept, maxPending: maxPending}
+	b.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ boardID, k *keptBoard) { // the size is positive
+		b.size -= k.size
+		for _, partition := range k.id.partitions() {
+			delete(b.routes, partition)
+		}
+	})
+	return b
+}
+
+// Committed tells the boards about the items of a commit of the store, in the order of commits. The call must return before any Write of
+// the commit does, so that views see every acknowledged Write. Deleted items have their Key and Version 0. Nil items mean that it is not
+// known what was written. Committed keeps the items, which must not change. It does little work.
+func (b *Boards) Committed(items []store.Item) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if items == nil {
+		b.kept.Purge()
+		return
+	}
+	for _, it := range items {
+		switch {
+		case it.Exists():
+			if k := b.routes[it.Entry(record.ByWork).Partition]; k != nil {
+				b.wait(k, it)
+			}
+		case record.IsEvaluationKey(it.Key):
+			for _, k := range b.kept.Values() { // the item no longer tells its board
+				b.wait(k, it)
+			}
+		}
+	}
+}
+
+// wait lets the change wait for the next view of the board.
+func (b *Boards) wait(k *keptBoard, it store.Item) {
+	k.pending = append(k.pending, it)
+	if len(k.pending) > b.maxPending {
+		b.kept.Remove(k.id)
+	}
+}
+
+// view returns the entries that the reader sees of a board, from evaluations that were stored when it was called or later. ok is false if
+// the board has too many evaluations. The store must be the one whose commits b is told.
+func (b *Boards) view(ctx context.Context, s store.Store, id boardID, r Reader, by selector) (_ view, ok bool, err error) {
+	k := b.keep(id)
+	k.reading.Lock()
+	defer k.reading.Unlock()
+	if k.board == nil && !k.large {
+		if err := k.load(ctx, s, b.maxKept); err != nil {
+			return view{}, false, err
+		}
+	}
+	pending := b.take(k)
+	if k.large {
+		return view{}, false, nil
+	}
+	for _, it := range pending {
+		if err := k.board.follow(it); err != nil {
+			b.drop(k)
+			return view{}, false, err
+		}
+	}
+	b.resize(k)
+	return k.board.view(r, by), true, nil
+}
+
+// keep returns the kept board, which is empty if it was not kept before.
+func (b *Boards) keep(id boardID) *keptBoard {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k, found := b.kept.Get(id); found {
+		return k
+	}
+	k := &keptBoard{id: id}
+	b.kept.Add(id, k)
+	for _, partition := range id.partitions() {
+		b.routes[partition] = k
+	}
+	return k
+}
+
+// take returns the changes that wait.
+func (b *Boards) take(k *keptBoard) []store.Item {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pending := k.pending
+	k.pending = nil
+	return pending
+}
+
+func (b *Boards) drop(k *keptBoard) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now, _ := b.kept.Peek(k.id); now == k {
+		b.kept.Remove(k.id)
+	}
+}
+
+// resize counts the evaluations of the board, and drops the boards that were not read for the longest time.
+func (b *Boards) resize(k *keptBoard) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now, _ := b.kept.Peek(k.id); now != k {
+		return // dropped meanwhile
+	}
+	b.size += k.board.Len() - k.size
+	k.size = k.board.Len()
+	for b.size > b.maxKept && b.kept.Len() > 1 {
+		b.kept.RemoveOldest()
+	}
+}
+
+// load reads the board, unless it has more than the greatest number of evaluations. Changes wait from before the load on, so that no
+// evaluation is lost that moves between the partitions meanwhile.
+func (k *keptBoard) load(ctx context.Context, s store.Store, most int) error {
+	loaded := New()
+	for _, partition := range k.id.partitions() {
+		q := store.Query{Index: record.ByWork, Partition: partition, Limit: loadPage, MaxBytes: loadBytes}
+		for it, err := range records.Items(ctx, s, q) {
+			if err == nil {
+				err = loaded.follow(it)
+			}
+			if err != nil {
+				return err
+			}
+			if loaded.Len() > most {
+				k.large = true
+				return nil
+			}
+		}
+	}
+	k.board = loaded
+	return nil
+}
+
+// loadPage and loadBytes limit one read of a partition.
+const (
+	loadPage  = 5000
+	loadBytes = 4 << 20
+)
+
+// follow applies a change of an evaluation.
+func (b *Board) follow(it store.Item) error {
+	if !it.Exists() {
+		b.Remove(record.EvaluationID(it.Key))
+		return nil
+	}
+	e, err := records.Decode[record.EvaluationItem](it)
+	if err == nil {
+		b.Put(b.share(e))
+	}
+	return err
+}
+
+// classOf returns the narrowest audience that readers with the roles belong to.
+func classOf(roles access.Role) access.Audience {
+	for _, a := range []access.Audience{access.Organizers, access.Registrants} {
+		if access.Sees(roles, a) {
+			return a
+		}
+	}
+	return access.Everyone
+}

@@ -1,0 +1,86 @@
+package board
+
+import (
+	"fmt"
+	"testing"
+
+	"assay/shared/domain/access"
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
+)
+
+// everyones returns how many entries everyone sees on the dataset's board.
+func everyones(t *testing.T, b *Boards, s store.Store, d *record.DatasetItem) (n int) {
+	t.Helper()
+	v, ok, err := b.view(t.Context(), s, boardID{d.ID, d.TruthVersion}, Reader{Class: access.Everyone}, selector{measure: "AP"})
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for range v.from(0) {
+		n++
+	}
+	return n
+}
+
+// TestBoards_KeepTheirBounds checks that boards of too many entries are dropped, the least recently viewed one first, and so are boards
+// with too many changes, and that dropped boards are read again.
+func TestBoards_KeepTheirBounds(t *testing.T) {
+	b := NewBoards()
+	r := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{OnCommit: b.Committed}))
+	var datasets []*recordtest.Dataset
+	r.Batch(func() {
+		for range 3 {
+			d := r.Task().Dataset(recordtest.Measures("AP"))
+			for i := range 4 {
+				d.Run(fmt.Sprint("user", i), recordtest.Published)
+			}
+			datasets = append(datasets, d)
+		}
+	})
+	b.maxKept = 9
+	b.maxPending = 5
+	view := func(i int) {
+		t.Helper()
+		if n := everyones(t, b, r.Store, datasets[i].DatasetItem); n != 4+i {
+			t.Errorf("board %d has %d entries", i, n)
+		}
+	}
+	keeps := func(i int) bool { return b.kept.Contains(boardID{datasets[i].ID, datasets[i].TruthVersion}) }
+	for i := 1; i < 3; i++ {
+		for range i {
+			datasets[i].Run("later", recordtest.Published)
+		}
+	}
+	view(0)
+	view(1)
+	view(0)
+	view(2)
+	if keeps(1) || b.size > 9 || len(b.routes) != 4*b.kept.Len() {
+		t.Errorf("%d entries, %d routes", b.size, len(b.routes))
+	}
+	b.maxKept = 20
+	view(1)
+	for range 6 {
+		datasets[1].Run("much later", recordtest.Published)
+	}
+	if keeps(1) {
+		t.Error("a board with many changes is kept")
+	}
+	if n := everyones(t, b, r.Store, datasets[1].DatasetItem); n != 11 {
+		t.Errorf("%d entries after many changes", n)
+	}
+	b.maxKept = 3
+	b.Committed(nil)
+	_, ok, err := b.view(t.Context(), r.Store, boardID{datasets[1].ID, datasets[1].TruthVersion}, Reader{}, selector{})
+	if ok || err != nil {
+		t.Errorf("a board of more than all may have: %v, %v", ok, err)
+	}
+	b.maxKept = 20
+	b.Committed(nil)
+	view(0)
+	if b.size != 4 {
+		t.Errorf("%d entries after a commit with an unknown result", b.size)
+	}
+}

@@ -24,8 +24,8 @@ import (
 // maxEntries bounds the entries of each object or array that a page shows. The JSON has all entries.
 const maxEntries = 200
 
-// keyedMembers lists the members that map keys to values, such as measures to numbers, with the levels of keys in them. Names of measures and
-// other keys are data, so that pages show them unchanged.
+// keyedMembers lists the members that map keys to values, such as measures to numbers, with the levels of keys in them. Names of measures
+// and other keys are data, so that pages show them unchanged.
 var keyedMembers = map[string]int{
 	"checks": 1, "headers": 1, "intervals": 1, "measures": 1, "parameters": 1, "perTopic": 2, "reasons": 1, "signatures": 1, "texts": 1,
 }

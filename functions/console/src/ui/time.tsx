@@ -25,18 +25,28 @@ const anywhere = exact({ timeZone: "Etc/GMT+12" });
 const utc = exact({ timeZone: "UTC" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
+const day = 86_400; // seconds
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ["day", 86_400],
   ["hour", 3600],
   ["minute", 60],
   ["second", 1],
 ];
 
-/** ago returns the distance of an instant from now, such as "in 3 days". */
+/**
+ * ago returns the distance of an instant from now, such as "in 3 days". Days are those of the reader's calendar, because
+ * the date stands beside them and a day's distance reads "tomorrow". Smaller units are completed ones.
+ */
 export function ago(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
+  if (Math.abs(seconds) >= day) return relative.format(dayOf(Date.parse(at)) - dayOf(now), "day");
   const [unit, size] = units.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
   return relative.format(Math.trunc(seconds / size), unit);
+}
+
+/** dayOf numbers the days of the calendar in the zone of the reader. */
+function dayOf(at: number): number {
+  const d = new Date(at);
+  return Date.UTC(d.getFullYear(), d.getMonth(), d.getDate()) / 1000 / day;
 }
 
 /** moment returns an instant in the zone of the reader. */

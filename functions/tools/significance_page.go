@@ -148,14 +148,29 @@ func (out *SignificanceOutput) conclude() []phrase {
 		say(" Of %s the test is not defined, %s.", plural.Count(unknown, "pair"), out.whyUndefined())
 	}
 	if least := out.lowestP(); least >= significanceLevel {
-		more := "on more " + out.unit + "s, or with more rounds"
-		if out.Topics <= significance.ExactRandomization {
-			more = "or on more " + out.unit + "s" // all combinations of signs were tried: more rounds would not help
-		}
-		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
-			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
+		say(" No difference could have been: with %s, %s and this correction no p is below %s. %s.",
+			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), out.advice())
 	}
 	return s
+}
+
+// advice says what lowers lowestP. Fewer runs have fewer pairs to correct for. A test that tries all combinations of signs needs more
+// topics, and a test that draws samples needs more of them.
+func (out *SignificanceOutput) advice() string {
+	way := "with more rounds"
+	if out.Test == byRandomization && out.Topics <= significance.ExactRandomization {
+		way = "on more " + out.unit + "s"
+	}
+	if out.correctsPairs() && len(out.Pairs) > 1 {
+		return "Compare fewer runs, or compare " + way
+	}
+	return "Compare the runs " + way
+}
+
+// correctsPairs reports whether the correction raises the lowest p with the number of pairs. The correction of Benjamini and Hochberg
+// does not raise a p that all pairs share.
+func (out *SignificanceOutput) correctsPairs() bool {
+	return out.Correction == byHolm || out.Correction == byBonferroni
 }
 
 // whyUndefined explains why a test is not defined for runs that differ.
@@ -228,8 +243,7 @@ func (out *SignificanceOutput) lowestP() float64 {
 	default:
 		least = math.Ldexp(2, -out.Topics) // all differences have one sign
 	}
-	// The correction of Benjamini and Hochberg does not raise a p that all pairs share.
-	if out.Correction == byHolm || out.Correction == byBonferroni {
+	if out.correctsPairs() {
 		least *= float64(len(out.Pairs))
 	}
 	return min(1, least)

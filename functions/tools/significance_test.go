@@ -109,8 +109,11 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 	}
 	// With three topics no combination of signs is rare enough.
 	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
-	if !strings.Contains(out.Conclusion, "no p is below 0.2500") {
+	if !strings.HasSuffix(out.Conclusion, "no p is below 0.2500. Compare the runs on more topics.") {
 		t.Error(out.Conclusion)
+	}
+	if !strings.HasSuffix(three.Conclusion, "no p is below 0.7500. Compare fewer runs, or compare on more topics.") {
+		t.Error(three.Conclusion)
 	}
 }
 

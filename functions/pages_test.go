@@ -219,7 +219,7 @@ func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 		}
 	}
 	board := f.page(f.Records().Task().Dataset().Board() + "?sort=rank&best=true")
-	if !strings.Contains(board, "The organizers show no results yet.") {
+	if !strings.Contains(board, "You see no result yet.") {
 		t.Errorf("an empty leaderboard says %s", board)
 	}
 }

@@ -116,5 +116,5 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
 	p.Sees("Nothing is shown before")
-	p.Sees("Runs are shown once the organizers have published them")
+	p.Sees("A result is shown once its run is published")
 }

@@ -25,7 +25,7 @@ func TestLeaderboard_SaysWhyItIsEmpty(t *testing.T) {
 		"scores after the close":      {withheld(&closes), board.EmptyBoard{Reason: board.EmptyAfterClose, Until: &closes}},
 		"scores after an unset close": {withheld(nil), board.EmptyBoard{Reason: board.EmptyAfterClose}},
 		"publication with the results": {
-			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, board.EmptyBoard{Reason: board.EmptyResults},
+			func(d *record.DatasetItem) { d.Publish = record.PublishOnCompletion }, board.EmptyBoard{Reason: board.EmptyUnpublished},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
 		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
 	for _, p := range []*person{tom, s.person("zoe")} {
-		p.says(done, []string{"The organizers show no results yet. Runs on this dataset start blinded"},
+		p.says(done, []string{"You see no result yet. Runs on this dataset start blinded"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
 		p.says(done, []string{"Nothing is shown before 20",
 			"when the dataset has closed for every team. From then on, runs that are published"},

@@ -12,7 +12,7 @@ import (
 type EmptyReason string
 
 // The reasons. They depend only on rules of the dataset that its readers see, and for organizers on the missing entries themselves. So they
-// do not tell readers whether runs exist.
+// do not tell readers whether runs exist: published runs can have failed against a later version, and others can be hidden.
 const (
 	EmptyResults     EmptyReason = "results"
 	EmptyAfterClose  EmptyReason = "afterClose"
@@ -23,7 +23,7 @@ const (
 
 // EmptyBoard says why a leaderboard has no entries. Its text is the reason as a sentence.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed, and from then on those of runs that are published and not blinded; blinded: runs on the dataset start blinded, and the organizers show no results against truthVersion; unpublished: the organizers show no results against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed, and from then on those of runs that are published and not blinded; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 	problem.Text
 }
@@ -59,8 +59,6 @@ func (b *Boards) emptyReason(ctx context.Context, q Query) (*EmptyBoard, error) 
 		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
 	case q.Dataset.StartsBlinded():
 		return &EmptyBoard{Reason: EmptyBlinded}, nil
-	case q.Dataset.Publish == record.PublishOnCompletion:
-		return &EmptyBoard{Reason: EmptyResults}, nil
 	default:
 		return &EmptyBoard{Reason: EmptyUnpublished}, nil
 	}
@@ -83,7 +81,8 @@ func (b *Boards) hasOthers(ctx context.Context, q Query) (bool, error) {
 }
 
 // sentence returns the reason as a sentence. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the
-// missing results: earlier results can exist, and runs can have failed since.
+// missing results: earlier results can exist, and runs can have failed since. For readers who must not learn of hidden runs, the sentence
+// holds with and without them.
 func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	missing := "yet"
 	if truthVersion > 1 {
@@ -100,11 +99,11 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 		}
 		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, shown)
 	case EmptyBlinded:
-		return problem.Sentence("The organizers show no results %s. Runs on this dataset start blinded: they are shown once the organizers have "+
-			"unblinded and published them.", missing)
+		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a result is shown once the organizers have "+
+			"unblinded and published its run.", missing)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that you see.")
 	default:
-		return problem.Sentence("The organizers show no results %s. Runs are shown once the organizers have published them.", missing)
+		return problem.Sentence("You see no result %s. A result is shown once its run is published.", missing)
 	}
 }

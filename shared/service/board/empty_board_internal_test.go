@@ -21,6 +21,20 @@ func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
 	}
 }
 
+// TestEmptyBoard_KeepsHiddenRunsSecret: readers other than organizers are told nothing about whether runs exist, and nothing that is untrue
+// once published runs have failed.
+func TestEmptyBoard_KeepsHiddenRunsSecret(t *testing.T) {
+	for reason, want := range map[EmptyReason]string{
+		EmptyBlinded: "You see no result against version 2 of the ground truth and evaluator. Runs on this dataset start blinded: a " +
+			"result is shown once the organizers have unblinded and published its run.",
+		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A result is shown once its run is published.",
+	} {
+		if got := (&EmptyBoard{Reason: reason}).sentence(2).Detail; got != want {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
+
 // TestEmptyBoard_PromisesNothingForTheClose: runs that are blinded or not published stay hidden after it.
 func TestEmptyBoard_PromisesNothingForTheClose(t *testing.T) {
 	for _, until := range []*record.Instant{nil, new(record.At(time.Now()))} {

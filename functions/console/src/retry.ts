@@ -14,3 +14,10 @@ export function secondsBeforeRetry(answer: Response | undefined, attempt: number
   const after = Number(answer.headers.get("Retry-After") ?? backoff);
   return after <= 30 ? Math.max(after, 1) : undefined;
 }
+
+/**
+ * canPass reports whether a failure with this status can pass without a change by anyone. The status is undefined if no
+ * server answered. A refusal stays.
+ */
+export const canPass = (status: number | undefined): boolean =>
+  status === undefined || status >= 500 || status === 408 || status === 429;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { secondsBeforeRetry } from "./retry";
+import { canPass, secondsBeforeRetry } from "./retry";
 
 const answer = (status: number, after?: string): Response =>
   new Response(null, { status, headers: after === undefined ? {} : { "Retry-After": after } });
@@ -26,4 +26,9 @@ test("other answers are final", () => {
   for (const status of [200, 204, 400, 401, 404, 409, 412, 500]) {
     assert.equal(secondsBeforeRetry(answer(status, "1"), 1), undefined, String(status));
   }
+});
+
+test("a failure can pass unless the server refuses the request", () => {
+  for (const status of [undefined, 429, 500, 502, 503]) assert.equal(canPass(status), true, String(status));
+  for (const status of [400, 403, 404, 410, 422]) assert.equal(canPass(status), false, String(status));
 });

@@ -96,7 +96,7 @@ export function Current() {
     return (
       <>
         <Heading title="Sign in">Sign in</Heading>
-        <p>This page is for people who are signed in. Once you are, it is shown.</p>
+        <p>You need to sign in first. Some pages are shown only to a team, to organizers or to administrators.</p>
         <SignIn />
       </>
     );

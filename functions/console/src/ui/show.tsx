@@ -5,6 +5,7 @@ import type { Listing, Loading } from "../data";
 import { sentencesOf } from "../member_names";
 import { gone, type Problem } from "../problem";
 import { refusalOf, useSettled } from "../refresh";
+import { canPass } from "../retry";
 
 /** Heading is the h1 of a screen. It names the tab, and gets the focus after the screen has changed. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
@@ -14,7 +15,7 @@ export function Heading({ children, title }: { children: ComponentChildren; titl
   return <h1 tabIndex={-1}>{children}</h1>;
 }
 
-/** Failure shows a problem in the words of its document. */
+/** Failure shows a problem in the words of its document. It offers to try again if that can help. */
 export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   const { requestId, status } = of.document;
   if (status === 401)
@@ -28,7 +29,7 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
       {sentencesOf(of.document).map(said => (
         <p key={said}>{said}</p>
       ))}
-      {retry && (
+      {retry && canPass(status) && (
         <button type="button" class="plain" onClick={() => void retry()}>
           Try again
         </button>

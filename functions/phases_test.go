@@ -288,6 +288,20 @@ func TestException_RefundIsCountedOnce(t *testing.T) {
 	}
 }
 
+// TestException_RefundsNoRunOnAnotherDataset grants an exception for one dataset, with a run on another.
+func TestException_RefundsNoRunOnAnotherDataset(t *testing.T) {
+	f := newPhases(t)
+	made, _ := f.submit(http.StatusCreated, "ada")
+	other := f.task.Dataset()
+	draft := map[string]any{"runId": made.RunIDs[0], "datasetId": other.ID, "reason": "It was ours."}
+	var p problem.Document
+	f.Want(http.StatusUnprocessableEntity, &p, olga, http.MethodPost, f.exceptions(f.ada), draft)
+	if len(p.Errors) != 1 || !strings.HasPrefix(p.Errors[0].Detail, "names a run on another dataset") {
+		t.Errorf("%+v", p)
+	}
+	f.grant(f.ada, map[string]any{"runId": made.RunIDs[0], "datasetId": f.dataset.ID})
+}
+
 // TestException_WithdrawnRefundCounts: if a refund is withdrawn, its run counts again, once, even if it is in the trash.
 func TestException_WithdrawnRefundCounts(t *testing.T) {
 	f := newPhases(t)

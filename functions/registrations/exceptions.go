@@ -86,7 +86,7 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, err
 	}
 	if d.RunID != "" {
-		if err := refund(ctx, c, r, a, d.RunID); err != nil {
+		if err := refund(ctx, c, r, a, d); err != nil {
 			return "", nil, err
 		}
 	}
@@ -147,14 +147,17 @@ func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception
 	return c.EffectsOfReleases(ctx, t, t, &was, &is)
 }
 
-// refund adds to c.Tx that a run of the team no longer counts in the quotas.
-func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, runID string) error {
-	run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(runID))
+// refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task.
+func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, d record.ExceptionDraft) error {
+	run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(d.RunID))
 	switch {
 	case err != nil:
 		return err
 	case run == nil || run.TaskID != r.TaskID || run.Access.RegistrationID != r.ID:
 		return problem.InvalidMember("/runId", "names no run of this team")
+	case d.DatasetID != "" && run.DatasetID != d.DatasetID:
+		return problem.InvalidMember("/runId", "names a run on another dataset, %s: an exception for one dataset cannot refund it",
+			problem.Resource("dataset", run.DatasetID))
 	case !run.Counted:
 		return problem.InvalidMember("/runId", "does not count in the quotas: it failed, was cancelled, or was refunded before")
 	}

@@ -21,7 +21,7 @@ type ExceptionDraft struct {
 	ClosesAt  *Instant `json:"closesAt,omitempty" doc:"until when the team can submit, and mark final runs, where the window of others closes earlier"`
 	PerDay    int      `json:"perDay,omitempty" minimum:"0" maximum:"1000" doc:"how many runs more the team may have in 24 hours, where there is a limit"`
 	Total     int      `json:"total,omitempty" minimum:"0" maximum:"1000000" doc:"how many runs more the team may have in all, where there is a limit"`
-	RunID     string   `json:"runId,omitempty" maxLength:"26" doc:"a run of the team that no longer counts in the quotas"`
+	RunID     string   `json:"runId,omitempty" maxLength:"26" doc:"a run of the team that no longer counts in the quotas; with datasetId, a run on that dataset"`
 	Reason    string   `json:"reason" minLength:"1" maxLength:"500" doc:"why; the team reads it" example:"The file store was down in the last hour."`
 }
 

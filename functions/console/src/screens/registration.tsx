@@ -10,7 +10,7 @@ import { asksForTerms } from "../terms";
 import { Decide, peopleOf } from "../ui/decide";
 import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
-import { Form } from "../ui/form";
+import { type Editing, Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
@@ -130,6 +130,14 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
     [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;
+  const refundable = (datasetId: unknown): Schemas["Run"][] =>
+    runs.filter(r => counts(r) && (!datasetId || r.datasetId === datasetId));
+  const choose =
+    (f: Editing) =>
+    (name: string, datasetId: unknown): void => {
+      f.set(name, datasetId);
+      if (!refundable(datasetId).some(r => r.id === f.values.runId)) f.set("runId", undefined);
+    };
   const grantable = (v: Values): Values => {
     if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
     throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
@@ -165,7 +173,12 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
       >
         {f => (
           <>
-            <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />
+            <Choice
+              f={{ ...f, set: choose(f) }}
+              name="datasetId"
+              label="For"
+              options={{ "": "All datasets of the task", ...named }}
+            />
             <Instant f={f} name="closesAt" label="A later close" />
             <Whole f={f} name="perDay" label="More runs in 24 hours" min={1} hint="Beyond the limit of everyone." />
             <Whole f={f} name="total" label="More runs in all" min={1} hint="Beyond the limit of everyone." />
@@ -173,7 +186,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
               f={f}
               name="runId"
               label="A run that does not count"
-              options={{ "": "None", ...Object.fromEntries(runs.filter(counts).map(r => [r.id, said(r)])) }}
+              options={{ "": "None", ...Object.fromEntries(refundable(f.values.datasetId).map(r => [r.id, said(r)])) }}
             />
             <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
           </>

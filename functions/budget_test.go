@@ -89,7 +89,8 @@ func TestCost_OfRequestsIsBounded(t *testing.T) {
 	t.Run("changes", p.checkChanges)
 }
 
-// checkSingles: a public resource takes one read of one item. Other resources take one more read, of the caller's grants.
+// checkSingles: a public resource takes one read of one item. Other resources take one more read, of the caller's grants. Resources with
+// values take one more read, of the dataset whose rules decide who sees them. Organizers see all values of a run without it.
 func (p *populated) checkSingles(t *testing.T) {
 	task := "/v1/tasks/" + p.dataset.TaskID
 	for _, c := range []struct {
@@ -100,19 +101,19 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"", "/v1/datasets/" + p.dataset.ID, cost{1, 1, 0}},
 		{"", "/v1/organizers/" + p.dataset.OrganizerID, cost{1, 1, 0}},
 		{"unrelated", task, cost{1, 1, 0}},
-		{"", "/v1/runs/" + p.public.ID, cost{1, 1, 0}},
+		{"", "/v1/runs/" + p.public.ID, cost{2, 1 + 1, 0}},
 		{"", task + "/submissions/" + p.public.SubmissionID, cost{1, 1, 0}},
-		{"", "/v1/evaluations/" + p.public.EvaluationID, cost{1, 2, 0}},          // and its values per topic
-		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and the profile of the user
+		{"", "/v1/evaluations/" + p.public.EvaluationID, cost{2, 2 + 1, 0}},          // and its values per topic
+		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{4, 2 + 1 + 1 + 1, 0}}, // and the profile of the user
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
 		// the grants show the owner; the task, the allowance, the user's earlier allowances,
 		// the datasets and the record of work that no worker takes show the remaining quota
 		{"owner", p.registration, cost{5, 1 + 2 + 4 + 1 + 1, 0}},
 		{"olga", p.registration, cost{6, 1 + 1 + 4 + 1 + 1 + 1, 0}}, // and the profile of the user
-		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
-		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
-		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
+		{"owner", "/v1/runs/" + p.own.ID, cost{3, 1 + 2 + 1, 0}},
+		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{3, 2 + 2 + 1, 0}}, // with the run, whose diagnostics organizers see
+		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{3, 2 + 1 + 1, 0}},
 		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs list its files
 		{"owner", "/v1/user", cost{3, 2 + 1, 0}},                                      // and the task that it names, and no deleted task
 		{"owner", "/v1/user?fields=registrations", cost{2, 2 + 1, 0}},
@@ -127,12 +128,14 @@ func (p *populated) checkSingles(t *testing.T) {
 
 // checkLists: a page takes one read of each partition that the caller may see. Each read returns at most one item more than the
 // page has, for all pages of the list. The resources in the path and in filters, and the caller's grants, take further reads. A
-// caller has one partition without a team, and one for each team.
+// caller has one partition without a team, and one for each team. Lists of runs and evaluations take one more read for the rules of all
+// datasets on the page, and lists of evaluations one for the present records.
 func (p *populated) checkLists(t *testing.T) {
 	const (
 		limit     = 20
 		audiences = 4
 		shards    = 4
+		datasets  = 4 // on a page
 	)
 	task := "/v1/tasks/" + p.dataset.TaskID
 	owner := recordtest.UserID("owner")
@@ -171,6 +174,13 @@ func (p *populated) checkLists(t *testing.T) {
 				most.reads, most.items = most.reads+1, most.items+grants[user]
 			}
 			if user == "olga" || user == "root" { // organizers see the profiles of users
+				most.reads, most.items = most.reads+1, most.items+limit
+			}
+			evaluations := strings.Contains(c.path, "/evaluations")
+			if evaluations || strings.HasPrefix(c.path, "/v1/runs") {
+				most.reads, most.items = most.reads+1, most.items+datasets
+			}
+			if evaluations {
 				most.reads, most.items = most.reads+1, most.items+limit
 			}
 			path := c.path + "?limit=20"
@@ -242,8 +252,8 @@ func (p *populated) checkChanges(t *testing.T) {
 		// the profile and the user's usage in one read, and the grants of the administrator, who has none
 		{"root", http.MethodPatch, pathOfUser("storing1"), map[string]any{"quota": map[string]any{"storedBytes": 1}}, cost{2, 2, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + p.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
-		// and its evaluations, which have a copy of the label
-		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
+		// and its evaluations, which have a copy of the label, and the dataset, whose rules decide what the answer shows
+		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{4, 1 + 3 + 1 + 1, 1}, nil},
 		// and the run and its evaluations, in the same transaction, and the profile of the reviewer
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
 		// and the grant, which has a copy of the registration, and the remaining quota, also of the dataset to which the team

@@ -38,6 +38,8 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 	dataset := private.Dataset(labels)
 	in := dataset.Run("owner", recordtest.Public, recordtest.Published)
 	below := h.public.Run("owner", recordtest.Blinded)
+	waiting := public.Dataset(labels, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	withheld := waiting.Run("owner", recordtest.Published)
 	team := private.Register("owner")
 	granted := record.Exception{Meta: record.NewMeta(time.Now()), ExceptionDraft: record.ExceptionDraft{Total: 1, Reason: "A reason"}}
 	b.Put(&record.Allowance{Meta: record.MetaOf(team.ID, time.Now()), TaskID: private.ID, Exceptions: []record.Exception{granted}})
@@ -48,7 +50,7 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 		"exceptionId":    {granted.ID},
 		"submissionId":   {in.SubmissionID, below.SubmissionID},
 		"runId":          {in.ID, below.ID},
-		"evaluationId":   {in.EvaluationID, below.EvaluationID},
+		"evaluationId":   {in.EvaluationID, below.EvaluationID, withheld.EvaluationID},
 		"userId":         {recordtest.UserID("owner")},
 		"organizerId":    nil, // organizers are public
 	}

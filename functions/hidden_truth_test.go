@@ -83,7 +83,8 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
-	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths)}}, truths: modelTruths}
+	embargoed := func(dataset int) bool { return dataset%2 == 0 }
+	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths), embargoed}}, truths: modelTruths}
 	for _, user := range []string{"ada", "bob"} {
 		m.members = append(m.members, modelRegistration{user: user, state: record.Accepted})
 	}
@@ -96,7 +97,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 				user = "bob"
 			}
 			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0,
-				blinded: n%2 == 1, embargoed: n%2 == 0, state: record.Queued, run: run})
+				blinded: n%2 == 1 || !embargoed(i), embargoed: embargoed(i), state: record.Queued, run: run})
 		}
 	}
 	m.putObjects(t, s)

@@ -34,6 +34,7 @@ type modelTask struct {
 	name, organizer string
 	private         bool
 	datasets        int
+	embargoed       func(dataset int) bool // whether the dataset shows scores after the last close, which never comes
 }
 
 type modelRegistration struct {
@@ -63,8 +64,10 @@ var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ad
 
 func newModel(seed uint64) *model {
 	random := rand.New(rand.NewPCG(seed, 11))
-	m := &model{tasks: []modelTask{{"open", "olga", false, 2}, {"closed", "olga", true, 2}, {"other", "rival", false, 1},
-		{"dark", "rival", true, 1}}}
+	second := func(dataset int) bool { return dataset == 1 }
+	every := func(int) bool { return true }
+	m := &model{tasks: []modelTask{{"open", "olga", false, 2, second}, {"closed", "olga", true, 2, second},
+		{"other", "rival", false, 1, second}, {"dark", "rival", true, 1, every}}}
 	for task := range m.tasks {
 		for _, user := range []string{"ada", "bob"} {
 			m.members = append(m.members, modelRegistration{user: user, task: task, state: record.Accepted})
@@ -82,7 +85,7 @@ func newModel(seed uint64) *model {
 	for i := range 16 {
 		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected", "olga", "rival"),
 			task:   random.IntN(len(m.tasks)),
-			public: yes(), published: yes(), blinded: yes(), embargoed: random.IntN(3) == 0, baseline: yes(),
+			public: yes(), published: yes(), blinded: yes(), baseline: yes(),
 			state: record.Completed, ap: float64(random.IntN(3)) / 4}
 		switch e.user {
 		case "rejected":
@@ -95,6 +98,7 @@ func newModel(seed uint64) *model {
 			e.state = record.Failed
 		}
 		e.dataset = random.IntN(m.tasks[e.task].datasets)
+		e.embargoed = m.tasks[e.task].embargoed(e.dataset)
 		m.entries = append(m.entries, e)
 	}
 	return m

@@ -87,7 +87,9 @@ func (b *modelBuilder) task(i int) {
 		d.Name = b.other(sees, "data")
 		d.Split = record.Test
 		d.TruthVersion = 1
-		d.Scores = record.ScoresAfterClose
+		if t.embargoed(n) {
+			d.Scores = record.ScoresAfterClose
+		}
 		d.RunFormat = record.RunFormat{Kind: "trec-run"}
 		d.Evaluator = record.Evaluator{
 			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
@@ -194,7 +196,10 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	attributes := record.AccessAttributes{
 		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" +
 			e.user[:1],
-		Published: e.published, Blinded: e.blinded, Embargoed: e.embargoed, Baseline: e.baseline,
+		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
+	}
+	if e.embargoed {
+		attributes.ColumnsFor, attributes.Concealed = record.ForOrganizers, true
 	}
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)

@@ -9,6 +9,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 	"assay/shared/storage/store"
 
 	"golang.org/x/sync/errgroup"
@@ -101,7 +102,8 @@ type reevaluationCount struct {
 	all, published record.Progress
 }
 
-func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
+// add counts a run, and whether others than its team and the organizers see values of it.
+func (c *reevaluationCount) add(waits, shown bool) {
 	count := func(p *record.Progress) {
 		p.Runs++
 		if waits {
@@ -109,7 +111,7 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 		}
 	}
 	count(&c.all)
-	if run.Access.ShowsResults() {
+	if shown {
 		count(&c.published)
 	}
 }
@@ -117,6 +119,10 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 // requeueAll queues the runs of the dataset that were not evaluated against the truth or wait in another queue. Unless the truth is held,
 // it updates their listings. It counts the runs that were evaluated before.
 func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.TruthVersion) (found reevaluationCount, err error) {
+	rules, err := (&visibility.Viewer{Store: w.Store}).RulesOf(ctx, d)
+	if err != nil {
+		return found, err
+	}
 	var mu sync.Mutex // guards found and failed
 	var failed error
 	var all errgroup.Group
@@ -138,7 +144,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 				found.changed++
 			}
 			if run.TruthVersion > 0 && d.Reevaluation != nil && !run.CreatedAt.After(d.Reevaluation.StartedAt.Time) {
-				found.add(run, requeued || !run.State.Ended())
+				found.add(requeued || !run.State.Ended(), rules.ShowsOthers(&run.Access, w.Now()))
 			}
 			return nil // an error would stop the others; failed collects every error
 		})

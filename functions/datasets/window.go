@@ -16,8 +16,7 @@ func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
 		return err
 	}
-	was := old.Scores == record.ScoresAfterClose
-	is := changed.Scores == record.ScoresAfterClose
+	was, is := old.WaitsForClose(), changed.WaitsForClose()
 	if !was && !is || was && is && reflect.DeepEqual(changed.Submissions, old.Submissions) {
 		return nil
 	}

@@ -49,10 +49,14 @@ func query(c *api.Call, d *record.DatasetItem, measure string, o boardOptions) b
 		Final: o.final, AtOnce: c.Page.Offset + c.Page.Limit + 1, Now: c.Now()}
 }
 
-// eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. It starts at the offset of
-// the request, in the requested order.
+// eachEntry calls do with each entry of the dataset's leaderboard that the caller sees, until do returns false. The dataset must have been
+// read with strong consistency. It starts at the offset of the request, in the requested order.
 func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardOptions, do func(*record.Evaluation) (bool, error)) error {
-	show, err := viewer(ctx, c)
+	rules, err := c.RulesOf(ctx, d)
+	if err != nil {
+		return err
+	}
+	rolesOf, err := c.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,14 +91,16 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o boardO
 		if err != nil {
 			return err
 		}
-		v, sees := show(item)
-		if !sees || !matchesFilters(c, &v) {
+		roles := rolesOf(item.Scope())
+		sight := rules.For(item.Access, roles, c.Now())
+		if !sight.Entry() || !matchesFilters(c, item, roles) {
 			continue
 		}
 		if skip > 0 {
 			skip--
 			continue
 		}
+		v := item.For(sight)
 		v.Rank, v.Runs = e.Rank, e.Runs
 		if more, err := do(&v); err != nil || !more {
 			return err

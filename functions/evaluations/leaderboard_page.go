@@ -61,7 +61,9 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	if len(c.Page.Values(byDataset.Name)) > 0 {
 		v.dataset = t.dataset
 	} else if len(v.datasets) > 0 {
-		v.dataset = v.datasets[0]
+		if v.dataset, err = current(ctx, c, v.datasets[0]); err != nil {
+			return err
+		}
 	}
 	console := "/tasks/" + t.ID + "/leaderboard"
 	if v.dataset != nil {
@@ -111,13 +113,14 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
 
 // scoresAt returns the time until which only organizers see scores of the dataset, or an empty string if everyone sees them.
 func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
-	if d.Scores != record.ScoresAfterClose {
-		return "", nil
-	}
-	r, err := c.Release(ctx, d.TaskID, d.ID)
-	switch {
-	case err != nil || !r.Withholds(c.Now()):
+	rules, err := c.RulesOf(ctx, d)
+	if err != nil {
 		return "", err
+	}
+	r, awaited := rules.Awaited(c.Now())
+	switch {
+	case !awaited:
+		return "", nil
 	case r.Unknown:
 		return "the organizers set a time at which the dataset closes", nil
 	default:

@@ -29,6 +29,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (none page.Page[
 	case len(ids) != 1:
 		return none, problem.InvalidParameter.New("{?sort} compares the evaluations of one dataset: name it with {?filter[datasetId]}.")
 	}
+	c.Consistency = store.Strong // the rules of the dataset decide who sees values
 	d, _, err := visibility.Get[record.DatasetItem](ctx, &c.Viewer, ids[0], record.DatasetKey)
 	if err != nil {
 		if problem.NotFound.Is(err) {
@@ -45,7 +46,8 @@ type taskItem struct {
 	dataset *record.DatasetItem
 }
 
-// task loads the task and the dataset in one call, so that a page of a leaderboard costs two calls.
+// task loads the task and the dataset in one call, so that a page of a leaderboard costs two calls. The rules of the dataset decide who
+// sees values, so the call has strong consistency.
 func task(ctx context.Context, c *api.Call) (taskItem, error) {
 	id, datasetID := c.Param("taskId"), c.RawQuery(byDataset.Param())
 	if !record.IsID(id) {
@@ -56,7 +58,7 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 	if record.IsID(datasetID) {
 		wanted = append(wanted, records.Into(&found.dataset, record.DatasetKey(datasetID)))
 	}
-	err := records.Read(ctx, c.Store, c.Consistency, wanted...)
+	err := records.Read(ctx, c.Store, store.Strong, wanted...)
 	if found.dataset != nil && found.dataset.TaskID != id {
 		found.dataset = nil
 	}
@@ -106,7 +108,12 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it " +
 			"with {?filter[datasetId]}.")
 	}
-	return datasets[0], nil
+	return current(ctx, c, datasets[0])
+}
+
+// current reads a dataset of a list again, with strong consistency. It returns nil if the dataset was deleted.
+func current(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.DatasetItem, error) {
+	return records.Get[record.DatasetItem](ctx, c.Store, store.Strong, d.Key())
 }
 
 // applyView limits the roles of the caller to those of everyone who sees the task, if the request asks for the public view.
@@ -125,21 +132,65 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	if err != nil {
 		return p, err
 	}
-	show, err := viewer(ctx, c)
+	rolesOf, err := c.RolesOf(ctx)
 	if err != nil {
 		return p, err
 	}
-	var failed error
+	var found []string
 	keep := func(e *record.EvaluationItem) bool {
-		failed = cmp.Or(failed, c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now()))
-		v, sees := show(e)
-		return sees && matchesFilters(c, &v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
+		return matchesFilters(c, e, rolesOf(e.Scope())) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
-	p, err = api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
-		v, _ := show(e)
-		return v
-	})
-	return p, cmp.Or(failed, err)
+	p.Cursor, err = records.List(ctx, c.Store, records.Selection{Sources: from, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep,
+		func(e *record.EvaluationItem) (bool, error) {
+			found = append(found, e.ID)
+			return false, nil
+		})
+	if err != nil {
+		return p, err
+	}
+	err = addCurrent(ctx, c, &p, found, keep)
+	return p, err
+}
+
+// addCurrent adds the evaluations with the ids that the caller sees and keep accepts. Lists of a store can lag behind its records, so
+// it reads the records again with strong consistency: what a review or a column hides is hidden at once.
+func addCurrent(ctx context.Context, c *api.Call, p *page.Page[record.Evaluation], ids []string,
+	keep func(*record.EvaluationItem) bool) error {
+	current, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(ids, record.EvaluationKey)...)
+	if err != nil {
+		return err
+	}
+	var of []record.DatasetRef
+	for _, e := range current {
+		if e != nil {
+			ref, _ := e.Rated()
+			of = append(of, ref)
+		}
+	}
+	if err := c.ReadRules(ctx, of...); err != nil {
+		return err
+	}
+	for i, e := range current {
+		if e == nil || e.Unlisted || !keep(e) {
+			continue
+		}
+		sight, err := c.Sight(ctx, e, c.Now())
+		if err != nil {
+			return err
+		}
+		if !sight.Entry() {
+			continue
+		}
+		full, err := p.Add(e.For(sight))
+		if err != nil {
+			return err
+		}
+		if full && i+1 < len(ids) {
+			p.Cursor = ids[i+1]
+			return nil
+		}
+	}
+	return nil
 }
 
 // ofRuns returns the source of the listed evaluations of runs. Each run has at most one. Evaluations that the caller may not see are not
@@ -155,27 +206,18 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 	}
 	var evaluations []string
 	for _, r := range runs {
-		if listed := r.ListedID(); listed != "" && r.ReadsValues(rolesOf(r.Scope())) {
-			evaluations = append(evaluations, listed)
+		if r.IsListedFor(rolesOf(r.Scope())) {
+			evaluations = append(evaluations, r.ListedID())
 		}
 	}
 	return []records.Source{records.ByIDs(evaluations, record.EvaluationKey)}, nil
 }
 
-// viewer returns a function that returns an evaluation as the caller sees it, and whether the caller sees it.
-func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, bool), error) {
-	rolesOf, err := c.RolesOf(ctx)
-	return func(e *record.EvaluationItem) (record.Evaluation, bool) {
-		s := e.Scope()
-		roles := rolesOf(s)
-		return e.For(roles), access.Sees(roles, s.Audience)
-	}, err
-}
-
-// matchesFilters applies the filters to an evaluation as the caller sees it, so that no filter finds an anonymous team by its user.
-func matchesFilters(c *api.Call, e *record.Evaluation) bool {
+// matchesFilters applies the filters to an evaluation as a caller with the roles sees it, so that no filter finds an anonymous team by
+// its user.
+func matchesFilters(c *api.Call, e *record.EvaluationItem, roles access.Role) bool {
 	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
-		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
+		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.ShownUserID(roles))
 }
 
 // header returns the names of the columns of a table of evaluations. The last columns are the measures.

@@ -59,7 +59,7 @@ var Operations = []api.Operation{
 			views + " More than 4 MiB are answered with a redirect to a link that works for a while. More than 3 MiB need a login.",
 		Query:    page.Spec{Filters: []page.Filter{{Name: "sort", Standalone: true}, best, final, view}},
 		Problems: append(slices.Clone(api.Quotas), problem.TooLarge, problem.Unauthorized), Large: true,
-	}, []string{mediaCSV, mediaJSONL}, api.Load[record.DatasetItem]("datasetId", record.DatasetKey), whole),
+	}, []string{mediaCSV, mediaJSONL}, dataset, whole),
 	api.WithHTML(api.List(api.Spec{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",

@@ -2,7 +2,9 @@ package evaluations
 
 import (
 	"context"
+	"time"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/service/evaluation"
@@ -10,10 +12,19 @@ import (
 	"assay/shared/service/visibility"
 )
 
-// withTopics is an evaluation with its values per topic. One call reads both.
+// withTopics is an evaluation with its values per topic, which one call reads, and with the rules of its dataset.
 type withTopics struct {
 	*record.EvaluationItem
 	topics *record.Topics
+	rules  *record.ValueRules
+	now    time.Time
+}
+
+// Scope returns the scope of the evaluation, with the audience of its values.
+func (e withTopics) Scope() access.Scope {
+	s := e.EvaluationItem.Scope()
+	s.Audience = e.rules.Widest(&e.Access, e.now)
+	return s
 }
 
 func single(ctx context.Context, c *api.Call) (withTopics, error) {
@@ -21,11 +32,19 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 	if !record.IsID(id) {
 		return withTopics{}, visibility.Missing
 	}
-	var e withTopics
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&e.EvaluationItem, record.EvaluationKey(id)).Or(visibility.Missing),
+	e := withTopics{now: c.Now()}
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&e.EvaluationItem, record.EvaluationKey(id)),
 		records.Into(&e.topics, record.TopicsKey(id)))
-	if err == nil {
-		err = c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now())
+	if err != nil {
+		return e, err
+	}
+	of, err := visibility.RulesRef(ctx, &c.Viewer, e.EvaluationItem, id)
+	if err != nil {
+		return e, err
+	}
+	e.rules, err = c.Rules(ctx, of)
+	if err == nil && e.EvaluationItem == nil {
+		err = visibility.Missing
 	}
 	return e, err
 }
@@ -35,7 +54,7 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 	if err != nil {
 		return record.Evaluation{}, err
 	}
-	v := e.For(roles)
+	v := e.For(e.rules.For(e.Access, roles, e.now))
 	if evaluation.Hides(e.Evaluator.Kind, roles) {
 		return v, nil
 	}

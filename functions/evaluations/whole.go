@@ -9,6 +9,9 @@ import (
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/service/records"
+	"assay/shared/service/visibility"
+	"assay/shared/storage/store"
 )
 
 // maxAnswerBytes bounds the leaderboard in an answer, so that AWS Lambda can send it although it escapes bytes.
@@ -19,6 +22,15 @@ const (
 	mediaCSV   = "text/csv"
 	mediaJSONL = "application/jsonl"
 )
+
+// dataset loads the dataset that the path names. Its rules decide who sees values, so the read has strong consistency.
+func dataset(ctx context.Context, c *api.Call) (*record.DatasetItem, error) {
+	id := c.Param("datasetId")
+	if !record.IsID(id) {
+		return nil, visibility.Missing
+	}
+	return records.Require[record.DatasetItem](ctx, c.Store, store.Strong, record.DatasetKey(id), visibility.Missing)
+}
 
 // whole answers with all entries of the dataset's leaderboard that the caller sees. It writes them to a temporary file, so that memory does
 // not grow with the leaderboard.

@@ -206,7 +206,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 				return err
 			}
 		}
-		shown, err = api.ShowFor(ctx, c, r)
+		shown, err = showReview(ctx, c, r)
 		return err
 	})
 	if leftOut || err == nil {

@@ -65,7 +65,7 @@ var Operations = []api.Operation{
 		Summary: "Return the review of a run",
 		Description: "Every run has a review from the start. It is not published, and blinded if the dataset's split is `test`. Organizers " +
 			"find all `diagnostics` of the run in it, also the diagnostics that its team does not see while the run is blinded.",
-	}, review, api.ShowFor),
+	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
@@ -73,7 +73,7 @@ var Operations = []api.Operation{
 		Description: "`published` shows the run's evaluations to everyone who sees the task. `blinded` hides them from everyone except the " +
 			"organizers, also from the team. Each change is an audit entry. Flags that contradict each other are refused. `notice` says what " +
 			"leaderboards hide of a published run, because it is blinded, failed, belongs to a private submission or to an anonymous team.",
-	}, review, api.ShowFor, changeReview),
+	}, review, showReview, changeReview),
 	api.Batch(api.Spec{
 		ID: "updateReviews", Path: "/v1/datasets/{datasetId}/reviews", May: access.Organizer, Problems: problems,
 		Token:   access.ScopeOrganize,

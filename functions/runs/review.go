@@ -35,6 +35,15 @@ func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewIt
 	return r, err
 }
 
+// showReview returns the review that the caller sees.
+func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
+	sight, err := c.Sight(ctx, r.Run, c.Now())
+	if err != nil {
+		return record.Review{}, err
+	}
+	return r.For(sight), nil
+}
+
 // changeReview changes the review. The same transaction changes the access attributes of the run and of all its evaluations, so that all of
 // them become visible or hidden at once.
 func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d ReviewDraft) (*record.ReviewItem, error) {

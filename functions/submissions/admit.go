@@ -32,7 +32,7 @@ type admission struct {
 	allowance    *record.Allowance        // nil before the first submission
 	datasets     []*record.DatasetItem    // in the order of datasetIds
 	truths       []*record.TruthVersion   // parallel to datasets
-	embargo      *record.Embargo          // nil unless scores of a dataset are withheld
+	embargo      *record.Embargo          // nil unless a dataset waits for a close
 
 	draft  string                 // digest of the draft; empty for baselines, which no quota counts, and drafts with faults
 	again  bool                   // the draft becomes a new submission even if the team has submitted it before
@@ -169,8 +169,8 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission
 		adm.allowance, err = allowance.CarriedOver(ctx, c.Store, store.Strong, of)
 	}
-	afterClose := func(d *record.DatasetItem) bool { return d != nil && d.Scores == record.ScoresAfterClose }
-	if err == nil && slices.ContainsFunc(adm.datasets, afterClose) {
+	waits := func(d *record.DatasetItem) bool { return d != nil && d.WaitsForClose() }
+	if err == nil && slices.ContainsFunc(adm.datasets, waits) {
 		adm.embargo, err = records.Get[record.Embargo](ctx, c.Store, store.Strong, record.EmbargoKey(adm.task.ID))
 	}
 	return err

@@ -128,7 +128,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 			Access: s.Access, Type: s.Type, Payer: adm.task.Payer, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
 		r.Access.Blinded = set.StartsBlinded()
-		set.Embargo(&r.Access, set.Release(adm.task, adm.embargo), now)
+		set.ValueRules(adm.task, adm.embargo).Copy(&r.Access, now)
 		if s.Type != record.UploadType || adm.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
 		}

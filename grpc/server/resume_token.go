@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/problem"
 )
@@ -40,12 +39,12 @@ func parseToken(runID, token string) (p position, faults []problem.Field) {
 	return p, nil
 }
 
-// checkReached refuses a position that the run has not reached. It ignores logs that the roles do not allow to read, because their
+// checkReached refuses a position that the run has not reached. It ignores logs that the caller may not read, because their
 // length could reveal their content.
-func (p position) checkReached(run *record.RunItem, roles access.Role) []problem.Field {
+func (p position) checkReached(run *record.RunItem, sight record.Sight) []problem.Field {
 	ahead := p.version > run.Version
 	for i, k := range record.LogKinds {
-		ahead = ahead || run.ReadsLog(k, roles) && p.lines[i] > lineCount(run, k)
+		ahead = ahead || sight.ReadsLog(k) && p.lines[i] > lineCount(run, k)
 	}
 	if ahead {
 		return badToken("names a position that the run has not reached")

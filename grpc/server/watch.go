@@ -99,7 +99,11 @@ func (s *watchStream) begin(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	return problem.Check(s.checkReached(run, roles))
+	sight, err := s.reader().Sight(ctx, run, roles)
+	if err != nil {
+		return err
+	}
+	return problem.Check(s.checkReached(run, sight))
 }
 
 // follow sends message after message. While there is nothing to send, it waits until the run is written, or for an interval.
@@ -181,9 +185,13 @@ func (s *watchStream) roles(ctx context.Context, run *record.RunItem) (access.Ro
 	return s.viewer.Roles(ctx, run.Scope())
 }
 
+func (s *watchStream) reader() *runview.Reader {
+	return &runview.Reader{Viewer: &s.viewer, Now: s.now()}
+}
+
 // nextRun returns the run as the caller sees it, or nil if the client has that already.
 func (s *watchStream) nextRun(ctx context.Context, run *record.RunItem, roles access.Role) (*assayv1.Run, error) {
-	reader := runview.Reader{Viewer: &s.viewer, Now: s.now()}
+	reader := s.reader()
 	unserved, err := reader.Unserved(ctx, run, roles)
 	if err != nil || !s.lacks(run, unserved) {
 		return nil, err
@@ -211,11 +219,15 @@ var logNames = map[record.LogKind]assayv1.Log{
 	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,
 }
 
-// nextLines returns lines for a message, of the logs that the roles allow to read. It advances the position.
+// nextLines returns lines for a message, of the logs that the caller may read. It advances the position.
 func (s *watchStream) nextLines(ctx context.Context, run *record.RunItem, roles access.Role) ([]*assayv1.LogLine, error) {
+	sight, err := s.reader().Sight(ctx, run, roles)
+	if err != nil {
+		return nil, err
+	}
 	var batch lineBatch
 	for log, kind := range record.LogKinds {
-		if !run.ReadsLog(kind, roles) {
+		if !sight.ReadsLog(kind) {
 			continue
 		}
 		if err := s.addLines(ctx, &batch, run, log); err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,7 +91,7 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: r.Store, Caller: tt.caller}, r.run.ID,
 			record.RunKey)
 		must(t, err)
-		if want := protoRun(stored.For(roles)); !proto.Equal(c.last, want) {
+		if want := protoRun(stored.For(recordtest.SightOf(stored, roles))); !proto.Equal(c.last, want) {
 			t.Errorf("%s: %s is shown\n%v, and over REST\n%v", tt.name, tt.caller.ID, c.last, want)
 		}
 	}
@@ -126,6 +127,28 @@ func TestWatch_SendsWithheldLinesOnceTheRunIsUnblinded(t *testing.T) {
 			r.setState(record.Completed)
 			if err := c.ends(); err != nil || c.fault != "" || len(c.lines[record.ExecutionLog]) != 2 || len(c.lines[record.EvaluationLog]) > 0 {
 				t.Errorf("%v, %s, %v", err, c.fault, c.lines)
+			}
+		})
+	}
+}
+
+// TestWatch_AsksTheDatasetWhichLinesItHides makes the dataset of a run wait for its close. The copies in the run do not say so yet.
+func TestWatch_AsksTheDatasetWhichLinesItHides(t *testing.T) {
+	for _, hides := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newTestRun(t)
+			d := *r.dataset.DatasetItem
+			if hides {
+				d.Scores = record.ScoresAfterClose
+			}
+			r.Replace(&d)
+			r.append(record.ExecutionLog, "secret")
+			r.setState(record.Completed)
+			c := r.client(owner)
+			c.watch(-1)
+			err := c.ends()
+			if err != nil || (len(c.lines) == 0) != hides || strings.Contains(c.last.GetLogTail(), "secret") == hides {
+				t.Errorf("hides %t: %v, lines %v, tail %q", hides, err, c.lines, c.last.GetLogTail())
 			}
 		})
 	}

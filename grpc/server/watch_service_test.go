@@ -17,6 +17,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 	"assay/shared/testing/waittest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -294,11 +295,11 @@ func TestParseToken_RefusesWhatTheServerDidNotSend(t *testing.T) {
 		{position{3, [logCount]int64{5, 0}}, true}, {position{4, [logCount]int64{}}, false}, {position{3, [logCount]int64{6, 0}}, false},
 		{position{3, [logCount]int64{0, 1}}, false},
 	} {
-		if faults := tt.checkReached(run, access.Organizer); (len(faults) == 0) != tt.valid {
+		if faults := tt.checkReached(run, recordtest.SightOf(run, access.Organizer)); (len(faults) == 0) != tt.valid {
 			t.Errorf("%+v: %v", tt.position, faults)
 		}
 	}
-	if faults := (position{3, [logCount]int64{0, 99}}).checkReached(run, access.Owner); len(faults) > 0 {
+	if faults := (position{3, [logCount]int64{0, 99}}).checkReached(run, recordtest.SightOf(run, access.Owner)); len(faults) > 0 {
 		t.Errorf("the length of a log is revealed to a caller who may not read it: %v", faults)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
@@ -84,13 +83,13 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	q := r.query(asked, by, r.Board.TruthVersion)
 	q.Count = asked.Best
 	var here []place
-	err = r.forEachEntry(ctx, q, func(at board.Entry, e *record.EvaluationItem, roles access.Role) bool {
+	err = r.forEachEntry(ctx, q, func(at board.Entry, e *record.EvaluationItem, sight record.Sight) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
 		r.More = len(here) > asked.Limit
 		if r.More {
 			return asked.Against != nil
 		}
-		v := RankedEntry{Evaluation: e.For(roles)}
+		v := RankedEntry{Evaluation: e.For(sight)}
 		v.Rank, v.Runs = at.Rank, at.Runs
 		r.Entries = append(r.Entries, v)
 		return true
@@ -165,8 +164,12 @@ func identity(e *record.EvaluationItem, best bool) string {
 
 // forEachEntry calls do with each entry that the caller sees, until do returns false.
 func (r *Ranking) forEachEntry(ctx context.Context, q board.Query,
-	do func(at board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
+	do func(at board.Entry, e *record.EvaluationItem, sight record.Sight) bool) error {
 	rolesOf, err := q.Viewer.RolesOf(ctx)
+	if err != nil {
+		return err
+	}
+	rules, err := q.Viewer.RulesOf(ctx, q.Dataset)
 	if err != nil {
 		return err
 	}
@@ -182,8 +185,8 @@ func (r *Ranking) forEachEntry(ctx context.Context, q board.Query,
 		if err != nil {
 			return err
 		}
-		roles := rolesOf(e.Scope())
-		if access.Sees(roles, e.Scope().Audience) && !do(entry, e, roles) {
+		sight := rules.For(e.Access, rolesOf(e.Scope()), q.Now)
+		if sight.Entry() && !do(entry, e, sight) {
 			return nil
 		}
 	}
@@ -207,7 +210,7 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	}
 	var places []place
 	measured := false
-	err := r.forEachEntry(ctx, r.query(asked, r.Measure, number), func(at board.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	err := r.forEachEntry(ctx, r.query(asked, r.Measure, number), func(at board.Entry, e *record.EvaluationItem, _ record.Sight) bool {
 		_, has := e.Measures[r.Measure]
 		places = append(places, place{identity(e, asked.Best), at.Rank})
 		measured = measured || has
@@ -242,16 +245,13 @@ func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	rolesOf, err := r.resolver.call.RolesOf(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var open []string
 	for _, run := range runs {
-		if err := r.resolver.applyEmbargo(ctx, &run.Access, run.TaskID, run.DatasetID); err != nil {
+		sight, err := r.resolver.call.Sight(ctx, run, r.resolver.call.Now())
+		if err != nil {
 			return nil, err
 		}
-		if readsFiles(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
+		if readsFiles(run, sight) && len(run.Files) > 0 && record.AllStored(run.Files) {
 			open = append(open, run.ID)
 		}
 	}

@@ -122,7 +122,7 @@ func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err e
 	if r.Truth, err = r.resolver.datasetTruth(ctx, r.Runs, r.TruthVersion); err != nil || r.Truth == nil {
 		return err
 	}
-	hidden := r.Truth.hidden || slices.ContainsFunc(r.Runs, func(run *Run) bool { return !readsFiles(run.item, run.roles) })
+	hidden := r.Truth.hidden || slices.ContainsFunc(r.Runs, func(run *Run) bool { return !readsFiles(run.item, run.sight) })
 	r.Truth.hidden = hidden
 	for _, run := range r.Runs {
 		run.EvaluationID, run.hidden = "", hidden
@@ -168,10 +168,10 @@ func (r *Results) Unit() string {
 	return "topic"
 }
 
-// seesValues reports whether a caller with the roles may read the values of a run. If the run has no evaluation yet, the caller
-// must also see the run: the error then says that the evaluation is missing, which reveals that the run exists.
-func seesValues(r *record.RunItem, roles access.Role) bool {
-	return r.ReadsValues(roles) && (r.ListedID() != "" || access.Sees(roles, r.Scope().Audience))
+// seesValues reports whether the caller may read values of a run. If the run has no evaluation yet, the caller must also see the run:
+// the error then says that the evaluation is missing, which reveals that the run exists.
+func seesValues(r *record.RunItem, sight record.Sight) bool {
+	return sight.Entry() && (r.ListedID() != "" || access.Sees(sight.Roles(), r.Scope().Audience))
 }
 
 // useNamedTruth resolves the truth that the request names. The values are computed against it.
@@ -207,15 +207,16 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	first := found[0]
 	for i, e := range found {
 		run := r.Runs[i]
+		var sight record.Sight
 		if e != nil {
-			if err := r.resolver.applyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID); err != nil {
+			if sight, err = r.resolver.call.Sight(ctx, e, r.resolver.call.Now()); err != nil {
 				return err
 			}
 		}
 		switch {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
-		case !access.Sees(run.roles, e.Scope().Audience): // the review changed since the run was read
+		case !sight.Entry(): // the review changed since the run was read
 			return notFound(problem.NewField(run.pointer+"/runId", "there is no such run, or none whose results you may see"))
 		case e.DatasetID != first.DatasetID:
 			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare",
@@ -226,7 +227,8 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 					"are evaluated against the newest", record.TruthVersionName(e.TruthVersion), problem.Member(r.Runs[0].pointer), first.TruthVersion)
 		}
 		run.evaluation, run.EvaluationID = e, e.ID
-		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, run.roles))
+		run.sight = sight
+		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, sight.Roles()))
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
 	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
@@ -249,7 +251,7 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 func (r *Results) evaluationIDs(withFiles bool) ([]string, error) {
 	var ids []string
 	for _, run := range r.Runs {
-		if !run.item.ReadsValues(run.roles) && withFiles { // the caller may read the files, so the problem may name the run
+		if !run.sight.Entry() && withFiles { // the caller may read the files, so the problem may name the run
 			return nil, problem.InvalidMember(run.pointer,
 				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
 					"truth of your own in {truth}")
@@ -333,7 +335,9 @@ func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 
 // storedOf returns the evaluations of the runs whose values per topic the caller wants.
 func (r *Results) storedOf(runs []*Run) []stored {
-	return lists.Map(runs, func(run *Run) stored { return stored{run.EvaluationID, run.evaluation.Evaluator.Kind, run.roles} })
+	return lists.Map(runs, func(run *Run) stored {
+		return stored{run.EvaluationID, run.evaluation.Evaluator.Kind, run.sight.Roles()}
+	})
 }
 
 // stored identifies an evaluation, the kind of its evaluator and the roles of the caller who reads its values per topic.

@@ -14,6 +14,7 @@ import (
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
+	"assay/shared/service/visibility"
 )
 
 // Run is a run that a tool works on.
@@ -24,7 +25,7 @@ type Run struct {
 	EvaluationID string
 	source
 	item       *record.RunItem
-	roles      access.Role
+	sight      record.Sight
 	evaluation *record.EvaluationItem
 }
 
@@ -102,14 +103,14 @@ func (resolver *Resolver) openFiles(ctx context.Context, runs []*Run) (err error
 	return nil
 }
 
-func readsFiles(r *record.RunItem, roles access.Role) bool {
-	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
+func readsFiles(r *record.RunItem, sight record.Sight) bool {
+	return access.Sees(sight.Roles(), r.Scope().Audience) && sight.ReadsFiles()
 }
 
 // runs gathers runs. sees decides for a stored run whether the caller may have the wanted part of it. what names that part in
 // problems.
 func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string,
-	sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+	sees func(*record.RunItem, record.Sight) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields problem.Fields
 	for i, ref := range refs {
@@ -143,8 +144,9 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 	return runs, nil
 }
 
-// findRuns reads the stored runs, and the caller's roles for each. It makes two calls to the store for any number of runs.
-func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
+// findRuns reads the stored runs, and what the caller sees of each. It makes three calls to the store for any number of runs, also if
+// none exists.
+func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, record.Sight) bool) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.ID == "" })
 	if len(held) == 0 {
 		return nil
@@ -154,24 +156,22 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	if err != nil {
 		return err
 	}
-	rolesOf, err := resolver.call.RolesOf(ctx)
-	if err != nil {
+	if err := resolver.readRules(ctx, found, ids); err != nil {
 		return err
 	}
 	var missing problem.Fields
 	for i, r := range held {
 		r.item = found[i]
 		if r.item != nil {
-			r.roles = rolesOf(r.item.Scope())
-			if err := resolver.applyEmbargo(ctx, &r.item.Access, r.item.TaskID, r.item.DatasetID); err != nil {
+			if r.sight, err = resolver.call.Sight(ctx, r.item, resolver.call.Now()); err != nil {
 				return err
 			}
 		}
-		if r.item == nil || !sees(r.item, r.roles) {
+		if r.item == nil || !sees(r.item, r.sight) {
 			missing.Add(r.pointer+"/runId", "there is no such run, or none whose %s you may see", what)
 			continue
 		}
-		shown := r.item.For(r.roles)
+		shown := r.item.For(r.sight)
 		r.Name = cmp.Or(r.Name, RunLabel(record.TeamName(shown.Team, shown.Alias), cmp.Or(shown.Label, shown.Title, shown.RunTag)))
 	}
 	if len(missing) > 0 {
@@ -180,9 +180,16 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	return nil
 }
 
-// applyEmbargo records in the attributes of a run or an evaluation whether the scores of its dataset are withheld at this time.
-func (resolver *Resolver) applyEmbargo(ctx context.Context, a *record.AccessAttributes, taskID, datasetID string) error {
-	return resolver.call.ApplyEmbargo(ctx, a, taskID, datasetID, resolver.call.Now())
+// readRules reads the rules of the runs' datasets. Runs are nil if they do not exist.
+func (resolver *Resolver) readRules(ctx context.Context, runs []*record.RunItem, ids []string) error {
+	of := make([]record.DatasetRef, len(runs))
+	for i, r := range runs {
+		var err error
+		if of[i], err = visibility.RulesRef(ctx, &resolver.call.Viewer, r, ids[i]); err != nil {
+			return err
+		}
+	}
+	return resolver.call.ReadRules(ctx, of...)
 }
 
 // RunLabel joins the name of a team and the team's label of a run to one name.

@@ -13,6 +13,7 @@ import (
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
 	"assay/shared/service/truth"
+	"assay/shared/storage/store"
 )
 
 // TruthInput is the ground truth (qrels, labels) that runs are measured against.
@@ -128,7 +129,7 @@ func (d *dataset) mayUseTruth() bool {
 // dataset reads a dataset with its truth in use and the caller's roles. A dataset that the caller may not see is not found.
 func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*dataset, error) {
 	var d dataset
-	if err := records.Read(ctx, resolver.call.Store, resolver.call.Consistency, records.Into(&d.item, record.DatasetKey(id)),
+	if err := records.Read(ctx, resolver.call.Store, store.Strong, records.Into(&d.item, record.DatasetKey(id)),
 		records.Into(&d.inUse, record.TruthKey(id))); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,11 @@ func (a ColumnAudience) audience() access.Audience {
 	}
 }
 
+// columnAudiences holds the ColumnAudience of each audience except access.Everyone.
+var columnAudiences = map[access.Audience]ColumnAudience{
+	access.Organizers: ForOrganizers, access.Owners: ForTeam, access.Registrants: ForRegistrants,
+}
+
 // From says from when callers other than organizers see the values of a column: one of the constants, or an instant in the form of
 // Instant.
 type From string

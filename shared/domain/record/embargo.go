@@ -60,7 +60,7 @@ func (e Extension) extend(closes *Instant, datasetID string) *Instant {
 //
 // Every transaction that moves a close updates the Embargo. Its pending work then copies the result to runs and evaluations, which
 // moves them between the partitions of lists. Reads do not depend on these copies: they compare the stored closes with the time
-// (visibility.Viewer.ApplyEmbargo).
+// (ValueRules).
 type Embargo struct {
 	Meta                            // ID is the ID of the task
 	Extensions map[string]Extension `json:",omitempty"` // by the ID of the exception
@@ -92,7 +92,7 @@ func (r Release) Withholds(now time.Time) bool { return r.Unknown || now.Before(
 
 // Release returns the release of the dataset's scores. The Embargo is nil if the task has none.
 func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
-	if d.Scores != ScoresAfterClose {
+	if !d.WaitsForClose() {
 		return Release{}
 	}
 	return d.lastClose(t, e)
@@ -110,11 +110,6 @@ func (d *DatasetItem) lastClose(t *TaskItem, e *Embargo) Release {
 		return Release{Unknown: true}
 	}
 	return Release{At: *closes}
-}
-
-// Embargo sets whether scores are withheld at now in the access attributes of the dataset's run or evaluation.
-func (d *DatasetItem) Embargo(a *AccessAttributes, r Release, now time.Time) {
-	a.AfterClose, a.Embargoed = d.Scores == ScoresAfterClose, r.Withholds(now)
 }
 
 // Extend adds the later close of the exception.

@@ -68,17 +68,10 @@ func (r *RunItem) Log(k LogKind) (state *LogState, tail *string, whole **File) {
 	return &r.Logs.Execution, &r.LogTail, &r.ExecutionLog
 }
 
-// ReadsLog reports whether a caller with the roles may read the log of the kind. Only organizers may read the output of evaluators, and
-// the logs of runs whose results are concealed.
-func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
-	switch {
-	case roles&(access.Organizer|access.Admin) != 0:
-		return true
-	case k == EvaluationLog, r.Access.Conceals():
-		return false
-	default:
-		return canSeeIdentity(roles) || r.Access.ShowsResults()
-	}
+// ReadsLog reports whether the caller may read the log of the kind. Only organizers may read the output of evaluators. Others read the
+// log of the execution if they see all values of the run.
+func (s Sight) ReadsLog(k LogKind) bool {
+	return s.roles&(access.Organizer|access.Admin) != 0 || k == ExecutionLog && s.All()
 }
 
 // unsealed reports whether a log has lines that its file does not have.

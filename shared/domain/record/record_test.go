@@ -11,6 +11,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
 	"assay/shared/language/problem"
 	"assay/shared/storage/store"
 	"assay/shared/testing/nightlytest"
@@ -259,8 +260,8 @@ func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	e.UserID, e.Team = "U", "Lake"
 	for _, role := range []access.Role{access.Anyone, access.User, access.Registrant, access.Worker} {
 		a := sub.For(role)
-		b := run.For(role)
-		c := e.For(role)
+		b := run.For(recordtest.SightOf(run, role))
+		c := e.For(recordtest.SightOf(e, role))
 		if a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" ||
 			a.UserID+b.UserID+c.UserID != "" {
 			t.Errorf("%v sees %s %s, %s %s, %s %s", role, a.Team, a.UserID, b.Team, b.UserID, c.Team, c.UserID)
@@ -268,8 +269,8 @@ func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	}
 	for _, role := range []access.Role{access.Owner, access.Organizer, access.Admin} {
 		a := sub.For(role)
-		b := run.For(role)
-		c := e.For(role)
+		b := run.For(recordtest.SightOf(run, role))
+		c := e.For(recordtest.SightOf(e, role))
 		if a.Team+b.Team+c.Team != "LakeLakeLake" || a.UserID+b.UserID+c.UserID != "UUU" {
 			t.Errorf("%v sees an alias", role)
 		}
@@ -311,7 +312,7 @@ func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
 	for registration, counts := range map[string]bool{record.NewID(noon): true, "": false} {
 		r := &record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: []string{record.NewID(noon)}}
 		r.Access.RegistrationID = registration
-		notice := r.For(access.Owner).Notice
+		notice := r.For(recordtest.SightOf(r, access.Owner)).Notice
 		if !strings.Contains(notice, "failed when it was evaluated again") || strings.Contains(notice, "no longer counts") != counts {
 			t.Errorf("of the registration %q: %s", registration, notice)
 		}

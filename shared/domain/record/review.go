@@ -77,7 +77,7 @@ func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 func ReviewKey(runID string) store.Key { return keyOf(KindRun, runID, "REVIEW") }
 
 // notice says which parts of a published review's results others do not see. It returns "" for other reviews.
-func (r *ReviewItem) notice() string {
+func (r *ReviewItem) notice(sight Sight) string {
 	if !r.Published || r.Run == nil {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (r *ReviewItem) notice() string {
 	switch {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
-	case s.Embargoed:
+	case sight.awaitsColumns():
 		return "The review is published, but the dataset shows scores after the last close of a team's window: until then nobody except the " +
 			"organizers sees the evaluation."
 	case r.Blinded:
@@ -112,21 +112,21 @@ func (r *ReviewItem) notice() string {
 	return strings.TrimSpace(notice)
 }
 
-// For returns the review that a caller with the roles sees.
-func (r *ReviewItem) For(roles access.Role) Review {
+// For returns the review that a caller sees who sees s of the run.
+func (r *ReviewItem) For(s Sight) Review {
 	v := r.Review
-	v.Notice = r.notice()
-	if r.Run != nil && r.Run.ListedID() != "" && r.Run.ReadsValues(roles) {
-		v.Audience = audienceNames[r.Run.Access.evaluationAudience()]
+	v.Notice = r.notice(s)
+	if r.Run != nil && r.Run.ListedID() != "" && s.Entry() {
+		v.Audience = audienceNames[s.Audience()]
 	}
-	if roles&(access.Organizer|access.Admin) == 0 {
+	if s.roles&(access.Organizer|access.Admin) == 0 {
 		return v
 	}
 	if v.ReviewerID != "" {
 		v.Reviewer = PersonIn(r.Scope(), v.ReviewerID)
 	}
 	if r.Run != nil {
-		v.Diagnostics = r.Run.For(roles).Diagnostics
+		v.Diagnostics = r.Run.For(s).Diagnostics
 	}
 	return v
 }

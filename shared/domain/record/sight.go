@@ -1,14 +1,19 @@
 package record
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"assay/shared/domain/access"
 )
 
-// DatasetRef identifies a dataset and its task.
-type DatasetRef struct{ TaskID, DatasetID string }
+// DatasetRef identifies a dataset, for reading its rules. If Waits is set, the records that say when windows close are read in the same
+// call. Otherwise they are read in another call if the dataset waits for a close.
+type DatasetRef struct {
+	TaskID, DatasetID string
+	Waits             bool
+}
 
 // ValueRules decide who sees which values of the runs on a dataset. Every path that shows values, or anything that depends on values,
 // asks them: boards, runs, evaluations, tools, exports and streams.
@@ -25,6 +30,7 @@ type ValueRules struct {
 	columns []Column
 	further *Column // rule of measures without a column; nil: only organizers see them
 	release Release // when FromClose is reached
+	waits   bool    // DatasetItem.WaitsForClose
 }
 
 // ValueRules returns the rules of the dataset. Without its task, columns with FromClose stay hidden. The Embargo is nil if the task has
@@ -33,7 +39,7 @@ func (d *DatasetItem) ValueRules(t *TaskItem, e *Embargo) *ValueRules {
 	if d == nil {
 		return new(ValueRules)
 	}
-	r := &ValueRules{columns: d.columns(), further: d.furtherColumns(), release: Release{Unknown: true}}
+	r := &ValueRules{columns: d.columns(), further: d.furtherColumns(), release: Release{Unknown: true}, waits: d.WaitsForClose()}
 	if t != nil {
 		r.release = d.lastClose(t, e)
 	}
@@ -83,19 +89,42 @@ func (r *ValueRules) reached(a *AccessAttributes, f From, now time.Time) bool {
 
 // Widest returns who sees the value of at least one column of a run with the attributes.
 func (r *ValueRules) Widest(a *AccessAttributes, now time.Time) access.Audience {
-	widest := access.Organizers
-	for i := range r.columns {
-		widest = max(widest, r.columnAudience(a, &r.columns[i], now))
+	return r.EntryRule(now).Audience(a)
+}
+
+// EntryRule decides at one instant who sees the value of at least one column, and so the entry of a leaderboard. Equal EntryRules decide
+// alike.
+type EntryRule struct {
+	Published   access.Audience // bound of the columns together for runs whose review is published
+	Unpublished access.Audience // bound of the columns together for other runs
+}
+
+// EntryRule returns the rule at now.
+func (r *ValueRules) EntryRule(now time.Time) EntryRule {
+	widest := func(a *AccessAttributes) access.Audience {
+		bound := r.columnAudience(a, r.further, now)
+		for i := range r.columns {
+			bound = max(bound, r.columnAudience(a, &r.columns[i], now))
+		}
+		return bound
 	}
-	return min(a.reviewAudience(), widest)
+	return EntryRule{Published: widest(&AccessAttributes{Published: true}), Unpublished: widest(new(AccessAttributes))}
+}
+
+// Audience returns who sees the value of at least one column of a run with the attributes.
+func (e EntryRule) Audience(a *AccessAttributes) access.Audience {
+	if a.Published {
+		return min(a.reviewAudience(), e.Published)
+	}
+	return min(a.reviewAudience(), e.Unpublished)
 }
 
 // Narrowest returns who sees the values of all columns of a run with the attributes.
 func (r *ValueRules) Narrowest(a *AccessAttributes, now time.Time) access.Audience {
-	if len(r.columns) == 0 {
-		return access.Organizers
-	}
 	narrowest := access.Everyone
+	if len(r.columns) == 0 {
+		narrowest = r.columnAudience(a, r.further, now)
+	}
 	for i := range r.columns {
 		narrowest = min(narrowest, r.columnAudience(a, &r.columns[i], now))
 	}
@@ -105,6 +134,36 @@ func (r *ValueRules) Narrowest(a *AccessAttributes, now time.Time) access.Audien
 // Conceals reports whether not even the owner of a run with the attributes sees the values of all columns.
 func (r *ValueRules) Conceals(a *AccessAttributes, now time.Time) bool {
 	return r.Narrowest(a, now) < access.Owners
+}
+
+// Awaited reports whether only organizers see columns at now, even of runs whose review shows them, and when others see the first one.
+func (r *ValueRules) Awaited(now time.Time) (first Release, awaited bool) {
+	if r.Widest(&AccessAttributes{Published: true}, now) > access.Organizers {
+		return Release{}, false
+	}
+	first.Unknown = true
+	for _, c := range r.columns {
+		at, ok := c.From.At()
+		if c.From == FromClose {
+			at, ok = r.release.At, !r.release.Unknown
+		}
+		if ok && c.Audience.audience() > access.Organizers && (first.Unknown || at.Before(first.At.Time)) {
+			first = Release{At: at}
+		}
+	}
+	return first, true
+}
+
+// Copy sets the members of the attributes of a run or evaluation that are copies of the rules. A publication of the review changes the
+// attributes without asking the rules, so ColumnsFor already counts columns that wait for it, and Concealed still does.
+func (r *ValueRules) Copy(a *AccessAttributes, now time.Time) {
+	a.ColumnsFor = columnAudiences[r.Widest(&AccessAttributes{Published: true}, now)]
+	a.Concealed, a.Waits = r.Conceals(&AccessAttributes{}, now), r.waits
+}
+
+// ShowsOthers reports whether everybody who sees the task sees a value of a run with the attributes.
+func (r *ValueRules) ShowsOthers(a *AccessAttributes, now time.Time) bool {
+	return r.Widest(a, now) == a.taskAudience()
 }
 
 // For returns what a caller with the roles sees at now of the values of a run with the attributes.
@@ -131,6 +190,53 @@ func (s Sight) Sees(key string) bool {
 // Entry reports whether the caller sees the value of at least one column, and so that the run was evaluated.
 func (s Sight) Entry() bool { return access.Sees(s.roles, s.rules.Widest(&s.attributes, s.now)) }
 
+// Audience returns who sees the value of at least one column.
+func (s Sight) Audience() access.Audience { return s.rules.Widest(&s.attributes, s.now) }
+
+// awaitsColumns reports whether only organizers see values of the run, whatever its review says.
+func (s Sight) awaitsColumns() bool {
+	_, awaited := s.rules.Awaited(s.now)
+	return awaited
+}
+
+// hidden returns why only the owner and the organizers see values of the run, or only the organizers. It returns "" if others see some.
+func (s Sight) hidden() Hidden {
+	switch a := &s.attributes; {
+	case a.Blinded:
+		return HiddenBlinded
+	case !a.Published:
+		return HiddenUnpublished
+	case !s.rules.ShowsOthers(a, s.now):
+		return HiddenAfterClose
+	default:
+		return ""
+	}
+}
+
 // All reports whether the caller sees the values of all columns. Only such a caller sees diagnostics and logs that can depend on the
 // ground truth.
 func (s Sight) All() bool { return access.Sees(s.roles, s.rules.Narrowest(&s.attributes, s.now)) }
+
+// ReadsFiles reports whether the caller, who sees the run, may read its files. The owner and the organizers may, and everyone else who
+// sees all values of the run.
+func (s Sight) ReadsFiles() bool { return canSeeIdentity(s.roles) || s.All() }
+
+// Ref identifies the dataset.
+func (d *DatasetItem) Ref() DatasetRef { return DatasetRef{d.TaskID, d.ID, d.WaitsForClose()} }
+
+// Rated returns the dataset whose rules decide who sees values of the run, and the attributes that they depend on.
+func (r *RunItem) Rated() (DatasetRef, AccessAttributes) {
+	return DatasetRef{r.TaskID, r.DatasetID, r.Access.Waits}, r.Access
+}
+
+// Rated returns the dataset whose rules decide who sees the values, and the attributes that they depend on.
+func (e *EvaluationItem) Rated() (DatasetRef, AccessAttributes) {
+	return DatasetRef{e.TaskID, e.DatasetID, e.Access.Waits}, e.Access
+}
+
+// without returns a copy of the map without the keys that drop accepts, or nil for nil.
+func without[V any](all map[string]V, drop func(key string) bool) map[string]V {
+	rest := maps.Clone(all)
+	maps.DeleteFunc(rest, func(key string, _ V) bool { return drop(key) })
+	return rest
+}

@@ -24,14 +24,20 @@ type AccessAttributes struct {
 	Public      bool   `json:"public,omitempty"`    // the submission is public
 	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
 	Alias       string `json:"alias,omitempty"`
-	Published   bool   `json:"published,omitempty"`  // the review is published
-	Blinded     bool   `json:"blinded,omitempty"`    // the review blinds the run
-	AfterClose  bool   `json:"afterClose,omitempty"` // the dataset shows scores only after the last close (see Embargo)
-	Embargoed   bool   `json:"embargoed,omitempty"`  // AfterClose is set, and the last close was in the future when this was written
-	Baseline    bool   `json:"baseline,omitempty"`   // the submission is a baseline
-	Title       string `json:"title,omitempty"`      // of the submission
-	PaperURL    string `json:"paperUrl,omitempty"`   // of the submission
+	Published   bool   `json:"published,omitempty"` // the review is published
+	Blinded     bool   `json:"blinded,omitempty"`   // the review blinds the run
+	Baseline    bool   `json:"baseline,omitempty"`  // the submission is a baseline
+	Title       string `json:"title,omitempty"`     // of the submission
+	PaperURL    string `json:"paperUrl,omitempty"`  // of the submission
 	Affiliation string `json:"affiliation,omitempty"`
+
+	// ColumnsFor is the widest audience of a column of the dataset when this was written; empty means everyone. It selects the partitions
+	// of lists. ValueRules decide who sees a value.
+	ColumnsFor ColumnAudience `json:"columnsFor,omitempty"`
+	// Concealed reports whether the team did not see all columns when this was written. It selects how a run is evaluated.
+	Concealed bool `json:"concealed,omitempty"`
+	// Waits reports whether the dataset waited for a close when this was written. It selects what is read with the dataset's rules.
+	Waits bool `json:"waits,omitempty"`
 }
 
 // scope returns the scope of a user's record in the task.
@@ -59,12 +65,9 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 // baseline, because no quota of the task counts it.
 func (s AccessAttributes) Unregistered() bool { return s.Baseline && s.RegistrationID == "" }
 
-// ShowsResults reports whether the review shows results to callers other than the owner and the organizers.
-func (s AccessAttributes) ShowsResults() bool { return s.hidden() == "" }
-
-// Conceals reports whether only organizers see anything of the run that depends on the ground truth (qrels, labels). Not even the owner
-// sees it.
-func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Embargoed }
+// Conceals reports whether the run is to be evaluated so that its owner learns nothing from its end that depends on the ground truth
+// (qrels, labels). ValueRules decide what the owner sees afterwards.
+func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Concealed }
 
 // reviewAudience returns the widest audience that values of the run can have by its review. The submission does not matter.
 func (s *AccessAttributes) reviewAudience() access.Audience {
@@ -78,30 +81,10 @@ func (s *AccessAttributes) reviewAudience() access.Audience {
 	}
 }
 
-// evaluationAudience returns the audience of an evaluation. The review decides it, not the submission.
+// evaluationAudience returns the audience of the partitions that hold an evaluation. The review and the columns decide it, not the
+// submission. It can differ from the audience of the values until ColumnsFor follows a change.
 func (s AccessAttributes) evaluationAudience() access.Audience {
-	switch {
-	case s.ShowsResults():
-		return s.taskAudience()
-	case s.Conceals():
-		return access.Organizers
-	default:
-		return access.Owners
-	}
-}
-
-// hidden returns why only the owner and the organizers see the evaluation, or only the organizers. It returns "" if others see it.
-func (s AccessAttributes) hidden() Hidden {
-	switch {
-	case s.Blinded:
-		return HiddenBlinded
-	case !s.Published:
-		return HiddenUnpublished
-	case s.Embargoed:
-		return HiddenAfterClose
-	default:
-		return ""
-	}
+	return min(s.reviewAudience(), s.ColumnsFor.audience())
 }
 
 // canSeeIdentity reports whether a caller with the roles may learn which user and team use an alias.
@@ -156,15 +139,22 @@ func TeamName(team, alias string) string {
 	return team + " (alias " + alias + ")"
 }
 
-// ReadsFiles reports whether a caller with the roles, who sees the run, may read its files. The owner and the organizers may, and
-// everyone else may once the review shows the results.
-func (r *RunItem) ReadsFiles(roles access.Role) bool {
-	return canSeeIdentity(roles) || r.Access.ShowsResults()
+// IsListedFor reports whether lists of evaluations for a caller with the roles look for the listed evaluation of the run. It can differ
+// from Sight.Entry until ColumnsFor follows a change.
+func (r *RunItem) IsListedFor(roles access.Role) bool {
+	return r.ListedID() != "" && access.Sees(roles, r.Access.evaluationAudience())
 }
 
-// ReadsValues reports whether a caller with the roles may read the run's evaluations. The run need not have any.
-func (r *RunItem) ReadsValues(roles access.Role) bool {
-	return access.Sees(roles, r.Access.evaluationAudience())
+// ShownUserID returns the user whose run it is, or "" if the team is anonymous to a caller with the roles.
+func (r *RunItem) ShownUserID(roles access.Role) string {
+	userID, _ := r.Access.shownAs(roles, r.UserID, r.Team)
+	return userID
+}
+
+// ShownUserID returns the user whose run was evaluated, or "" if the team is anonymous to a caller with the roles.
+func (e *EvaluationItem) ShownUserID(roles access.Role) string {
+	userID, _ := e.Access.shownAs(roles, e.UserID, e.Team)
+	return userID
 }
 
 // ReadsTruth reports whether a caller with the roles, who sees the dataset, may read the files of one of its ground truths. If the
@@ -259,13 +249,14 @@ func (r *RunItem) againNotice() string {
 	return ""
 }
 
-// For returns the run that a caller with the roles sees, without links to its files. It names the evaluation only to callers who may
-// see the evaluation. Diagnostics are visible to the owner and the organizers, and to everyone once the review shows the results.
-// Diagnostics that reveal something about the ground truth are visible to organizers, and to the owner unless the run is blinded. For
-// decides this at each read, because the review can change after the diagnostics were stored.
-func (r *RunItem) For(roles access.Role) Run {
+// For returns the run that the caller sees, without links to its files. It names the evaluation only to callers who see values of it.
+// Diagnostics are visible to the owner and the organizers, and to others who see all values. Diagnostics that reveal something about the
+// ground truth are visible to organizers, and to the owner if the owner sees all values. For decides this at each read, because the
+// review and the columns can change after the diagnostics were stored.
+func (r *RunItem) For(s Sight) Run {
+	roles := s.roles
 	v := r.Run
-	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
+	if v.Files == nil || r.Access.Anonymous && !s.ReadsFiles() {
 		v.Files = []File{} // the same name or digest elsewhere would identify the team
 	}
 	v.Title = r.Access.Title
@@ -277,16 +268,15 @@ func (r *RunItem) For(roles access.Role) Run {
 	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
 	v.RegistrationID, v.Alias = r.Access.identity(roles)
 	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
-	if !r.ReadsValues(roles) {
+	if !s.Entry() {
 		v.EvaluationID = ""
 	}
-	v.Notice = r.noticeFor(roles)
-	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
-	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {
+	v.Notice = r.noticeFor(s)
+	if !canSeeIdentity(roles) && !s.All() {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {
-		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && !blind)
-		if blind && r.State == Completed && r.NextTruthFailure != nil {
+		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && s.All())
+		if !s.All() && r.State == Completed && r.NextTruthFailure != nil {
 			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
 				Severity: measure.Warning,
 				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
@@ -294,25 +284,25 @@ func (r *RunItem) For(roles access.Role) Run {
 					MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time))})
 		}
 	}
-	if !r.ReadsLog(ExecutionLog, roles) {
+	if !s.ReadsLog(ExecutionLog) {
 		v.LogTail, v.ExecutionLog = "", nil
 	}
-	if !r.ReadsLog(EvaluationLog, roles) {
+	if !s.ReadsLog(EvaluationLog) {
 		v.EvaluationLogTail, v.EvaluationLog = "", nil
 	}
 	return v
 }
 
-// withheldNotice says when the values of a completed run are shown, to a caller with the roles who sees none. Otherwise it is empty.
-// Others than the team must not learn whether the run is blinded.
-func (r *RunItem) withheldNotice(roles access.Role) string {
+// withheldNotice says when the values of a completed run are shown, to a caller who sees none. Otherwise it is empty. Others than the
+// team must not learn whether the run is blinded.
+func (r *RunItem) withheldNotice(s Sight) string {
 	switch {
-	case r.State != Completed || r.ReadsValues(roles):
+	case r.State != Completed || s.Entry():
 		return ""
-	case r.Access.Embargoed:
+	case s.awaitsColumns():
 		return "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
 			"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
-	case !canSeeIdentity(roles):
+	case !canSeeIdentity(s.roles):
 		return "The run is completed. Others than its team see its values once it is published and not blinded."
 	case r.Access.Published:
 		return "The run is completed and published, but blinded. Its values are shown to its team and to others once the organizers unblind it."
@@ -322,13 +312,13 @@ func (r *RunItem) withheldNotice(roles access.Role) string {
 	}
 }
 
-// noticeFor returns what a caller with the roles is told about the state of the run.
-func (r *RunItem) noticeFor(roles access.Role) string {
-	notice := r.withheldNotice(roles)
-	if canSeeIdentity(roles) || r.Access.ShowsResults() {
+// noticeFor returns what the caller is told about the state of the run.
+func (r *RunItem) noticeFor(s Sight) string {
+	notice := r.withheldNotice(s)
+	if canSeeIdentity(s.roles) || s.All() {
 		notice = cmp.Or(r.againNotice(), notice)
 	}
-	if canSeeIdentity(roles) && r.AwaitsWorker() {
+	if canSeeIdentity(s.roles) && r.AwaitsWorker() {
 		notice = strings.TrimSpace(fmt.Sprintf("%s The run waits for a worker of the pool %s.", notice, cmp.Or(r.Pool, DefaultPool)))
 	}
 	return notice
@@ -369,8 +359,9 @@ func withheldErrors(warned bool) measure.Diagnostic {
 		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
 }
 
-// For returns the evaluation that a caller with the roles sees.
-func (e *EvaluationItem) For(roles access.Role) Evaluation {
+// For returns the evaluation that the caller sees, with the values of the columns that the caller sees.
+func (e *EvaluationItem) For(s Sight) Evaluation {
+	roles := s.roles
 	v := e.Evaluation
 	if !e.Access.hides(roles) {
 		v.Affiliation = e.Access.Affiliation
@@ -384,12 +375,20 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
 	v.Private = !e.Access.Public && !canSeeIdentity(roles)
-	v.Audience = audienceNames[e.Scope().Audience]
-	v.Hidden = e.Access.hidden()
+	v.Audience = audienceNames[s.Audience()]
+	v.Hidden = s.hidden()
 	v.Published = e.Access.Published
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
 	v.RegistrationID, v.Alias = e.Access.identity(roles)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
 	v.columns = e.Columns
+	if s.All() {
+		return v
+	}
+	hidden := func(key string) bool { return !s.Sees(key) }
+	v.columns = slices.DeleteFunc(slices.Clone(e.Columns), hidden)
+	v.Measures = without(e.Measures, hidden)
+	v.Evaluator.Signatures = without(e.Evaluator.Signatures, hidden)
+	v.Reasons = without(e.Reasons, func(key string) bool { return key != measure.PerTopicReason && hidden(key) })
 	return v
 }

@@ -4,6 +4,8 @@
 // one reader is the selection of the reader's class, with the rows of the reader's teams in place. So the work of a view does not depend
 // on the size of the board, except for the first view of an order, and a copy of the order after a change.
 //
+// A board holds all evaluations. The rules of the dataset (record.ValueRules) decide at each view which of them a reader gets.
+//
 // Boards keeps boards in memory and follows the commits of a store. A view contains every change that was acknowledged before it. For a
 // store whose commits this process does not know, like DynamoDB, evaluations are read from the partitions of the ranking for each view.
 package board
@@ -113,6 +115,8 @@ type Reader struct {
 	// Class is the narrowest audience that the reader belongs to by the roles for the dataset. The reader sees evaluations of this and
 	// of wider audiences. Readers of one class differ only in their own evaluations.
 	Class access.Audience
+	// Rule decides the audience of each evaluation.
+	Rule record.EntryRule
 	// Owners lists the registrations of the reader and the reader's own ID. It is empty for readers who see nothing more by them.
 	Owners []string
 	// Sees reports whether the reader sees an evaluation. It is asked for evaluations of the Owners and of their teams.
@@ -121,7 +125,7 @@ type Reader struct {
 
 // view returns the entries that the reader sees, selected and in order.
 func (b *Board) view(r Reader, s selector) view {
-	s.class = r.Class
+	s.class, s.rule = r.Class, r.Rule
 	v := view{selector: s, rows: b.selection(s).rows}
 	teams := map[string]bool{}
 	for _, id := range r.Owners {

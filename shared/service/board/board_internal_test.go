@@ -24,7 +24,7 @@ type place struct {
 // naive computes what a reader gets by simple rules: which entries the reader sees, then final runs, order, best runs and ranks.
 func naive(all map[string]*record.EvaluationItem, r Reader, s selector) (board []place) {
 	sees := func(e *record.EvaluationItem) bool {
-		return e.Scope().Audience >= r.Class || r.Sees != nil && r.Sees(e)
+		return r.Rule.Audience(&e.Access) >= r.Class || r.Sees != nil && r.Sees(e)
 	}
 	final := func(e *record.EvaluationItem) bool {
 		marked, newer := 0, 0
@@ -129,13 +129,16 @@ func evaluation(t *rapid.T, n int) *record.EvaluationItem {
 
 func drawReader(t *rapid.T) Reader {
 	r := Reader{Class: rapid.SampledFrom([]access.Audience{access.Everyone, access.Registrants, access.Organizers}).Draw(t, "class")}
+	bound := rapid.SampledFrom([]access.Audience{access.Everyone, access.Everyone, access.Registrants, access.Owners, access.Organizers})
+	r.Rule.Published = bound.Draw(t, "bound of published runs")
+	r.Rule.Unpublished = min(r.Rule.Published, bound.Draw(t, "bound of unpublished runs"))
 	if r.Class == access.Organizers || rapid.Bool().Draw(t, "anonymous") {
 		return r
 	}
 	team := rapid.IntRange(0, 5).Draw(t, "reader")
 	r.Owners = []string{fmt.Sprint("registration ", team), fmt.Sprint("user ", team)}
 	r.Sees = func(e *record.EvaluationItem) bool {
-		return e.Scope().Audience >= access.Owners && slices.Contains(r.Owners, owner(e))
+		return r.Rule.Audience(&e.Access) >= access.Owners && slices.Contains(r.Owners, owner(e))
 	}
 	return r
 }

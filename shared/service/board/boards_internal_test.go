@@ -3,6 +3,7 @@ package board
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
@@ -14,7 +15,8 @@ import (
 // everyones returns how many entries everyone sees on the dataset's board.
 func everyones(t *testing.T, b *Boards, s store.Store, d *record.DatasetItem) (n int) {
 	t.Helper()
-	v, ok, err := b.view(t.Context(), s, boardID{d.ID, d.TruthVersion}, Reader{Class: access.Everyone}, selector{measure: "AP"})
+	r := Reader{Class: access.Everyone, Rule: d.ValueRules(nil, nil).EntryRule(time.Now())}
+	v, ok, err := b.view(t.Context(), s, boardID{d.ID, d.TruthVersion}, r, selector{measure: "AP"})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

@@ -49,13 +49,15 @@ func (b *Boards) emptyReason(ctx context.Context, q Query) (*EmptyBoard, error) 
 	if access.Sees(roles, access.Organizers) {
 		return &EmptyBoard{Reason: EmptyResults}, nil
 	}
-	release, err := q.Viewer.Release(ctx, q.Dataset.TaskID, q.Dataset.ID)
-	switch {
-	case err != nil:
+	rules, err := q.Viewer.RulesOf(ctx, q.Dataset)
+	if err != nil {
 		return nil, err
-	case q.Dataset.Scores == record.ScoresAfterClose && release.Unknown:
+	}
+	release, awaited := rules.Awaited(q.Now)
+	switch {
+	case awaited && release.Unknown:
 		return &EmptyBoard{Reason: EmptyAfterClose}, nil
-	case release.Withholds(q.Now):
+	case awaited:
 		return &EmptyBoard{Reason: EmptyAfterClose, Until: &release.At}, nil
 	case q.Dataset.StartsBlinded():
 		return &EmptyBoard{Reason: EmptyBlinded}, nil

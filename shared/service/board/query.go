@@ -16,7 +16,8 @@ import (
 
 // Query asks for the entries of a leaderboard that one caller sees.
 type Query struct {
-	Viewer       *visibility.Viewer
+	Viewer *visibility.Viewer
+	// Dataset must have been read with strong consistency: its rules decide who sees values.
 	Dataset      *record.DatasetItem
 	TruthVersion int64 // Values against different versions do not compare.
 	// Measure sorts the entries. Empty means the primary measure.
@@ -31,7 +32,7 @@ type Query struct {
 	Offset int
 	// AtOnce is how many entries the reader is likely to need.
 	AtOnce int
-	// Now is the time of the read. If the dataset withholds scores then, only organizers see entries.
+	// Now is the time of the read, at which the rules of the dataset decide who sees entries.
 	Now time.Time
 }
 
@@ -60,11 +61,8 @@ func (e *Entry) Item() (*record.EvaluationItem, error) {
 // Boards are kept in memory if b follows the store's commits. Otherwise each call reads the partitions of the ranking: only as far as the
 // caller reads the entries if they are sorted by rank, and completely for other orders, for counts and for final runs.
 func (b *Boards) Entries(ctx context.Context, q Query) (iter.Seq2[Entry, error], error) {
-	if withheld, err := q.withheld(ctx); err != nil || withheld {
-		return none, err
-	}
 	r, err := q.reader(ctx)
-	if err != nil {
+	if err != nil || !r.seesColumns() {
 		return none, err
 	}
 	by := q.selector()
@@ -109,13 +107,14 @@ func (q *Query) reader(ctx context.Context) (r Reader, err error) {
 	if err != nil {
 		return r, err
 	}
-	roles := rolesOf(q.Dataset.Scope())
-	r.Class = classOf(roles)
-	r.Sees = func(e *record.EvaluationItem) bool {
-		s := e.Scope()
-		return access.Sees(rolesOf(s), s.Audience)
+	rules, err := q.Viewer.RulesOf(ctx, q.Dataset)
+	if err != nil {
+		return r, err
 	}
-	if roles&access.User != 0 && r.Class != access.Organizers {
+	roles := rolesOf(q.Dataset.Scope())
+	r.Class, r.Rule = classOf(roles), rules.EntryRule(q.Now)
+	r.Sees = func(e *record.EvaluationItem) bool { return rules.For(e.Access, rolesOf(e.Scope()), q.Now).Entry() }
+	if roles&access.User != 0 && r.Class != access.Organizers && r.seesColumns() {
 		grants, err := q.Viewer.Grants(ctx)
 		if err != nil {
 			return r, err
@@ -125,17 +124,9 @@ func (q *Query) reader(ctx context.Context) (r Reader, err error) {
 	return r, nil
 }
 
-// withheld reports whether the caller must not see scores yet.
-func (q *Query) withheld(ctx context.Context) (bool, error) {
-	if q.Dataset.Scores != record.ScoresAfterClose {
-		return false, nil
-	}
-	roles, err := q.Viewer.Roles(ctx, q.Dataset.Scope())
-	if err != nil || access.Sees(roles, access.Organizers) {
-		return false, err
-	}
-	r, err := q.Viewer.Release(ctx, q.Dataset.TaskID, q.Dataset.ID)
-	return r.Withholds(q.Now), err
+// seesColumns reports whether the reader sees a column of some runs.
+func (r *Reader) seesColumns() bool {
+	return r.Class == access.Organizers || r.Rule.Published > access.Organizers
 }
 
 // shown yields the entries of the view from the offset on.

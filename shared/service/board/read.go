@@ -82,15 +82,17 @@ func (q *Query) read(ctx context.Context, parts []string, own []store.Item) (*Bo
 	return b, nil
 }
 
-// partitions returns the partitions of the ranking that the caller may read, and the caller's own entries in other partitions.
+// partitions returns the partitions of the ranking that the caller may read, and the caller's own entries. Evaluations move to other
+// partitions some time after a rule of the dataset changes. So the present rules decide about partitions, which hold only published runs
+// if registrants or everyone may read them, and about each own entry.
 func (q *Query) partitions(ctx context.Context, r Reader) (parts []string, own []store.Item, err error) {
 	for _, a := range record.Audiences {
-		if a >= r.Class {
+		if a >= r.Class && (r.Class == access.Organizers || r.Rule.Published >= r.Class) {
 			parts = append(parts, q.partition(a))
 		}
 	}
 	if len(r.Owners) > 0 {
-		own, err = q.own(ctx)
+		own, err = q.own(ctx, r.Sees)
 	}
 	return parts, own, err
 }
@@ -107,8 +109,8 @@ func (q *Query) contains(it *store.Item) bool {
 	})
 }
 
-// own returns the entries of the caller's team, in the order of the ranking.
-func (q *Query) own(ctx context.Context) ([]store.Item, error) {
+// own returns the entries of the caller's team that sees accepts, in the order of the ranking.
+func (q *Query) own(ctx context.Context, sees func(*record.EvaluationItem) bool) ([]store.Item, error) {
 	sources, err := q.Viewer.Own(ctx, record.KindEvaluation, q.Dataset.TaskID)
 	if err != nil {
 		return nil, err
@@ -135,9 +137,21 @@ func (q *Query) own(ctx context.Context) ([]store.Item, error) {
 			return nil, err
 		}
 	}
-	mine = slices.DeleteFunc(mine, func(it store.Item) bool { return !q.contains(&it) })
-	slices.SortFunc(mine, func(x, y store.Item) int { return strings.Compare(sortKey(&x), sortKey(&y)) })
-	return mine, nil
+	var seen []store.Item
+	for _, it := range mine {
+		if !q.contains(&it) {
+			continue
+		}
+		e, err := records.Decode[record.EvaluationItem](it)
+		if err != nil {
+			return nil, err
+		}
+		if sees(e) {
+			seen = append(seen, it)
+		}
+	}
+	slices.SortFunc(seen, func(x, y store.Item) int { return strings.Compare(sortKey(&x), sortKey(&y)) })
+	return seen, nil
 }
 
 // older returns all evaluations of the dataset's runs whose listed evaluations are given. Lists of users have no other evaluations.

@@ -15,7 +15,8 @@ const maxSelections = 32
 
 // selector says which entries of a board a class of readers gets, and in which order.
 type selector struct {
-	class         access.Audience // narrowest audience of the entries
+	class         access.Audience  // narrowest audience of the entries
+	rule          record.EntryRule // decides the audience of each entry
 	measure       string
 	lowerIsBetter bool
 	best          bool // only the first entry of each team
@@ -102,7 +103,7 @@ func (s *selection) merge(gone, added []row) []row {
 }
 
 // shows reports whether everyone of the class sees the evaluation.
-func (s *selector) shows(e *record.EvaluationItem) bool { return e.Scope().Audience >= s.class }
+func (s *selector) shows(e *record.EvaluationItem) bool { return s.rule.Audience(&e.Access) >= s.class }
 
 // pick returns the rows of one team, in order, of the evaluations that sees accepts.
 func (s *selector) pick(team entries, sees func(*record.EvaluationItem) bool) []row {

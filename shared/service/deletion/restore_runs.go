@@ -46,7 +46,7 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		}
 		record.Touch(r, d.Now()) // with its evaluations it may be shown otherwise than before
 		adopt(r, s)
-		if r.Access.Embargoed {
+		if set.WaitsForClose() {
 			embargoed = append(embargoed, r.DatasetID)
 		}
 		if err := queue.Restore(r, truth, d.Now()); err != nil {
@@ -177,7 +177,7 @@ func (d Deleter) checkDataset(ctx context.Context, b *batch, r *record.RunItem) 
 	if set == nil || set.Deleting() {
 		return nil, nil, d.missing(ctx, "dataset", key)
 	}
-	set.Embargo(&r.Access, record.Release{Unknown: set.Scores == record.ScoresAfterClose}, d.Now()) // until pending work looks at the run
+	set.ValueRules(nil, nil).Copy(&r.Access, d.Now()) // until pending work looks at the run
 	if truth == nil || !queue.NeedsReevaluation(r, truth) && !queue.ListingOutdated(r, truth) {
 		b.Check(set)
 		return set, truth, nil

@@ -58,14 +58,14 @@ func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 		if d == nil {
 			continue // deleted; restoring it adds it again
 		}
-		if d.Scores == record.ScoresAfterClose {
+		if d.WaitsForClose() {
 			stay = append(stay, id)
 		}
 		r := d.Release(t, e)
 		if r.At.After(began) && (next.IsZero() || r.At.Before(next)) {
 			next = r.At.Time
 		}
-		if err := p.embargoRuns(ctx, e, d, r, began); err != nil {
+		if err := p.copyRules(ctx, e, d, d.ValueRules(t, e), began); err != nil {
 			return err
 		}
 	}
@@ -97,13 +97,14 @@ func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next
 	return err
 }
 
-// embargoRuns withholds or shows the runs on the dataset and their evaluations, unless the Embargo has changed since it was read.
-func (p Propagator) embargoRuns(ctx context.Context, e *record.Embargo, d *record.DatasetItem, r record.Release, now time.Time) error {
+// copyRules copies the rules to the runs on the dataset and their evaluations, unless the Embargo has changed since it was read.
+func (p Propagator) copyRules(ctx context.Context, e *record.Embargo, d *record.DatasetItem, rules *record.ValueRules,
+	now time.Time) error {
 	o := origin[record.Embargo, *record.Embargo]{
 		store: p.Store, key: e.Key(), touch: p.touch,
 		copy: func(stored *record.Embargo, _ *string, to *record.AccessAttributes) bool {
 			before := *to
-			d.Embargo(to, r, now)
+			rules.Copy(to, now)
 			return stored.Stored() == e.Stored() && *to != before
 		},
 	}

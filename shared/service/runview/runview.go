@@ -28,12 +28,16 @@ type Reader struct {
 
 // Show returns the run that a caller with the roles sees, without links. It adds a diagnostic if no worker serves the run.
 func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Role) (record.Run, error) {
-	run, err := r.current(ctx, run)
+	sight, err := r.Sight(ctx, run, roles)
 	if err != nil {
 		return record.Run{}, err
 	}
-	shown := run.For(roles)
-	unserved, err := r.Unserved(ctx, run, roles)
+	return r.show(ctx, run, sight)
+}
+
+func (r *Reader) show(ctx context.Context, run *record.RunItem, sight record.Sight) (record.Run, error) {
+	shown := run.For(sight)
+	unserved, err := r.Unserved(ctx, run, sight.Roles())
 	if unserved {
 		shown.Diagnostics = append(shown.Diagnostics, record.Unserved(run.Pool, run.Work()))
 	}
@@ -43,13 +47,14 @@ func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Rol
 // ShowWithLinks is like Show, with links to the files and logs that a caller with the roles may read or upload.
 func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem,
 	roles access.Role) (shown record.Run, err error) {
-	if run, err = r.current(ctx, run); err != nil {
+	sight, err := r.Sight(ctx, run, roles)
+	if err != nil {
 		return shown, err
 	}
-	if shown, err = r.Show(ctx, run, roles); err != nil {
+	if shown, err = r.show(ctx, run, sight); err != nil {
 		return shown, err
 	}
-	links := files.Links{Objects: objects, Now: r.Now, Download: run.ReadsFiles(roles), Upload: roles&access.Owner != 0 &&
+	links := files.Links{Objects: objects, Now: r.Now, Download: sight.ReadsFiles(), Upload: roles&access.Owner != 0 &&
 		run.State == record.AwaitingUpload}
 	shown.Files, err = links.Sign(ctx, record.HolderRuns, run.ID, shown.Files)
 	links.Download = true
@@ -65,10 +70,14 @@ func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *rec
 	return shown, err
 }
 
-// current returns a copy of the run with its present embargo.
-func (r *Reader) current(ctx context.Context, run *record.RunItem) (*record.RunItem, error) {
-	current := *run
-	return &current, r.Viewer.ApplyEmbargo(ctx, &current.Access, run.TaskID, run.DatasetID, r.Now)
+// Sight returns what a caller with the roles sees of the values of the run. It reads no rules for organizers, who see all values.
+func (r *Reader) Sight(ctx context.Context, run *record.RunItem, roles access.Role) (record.Sight, error) {
+	of, attributes := run.Rated()
+	if roles&(access.Organizer|access.Admin) != 0 {
+		return new(record.ValueRules).For(attributes, roles, r.Now), nil
+	}
+	rules, err := r.Viewer.Rules(ctx, of)
+	return rules.For(attributes, roles, r.Now), err
 }
 
 // Unserved reports whether the run waits for a worker and none that serves its queue has been seen for a minute. It returns false for
@@ -91,7 +100,7 @@ type Filter struct {
 }
 
 // List calls add with up to limit runs that the viewer sees and the filter accepts, newest first, until add returns true. It returns
-// the ID of the following run. cursor is such an ID, or "".
+// the ID of the following run. cursor is such an ID, or "". The rules of all datasets take one call of the store.
 func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int,
 	add func(record.Run) (full bool, err error)) (next string, err error) {
 	v := r.Viewer
@@ -107,14 +116,37 @@ func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int,
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
-	return records.List(ctx, v.Store, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep,
+	var runs []*record.RunItem
+	var ruled []record.DatasetRef
+	next, err = records.List(ctx, v.Store, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep,
 		func(run *record.RunItem) (bool, error) {
-			shown, err := r.Show(ctx, run, access.Roles(v.Caller, g.Grants, run.Scope()))
-			if err != nil {
-				return false, err
+			runs = append(runs, run)
+			if access.Roles(v.Caller, g.Grants, run.Scope())&(access.Organizer|access.Admin) == 0 {
+				of, _ := run.Rated()
+				ruled = append(ruled, of)
 			}
-			return add(shown)
+			return false, nil
 		})
+	if err == nil {
+		err = v.ReadRules(ctx, ruled...)
+	}
+	if err != nil {
+		return "", err
+	}
+	for i, run := range runs {
+		shown, err := r.Show(ctx, run, access.Roles(v.Caller, g.Grants, run.Scope()))
+		if err != nil {
+			return "", err
+		}
+		full, err := add(shown)
+		if err != nil {
+			return "", err
+		}
+		if full && i+1 < len(runs) {
+			return runs[i+1].ID, nil
+		}
+	}
+	return next, nil
 }
 
 func (f *Filter) empty() bool {
@@ -124,10 +156,9 @@ func (f *Filter) empty() bool {
 // keeps reports whether a caller with the roles sees the run and the visible members pass the filter. So nobody finds an anonymous team
 // by its user.
 func (f *Filter) keeps(r *record.RunItem, roles access.Role) bool {
-	shown := r.For(roles)
 	return access.Sees(roles, r.Scope().Audience) &&
-		among(f.TaskIDs, shown.TaskID) && among(f.DatasetIDs, shown.DatasetID) && among(f.UserIDs, shown.UserID) &&
-		among(f.SubmissionIDs, shown.SubmissionID) && among(f.States, shown.State)
+		among(f.TaskIDs, r.TaskID) && among(f.DatasetIDs, r.DatasetID) && among(f.UserIDs, r.ShownUserID(roles)) &&
+		among(f.SubmissionIDs, r.SubmissionID) && among(f.States, r.State)
 }
 
 func among[T comparable](wanted []T, value T) bool {

@@ -28,10 +28,10 @@ type Viewer struct {
 	// Public limits the roles of the caller to those of every caller who sees the task.
 	Public bool
 
-	grants   *record.Grants
-	people   map[store.Key]store.Item  // items that ResolvePeople has read; zero for missing ones
-	releases map[string]record.Release // by dataset
-	terms    map[string]error          // by task: why the caller's team gets no inputs for registrants, or nil
+	grants *record.Grants
+	people map[store.Key]store.Item      // items that ResolvePeople has read; zero for missing ones
+	rules  map[string]*record.ValueRules // by dataset
+	terms  map[string]error              // by task: why the caller's team gets no inputs for registrants, or nil
 }
 
 // Missing is the answer for resources that do not exist, and for resources whose existence the caller may not know.
@@ -82,7 +82,7 @@ func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID st
 func (v *Viewer) Forget() {
 	v.grants = nil
 	v.people = nil
-	v.releases = nil
+	v.rules = nil
 	v.terms = nil
 }
 

@@ -95,6 +95,7 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 	r.State = record.Completed
 	r.Files, r.Diagnostics = []record.File{}, []measure.Diagnostic{}
 	r.Access = record.AccessAttributes{OrganizerID: d.OrganizerID, PrivateTask: d.PrivateTask, Alias: record.NewAlias(r.UserID)}
+	d.ValueRules(d.Task.TaskItem, nil).Copy(&r.Access, b.Now())
 	if g := d.Task.registrations[r.UserID]; g != nil {
 		r.Access.RegistrationID, r.Team = g.ID, g.Team
 		r.Access.Alias = g.Alias

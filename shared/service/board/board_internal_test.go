@@ -54,7 +54,7 @@ func naive(all map[string]*record.EvaluationItem, r Reader, s selector) (board [
 	}
 	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
 		xs, ys := x.Measures[s.measure], y.Measures[s.measure]
-		order := 0
+		var order int
 		switch {
 		case xs == nil || ys == nil:
 			order = cmp.Compare(fmt.Sprint(xs == nil), fmt.Sprint(ys == nil))

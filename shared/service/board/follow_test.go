@@ -28,7 +28,7 @@ func TestBoards_FollowAcknowledgedChanges(t *testing.T) {
 		}
 		for e, err := range entries {
 			item, failed := e.Item()
-			if err = errors.Join(err, failed); err != nil {
+			if err := errors.Join(err, failed); err != nil {
 				return nil, err
 			}
 			seen[item.ID] = true

@@ -300,7 +300,7 @@ func (m *apiMachine) restore(t *rapid.T) {
 	switch {
 	case organizes(user), e.byTeam && e.owned(user) && m.accepted(user):
 		status = http.StatusNoContent
-	case e.byTeam && e.owned(user): // a team restores only while it may submit
+	case e.owned(user): // a team restores only what it deleted, and only while it may submit
 		status = http.StatusForbidden
 	default:
 		status = http.StatusNotFound

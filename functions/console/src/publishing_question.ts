@@ -1,5 +1,6 @@
 // What organizers are asked before they unblind or publish many runs at once.
 import { count } from "./plural";
+import type { Shown } from "./review_changes";
 import { isBaseline } from "./run_rules";
 
 /**
@@ -23,13 +24,20 @@ export const untilClose = "Scores on this dataset are shown once the window of t
 /** publishable returns the runs that are published together: those of teams that take part. */
 export const publishable = <T extends Candidate>(all: T[]): T[] => all.filter(r => !r.rejected);
 
+/**
+ * publishingVerb returns the label for publishing runs, as far as their evaluations tell: runs are unblinded only if one of
+ * them is blinded. An evaluation is undefined if unknown.
+ */
+export const publishingVerb = (of: Shown[]): string =>
+  of.some(e => !e || e.hidden === "blinded") ? "Unblind and publish" : "Publish";
+
 /** Seen counts by audience the runs whose scores become visible. */
 type Seen = { audience: string; runs: number }[];
 
 const audiences: Record<string, string> = {
   everyone: "Everyone who sees the task",
   registrants: "All teams that take part",
-  owners: "Only their teams",
+  owners: "Only the organizers and the teams that submitted them",
   organizers: "Only the organizers",
 };
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { publishable, questionOf } from "./publishing_question";
+import { publishable, publishingVerb, questionOf } from "./publishing_question";
 
 const run = (team: string, more: object = {}) => ({ runId: team, datasetId: "d", team, registrationId: team, ...more });
 
@@ -43,4 +43,18 @@ test("the question counts baselines as no team, and says when withheld scores ar
     "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
       "Scores on this dataset are shown once the window of the last team has closed.",
   );
+});
+
+test("baselines, which have no team, are seen by the organizers", () => {
+  assert.equal(
+    questionOf("Publish", [run("Otters"), run("baseline")], 0, [{ audience: "owners", runs: 2 }]),
+    "Publish 2 runs of 1 team and baselines, none marked as final? " +
+      "Only the organizers and the teams that submitted them will see the scores of 2 runs.",
+  );
+});
+
+test("publishing unblinds only if a run is blinded or unknown", () => {
+  assert.equal(publishingVerb([{ hidden: "unpublished" }, {}]), "Publish");
+  assert.equal(publishingVerb([{ hidden: "unpublished" }, { hidden: "blinded" }]), "Unblind and publish");
+  assert.equal(publishingVerb([undefined]), "Unblind and publish");
 });

@@ -37,7 +37,8 @@ export const changes = (before: Review, change: Change): boolean =>
     name === "waits" ? value === Boolean(before.reviewedAt) : before[name as keyof Review] !== value,
   );
 
-type Shown = Pick<Schemas["Evaluation"], "hidden" | "published"> | undefined;
+/** Shown is what an evaluation tells of the review of its run. */
+export type Shown = Pick<Schemas["Evaluation"], "hidden" | "published"> | undefined;
 
 /** flagsOf returns the flags of a review that an evaluation tells. A blinded run can be published. */
 const flagsOf = (e: Shown): Change => (e ? { blinded: e.hidden === "blinded", published: Boolean(e.published) } : {});

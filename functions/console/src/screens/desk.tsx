@@ -7,11 +7,12 @@ import { read, useList } from "../data";
 import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
-import { publishable } from "../publishing_question";
+import { publishable, publishingVerb } from "../publishing_question";
 import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
+import { useScores } from "../scores";
 import { useSession } from "../session";
 import { useStages } from "../task_stages";
 import { teamName } from "../team_name";
@@ -243,6 +244,8 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
       withheld: datasets.find(d => d.id === t.datasetId)?.scores === "afterClose",
     }));
   const published = publishable(completed);
+  const scores = useScores(all.items?.flatMap(t => (t.kind === "run.unreviewed" && t.runId) || []) ?? []);
+  const verb = publishingVerb(published.map(r => scores?.find(e => e.runId === r.runId)));
   return (
     <Items of={all} empty={<NothingHere elsewhere={elsewhere} />}>
       {items => (
@@ -259,13 +262,13 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 </Action>
               </>
             )}
-            {standing && published.length > 0 && (
+            {standing && scores && published.length > 0 && (
               <Action
                 plain
-                ask={() => question("Unblind and publish", publish, completed)}
+                ask={() => question(verb, publish, completed)}
                 run={() => act(published, publish, "published")}
               >
-                Unblind and publish {count(published.length, "run")}
+                {verb} {count(published.length, "run")}
               </Action>
             )}
             {runs.length > 0 && (

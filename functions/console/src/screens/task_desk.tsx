@@ -4,17 +4,18 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
-import { read, useList } from "../data";
+import { useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import { Problem } from "../problem";
 import { change as publish, question } from "../publishing";
-import { publishable, untilClose } from "../publishing_question";
+import { publishable, publishingVerb, untilClose } from "../publishing_question";
 import { refresh } from "../refresh";
-import { chunks, concluded, mayChange } from "../review_changes";
+import { concluded, mayChange } from "../review_changes";
 import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
+import { useScores } from "../scores";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
@@ -71,12 +72,7 @@ const states = { completed: "Completed", failed: "Failed", all: "All" };
 
 /** Decision is a change of reviews, with the state of the changed runs and of those that had it before, in words. */
 type Decision = { verb: string; change: Schemas["ReviewChange"]; became: string; was: string };
-const publication: Decision = {
-  verb: "Unblind and publish",
-  change: publish,
-  became: "published",
-  was: "published and not blinded",
-};
+const publication = { change: publish, became: "published", was: "published and not blinded" };
 const decisions: Decision[] = [
   { verb: "Unblind", change: { blinded: false }, became: "unblinded", was: "not blinded" },
   { verb: "Unpublish", change: { published: false }, became: "no longer published", was: "not published" },
@@ -116,9 +112,11 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
     }));
   const scores = useScores(ids);
   const scoreIn = (runId: string): Schemas["Evaluation"] | undefined => scores?.find(e => e.runId === runId);
-  const open = ({ change }: Decision): typeof candidates => candidates.filter(c => mayChange(scoreIn(c.runId), change));
+  const open = ({ change }: Pick<Decision, "change">): typeof candidates =>
+    candidates.filter(c => mayChange(scoreIn(c.runId), change));
   const publishing = open(publication);
-  const act = async (decision: Decision, of: typeof candidates): Promise<void> => {
+  const verb = publishingVerb(publishing.map(c => scoreIn(c.runId)));
+  const act = async (decision: Omit<Decision, "verb">, of: typeof candidates): Promise<void> => {
     const { change } = decision;
     const { changed, failed, undo } = await conclude(of, change);
     setFailures(failed);
@@ -154,10 +152,10 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
               {publishable(publishing).length > 0 && rejected && (
                 <Action
                   plain
-                  ask={() => question(publication.verb, publication.change, publishing)}
+                  ask={() => question(verb, publication.change, publishing)}
                   run={() => act(publication, publishable(publishing))}
                 >
-                  {publication.verb} {count(publishable(publishing).length, "run")}
+                  {verb} {count(publishable(publishing).length, "run")}
                 </Action>
               )}
               {decisions
@@ -185,21 +183,6 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
     </>
   );
 }
-
-const most = 50; // largest number of runs whose evaluations one request reads
-
-/** useScores reads the evaluations of runs. */
-const useScores = (runIds: string[]): Schemas["Evaluation"][] | undefined =>
-  useSWR(
-    runIds.length > 0 && ["scores", runIds],
-    async () => {
-      const pages = chunks(runIds, most).map(some =>
-        read("/v1/evaluations", { query: { "filter[runId]": some, limit: 100 } }),
-      );
-      return (await Promise.all(pages)).flatMap(p => p?.data ?? []);
-    },
-    { keepPreviousData: true, refreshInterval: 20_000 },
-  ).data;
 
 function Rows({
   of: runs,

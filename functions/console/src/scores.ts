@@ -1,0 +1,20 @@
+// The evaluations of many runs.
+import useSWR from "swr";
+import type { Schemas } from "./api";
+import { read } from "./data";
+import { chunks } from "./review_changes";
+
+const most = 50; // largest number of runs whose evaluations one request reads
+
+/** useScores reads the evaluations of runs. */
+export const useScores = (runIds: string[]): Schemas["Evaluation"][] | undefined =>
+  useSWR(
+    runIds.length > 0 && ["scores", runIds],
+    async () => {
+      const pages = chunks(runIds, most).map(some =>
+        read("/v1/evaluations", { query: { "filter[runId]": some, limit: 100 } }),
+      );
+      return (await Promise.all(pages)).flatMap(p => p?.data ?? []);
+    },
+    { keepPreviousData: true, refreshInterval: 20_000 },
+  ).data;

@@ -215,8 +215,8 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
 		}
 		grades := summarize(got, 0, 0)
-		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (",
-			false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice ("}[user == "olga"] + second.ID + ")"; grades != want {
+		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (Run ",
+			false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (Run "}[user == "olga"] + second.ID[20:] + ")"; grades != want {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}

@@ -93,8 +93,8 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
 	}
-	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice ("+one.ID+")" ||
-		out.Runs[1].Name != "team of alice ("+other.ID+")" || out.Diagnostics[0].File != out.Runs[1].Name+"/run.txt" {
+	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice (Run "+one.ID[20:]+")" ||
+		out.Runs[1].Name != "team of alice (Run "+other.ID[20:]+")" || out.Diagnostics[0].File != out.Runs[1].Name+"/run.txt" {
 		t.Errorf("the runs are %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
 }

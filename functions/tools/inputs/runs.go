@@ -204,7 +204,8 @@ func RunLabel(team, label string) string {
 	}
 }
 
-// withIDs returns the names of the runs, followed by their ids if several have the same name. Runs in the request have no id.
+// withIDs returns the names of the runs. If several have the same name, each is followed by the name that the console gives runs without
+// a title: the end of the id. Runs in the request have no id.
 func withIDs(runs []*Run) []string {
 	named := map[string]int{}
 	for _, r := range runs {
@@ -212,11 +213,14 @@ func withIDs(runs []*Run) []string {
 	}
 	return lists.Map(runs, func(r *Run) string {
 		if named[r.Name] > 1 && r.ID != "" {
-			return fmt.Sprintf("%s (%s)", r.Name, r.ID)
+			return fmt.Sprintf("%s (Run %s)", r.Name, r.ID[max(0, len(r.ID)-shownID):])
 		}
 		return r.Name
 	})
 }
+
+// shownID is the number of characters of an id that tell runs apart in the names that people read.
+const shownID = 6
 
 // DistinctNames appends numbers to names that occurred before, so that no two are equal. It changes names in place.
 func DistinctNames(names []string) []string {

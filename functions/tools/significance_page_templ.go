@@ -77,7 +77,7 @@ func sentence(words []phrase, most int) templ.Component {
 	})
 }
 
-// valuesNote says which version of the truth the values come from, and whether less is better.
+// valuesNote says which truth version the values come from, and whether less is better.
 func valuesNote(m MeasureUsed) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -108,12 +108,12 @@ func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	p.Sees("Select all 52")
 	p.Await(`document.querySelectorAll(".rows strong.number").length === 52`)
 	p.Fill("Select all 52", "true")
-	p.Sees("Unpublish 52 runs")
+	p.Sees("Unblind 52 runs")
 	p.Fill("State of the runs", "failed")
 	p.Sees("No run is here.")
 	p.Fill("State of the runs", "completed")
 	p.Sees("Select all 5")
-	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent.startsWith("Unpublish"))`) {
+	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent.startsWith("Unblind"))`) {
 		t.Error("what was ticked before is still chosen")
 	}
 }

@@ -116,5 +116,5 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
 	p.Sees("Nothing is shown before")
-	p.Sees("A result is shown once its run is published")
+	p.Sees("A run is shown here once it has such a result and is published")
 }

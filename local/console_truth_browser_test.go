@@ -214,7 +214,7 @@ func TestConsole_NamesTheOrganizerWithWork(t *testing.T) {
 	p.Visit(task + "/leaderboard")
 	p.Sees("all ranks count it")
 	p.Press("As everyone sees it")
-	p.Sees("once the organizers have unblinded and published its run")
+	p.Sees("a team sees its result once the organizers have unblinded the run")
 	p.Await(`![...document.querySelectorAll("main button, main a.button")].some(b => /Download|Compare/.test(b.innerText))`)
 }
 

@@ -197,7 +197,7 @@ func decode[T any](c *Client, a *Answer, err error) (value T, _ error) {
 		return value, err
 	}
 	if err = json.Unmarshal(a.Body, &value); err != nil {
-		err = fmt.Errorf("the answer of %s is not an answer of the API; check that the address belongs to a server of Assay: %w", c.Base, err)
+		err = fmt.Errorf("the answer of %s is not an answer of the API: is it a server of Assay? %w", c.Base, err)
 	}
 	return value, err
 }

@@ -101,11 +101,11 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 		}
 		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, shown)
 	case EmptyBlinded:
-		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a result is shown once the organizers have "+
-			"unblinded and published its run.", missing)
+		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a team sees its result once the organizers "+
+			"have unblinded the run, and others once the run is published as well.", missing)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that you see.")
 	default:
-		return problem.Sentence("You see no result %s. A result is shown once its run is published.", missing)
+		return problem.Sentence("You see no result %s. A run is shown here once it has such a result and is published.", missing)
 	}
 }

@@ -26,8 +26,9 @@ func TestEmptyBoard_NamesTheVersionOfMissingResults(t *testing.T) {
 func TestEmptyBoard_KeepsHiddenRunsSecret(t *testing.T) {
 	for reason, want := range map[EmptyReason]string{
 		EmptyBlinded: "You see no result against version 2 of the ground truth and evaluator. Runs on this dataset start blinded: a " +
-			"result is shown once the organizers have unblinded and published its run.",
-		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A result is shown once its run is published.",
+			"team sees its result once the organizers have unblinded the run, and others once the run is published as well.",
+		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A run is shown here once it has " +
+			"such a result and is published.",
 	} {
 		if got := (&EmptyBoard{Reason: reason}).sentence(2).Detail; got != want {
 			t.Errorf("%s: %s", reason, got)

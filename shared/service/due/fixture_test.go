@@ -113,14 +113,21 @@ func inBothOrders(t *testing.T, test func(*testing.T, *fixture)) {
 	}
 }
 
-// countingStore counts the items that queries return.
+// countingStore counts the items that queries return. perPayer is the largest number between two queries for one item, which look for the
+// next payer.
 type countingStore struct {
 	store.Store
-	items atomic.Int64
+	items           atomic.Int64
+	payer, perPayer atomic.Int64
 }
 
 func (s *countingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
 	items, err := s.Store.Query(ctx, q)
 	s.items.Add(int64(len(items)))
+	if q.Limit == 1 {
+		s.payer.Store(0)
+	} else {
+		s.perPayer.Store(max(s.perPayer.Load(), s.payer.Add(int64(len(items)))))
+	}
 	return items, err
 }

@@ -34,7 +34,7 @@ func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem,
 		noteClose(c, r, e, later(t, sets, &before, a))
 	}
 	if e.PerDay+e.Total > 0 {
-		noteQuotas(c, r, e, sets, before.Quota(t, sets, r.Standing(t), c.Now()), a.Quota(t, sets, r.Standing(t), c.Now()))
+		noteQuotas(c, r, e, sets, before.Quota(t, sets, r.Participation(t), c.Now()), a.Quota(t, sets, r.Participation(t), c.Now()))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 	if err != nil {
 		return err
 	}
-	left := used.Quota(t, sets, r.Standing(t), c.Now())
+	left := used.Quota(t, sets, r.Participation(t), c.Now())
 	left.NoteUnserved(t, sets, serving, c.Now())
 	r.Left, r.Granted = &left, used.Exceptions
 	return nil

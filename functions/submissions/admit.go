@@ -128,12 +128,12 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 	return nil
 }
 
-// standing returns the standing of the caller's team in the task.
-func (adm *admission) standing() record.Standing {
+// participation says how the caller's team takes part in the task.
+func (adm *admission) participation() record.Participation {
 	if adm.team == nil { // The team was deleted meanwhile: the condition on the grant fails.
-		return record.Standing{State: adm.registration.State}
+		return record.Participation{State: adm.registration.State}
 	}
-	return adm.team.Standing(adm.task)
+	return adm.team.Participation(adm.task)
 }
 
 // checkBaseline allows only organizers to make a submission a baseline, or no longer a baseline.

@@ -167,7 +167,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 	if s.Unregistered() {
 		return nil, nil
 	}
-	return new(a.Quota(adm.task, adm.datasets, adm.standing(), now)), nil
+	return new(a.Quota(adm.task, adm.datasets, adm.participation(), now)), nil
 }
 
 // chargeOf returns the charge of the runs for the quotas of the user.

@@ -59,7 +59,7 @@ func (adm *admission) stands(r *record.RunItem) bool {
 // show returns the submission as its team sees it, with the quota that is left now.
 func (found *repeated) show(ctx context.Context, c *api.Call, adm *admission) (_ *record.Submission, err error) {
 	v := found.submission.For(access.Owner)
-	v.Quota = new(cmp.Or(adm.allowance, new(record.Allowance)).Quota(adm.task, adm.datasets, adm.standing(), c.Now()))
+	v.Quota = new(cmp.Or(adm.allowance, new(record.Allowance)).Quota(adm.task, adm.datasets, adm.participation(), c.Now()))
 	v.Files, err = filesOf(ctx, c, found.runs, access.Owner)
 	return &v, err
 }

@@ -116,20 +116,21 @@ func (w SubmissionWindow) opensBy(at Instant) bool {
 	return opens && (w.ClosesAt == nil || at.Before(w.ClosesAt.Time))
 }
 
-// Standing is what decides, besides windows and quotas, whether a team can submit to a task.
-type Standing struct {
+// Participation says whether a team takes part in a task and has accepted its terms. Besides windows and quotas, it decides whether the team can
+// submit.
+type Participation struct {
 	State      RegistrationState
 	LacksTerms bool // The team has not accepted the present terms of the task.
 }
 
 // submissionWindow says whether a team can submit to the dataset of the task. Missing terms are the last reason: a team that accepts them
 // can submit at once.
-func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, s Standing, now time.Time) SubmissionWindow {
+func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, p Participation, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)
 	reason := closedReason(w.OpensAt, w.ClosesAt, now)
 	switch {
-	case s.State != Accepted:
+	case p.State != Accepted:
 		w.ClosedReason = ClosedUnregistered
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting
@@ -137,7 +138,7 @@ func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, s Standing, no
 		w.ClosedReason = reason
 	case d.TruthVersion == 0 && !d.AwaitsTruth():
 		w.ClosedReason = ClosedNoTruth
-	case s.LacksTerms:
+	case p.LacksTerms:
 		w.ClosedReason = ClosedByTerms
 	}
 	w.Open = w.ClosedReason == ""

@@ -274,7 +274,7 @@ func (q *Quota) NoteUnserved(t *TaskItem, sets []*DatasetItem, serving *Serving,
 
 // Quota returns what remains of the task's quota for a team, and for each of the datasets whether the team can submit to it and what
 // remains.
-func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, s Standing, now time.Time) Quota {
+func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, p Participation, now time.Time) Quota {
 	ofTask := grant{&a.Used, a.ofTask(t)}
 	q := Quota{QuotaLeft: ofTask.used.left(ofTask.limits, now), CarriedOver: a.CarriedOver}
 	q.bind(now, ofTask)
@@ -282,7 +282,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, s Standing, now time
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		left := of.used.left(of.limits, now)
 		left.bind(now, ofTask, of)
-		w := a.submissionWindow(t, d, s, now)
+		w := a.submissionWindow(t, d, p, now)
 		if left.NextAt != nil && !w.opensBy(*left.NextAt) {
 			left.NextAt = nil
 		}

@@ -131,7 +131,7 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 			for i, d := range sets {
 				m.runs = append(m.runs, modelRun{ids[i], d.ID, now})
 			}
-			m.checkQuota(t, a.Quota(m.task, m.sets, record.Standing{State: record.Accepted}, now), now)
+			m.checkQuota(t, a.Quota(m.task, m.sets, record.Participation{State: record.Accepted}, now), now)
 		}
 	})
 }

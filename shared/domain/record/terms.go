@@ -56,9 +56,9 @@ func (r *RegistrationItem) lacksTerms(t *TaskItem) bool {
 	return required != 0 && r.AcceptedTerms != required
 }
 
-// Standing returns the standing of the team in the task.
-func (r *RegistrationItem) Standing(t *TaskItem) Standing {
-	return Standing{State: r.State, LacksTerms: r.lacksTerms(t)}
+// Participation says how the team takes part in the task.
+func (r *RegistrationItem) Participation(t *TaskItem) Participation {
+	return Participation{State: r.State, LacksTerms: r.lacksTerms(t)}
 }
 
 // CheckTerms returns a problem if the team has not accepted the present terms of the task.

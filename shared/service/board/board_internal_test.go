@@ -144,7 +144,7 @@ func drawReader(t *rapid.T) Reader {
 }
 
 // TestBoard_IsANaiveBoard compares views with a naive board while evaluations are added, replaced and removed. Views that were returned
-// before stay as they were.
+// before do not change.
 func TestBoard_IsANaiveBoard(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		b, all := New(), map[string]*record.EvaluationItem{}

@@ -69,7 +69,7 @@ func TestAudit_RecordsMarksOfFinalRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if before.DatasetID != f.dataset.ID || before.Label == "" {
+		if before.DatasetID != f.dataset.ID || before.Label == "" || before.RegistrationID != f.ada.ID {
 			t.Errorf("%s does not say which run it is about: %s", e.Action, e.Before)
 		}
 		got = append(got, fmt.Sprint(e.Action, " ", e.ActorID == f.ada.UserID, before.Final, after.Final, before.Published))

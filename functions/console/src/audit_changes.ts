@@ -177,7 +177,7 @@ const labels: Record<string, Labels> = {
     closesAt: "A later close",
     perDay: "More runs in 24 hours",
     total: "More runs in all",
-    runId: "A run that does not count",
+    runId: "A run that does not count in the quota",
     reason: "Reason",
   } satisfies Record<keyof Schemas["ExceptionDraft"], string>,
   submission: {
@@ -204,7 +204,7 @@ const labels: Record<string, Labels> = {
 };
 
 /** idle are members that say nothing to people: ids and numbers that the heading or another member tells better. */
-const idle = ["submissionId", "evaluationId", "runIds"];
+const idle = ["registrationId", "submissionId", "evaluationId", "runIds"];
 
 /** choices holds the labels of values by the first word of the action and the path of the member. */
 const choices: Record<string, Record<string, Labels>> = {

@@ -204,15 +204,22 @@ func (r *RunItem) LimitsTruthFailures() bool {
 
 // RunIdentity says which run an audit entry is about, also after the run is deleted.
 type RunIdentity struct {
-	DatasetID string `json:"datasetId"`
-	Title     string `json:"title,omitempty"`
-	Label     string `json:"label,omitempty"`
-	RunTag    string `json:"runTag,omitempty"`
+	DatasetID      string `json:"datasetId"`
+	RegistrationID string `json:"registrationId,omitempty"` // the team's; baselines can have none
+	Title          string `json:"title,omitempty"`
+	Label          string `json:"label,omitempty"`
+	RunTag         string `json:"runTag,omitempty"`
 }
 
 // identity returns the part of the run that identifies it in audit entries.
 func (r *RunItem) identity() RunIdentity {
-	return RunIdentity{DatasetID: r.DatasetID, Title: r.Access.Title, Label: r.Label, RunTag: r.RunTag}
+	return RunIdentity{
+		DatasetID:      r.DatasetID,
+		RegistrationID: r.Access.RegistrationID,
+		Title:          r.Access.Title,
+		Label:          r.Label,
+		RunTag:         r.RunTag,
+	}
 }
 
 // AuditedRun is the part of a run that audit entries keep.

@@ -75,6 +75,7 @@ type Named = {
   runTag?: string;
   team?: string;
   datasetId?: string;
+  registrationId?: string;
 };
 
 /** Name is the name of a dataset or a run. A deleted one has the end of its id. */
@@ -88,7 +89,7 @@ function Name({ of: { kind, id } }: { of: Reference }) {
 
 /**
  * Subject names the resource that an entry is about: a run with its team and dataset, a submission with its team. The
- * entry names a deleted one, and the people whom it belonged to.
+ * entry names a deleted one and its team, or the people whom it belonged to if the team is gone too.
  */
 function Subject({ of: e }: { of: Entry }) {
   const at = pathOf(e.subject);
@@ -99,7 +100,12 @@ function Subject({ of: e }: { of: Entry }) {
   const name = run ? nameOf({ ...kept, ...found, id: at.id }) : found?.name || found?.title || kept.name || kept.title;
   const people = (e.users ?? []).map(personOf).join(", ");
   const deleted = read.error !== undefined && (run || !name);
-  const shown = found?.team && teamName({ ...found, team: found.team });
+  const { registrationId } = deleted ? kept : {};
+  const registered = useGet(registrationId && e.taskId ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
+    path: { taskId: e.taskId ?? "", registrationId: registrationId ?? "" },
+  });
+  const owner = found ?? registered.data;
+  const shown = owner?.team && teamName({ ...owner, team: owner.team });
   const team = shown || kept.team || (deleted ? people : "");
   const datasetId = run ? (found?.datasetId ?? kept.datasetId) : undefined;
   return (

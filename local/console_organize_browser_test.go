@@ -114,7 +114,7 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
-	p.Sees("Choose what the team gets: a later close, more runs, or a run that does not count.")
+	p.Sees("Choose what the team gets: a later close, more runs, or a run that does not count in the quota.")
 	p.Await(`[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length === 2`)
 	p.Fill("More runs in all", "2")
 	p.Press("Grant")

@@ -74,7 +74,7 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, err
 	}
 	var fields problem.Fields
-	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: " + problem.Unset
+	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: leave it out"
 	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
 	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
 	if err := problem.Check(fields); err != nil {

@@ -88,7 +88,7 @@ test("values of choices have the labels of the form", () => {
 test("ids of datasets and runs are references, which screens name", () => {
   assert.deepEqual(changesIn(entry("exception.granted", undefined, { datasetId: "D", runId: "R", reason: "Outage" })), [
     { name: "Dataset", to: [{ kind: "datasets", id: "D" }] },
-    { name: "A run that does not count", to: [{ kind: "runs", id: "R" }] },
+    { name: "A run that does not count in the quota", to: [{ kind: "runs", id: "R" }] },
     { name: "Reason", to: "Outage" },
   ]);
 });

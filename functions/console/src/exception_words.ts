@@ -11,7 +11,7 @@ export type Grant = { said: string; at?: string };
 
 /**
  * grantsOf returns what an exception gives the team now. A close that is no later than the close of others gives
- * nothing. run is the name of the run that does not count.
+ * nothing. run is the name of the run that does not count in the quota.
  */
 export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: string): Grant[] {
   const all: Grant[] = [];
@@ -21,7 +21,7 @@ export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: st
     all.push({ said: `a later close of ${e.datasetId ? (dataset ?? "a dataset") : "all datasets"},`, at: e.closesAt });
   if (e.perDay) all.push({ said: `${count(e.perDay, "run")} more in 24 hours${on}` });
   if (e.total) all.push({ said: `${count(e.total, "run")} more in all${on}` });
-  if (e.runId) all.push({ said: `${run ? `the run ${run}` : "a run"}, which does not count` });
+  if (e.runId) all.push({ said: `${run ? `the run ${run}` : "a run"}, which does not count in the quota` });
   return all;
 }
 

@@ -15,7 +15,7 @@ test("every grant of an exception is told with its dataset", () => {
   ]);
   assert.deepEqual(grantsOf({ total: 2, runId: "r" }, task, datasets, "First"), [
     { said: "2 runs more in all, over all datasets together" },
-    { said: "the run First, which does not count" },
+    { said: "the run First, which does not count in the quota" },
   ]);
 });
 

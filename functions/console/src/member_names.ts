@@ -44,9 +44,13 @@ function nameOf(pointer: string, label: typeof labelOf): string {
   return name ? (label(name) ?? labelElsewhere(name) ?? separate(name)) : "";
 }
 
-/** inWords returns a text in which the parts have the words of the browser. Plain text stays unchanged. */
+/** The advice of the API for a member that conflicts with others, and the advice for its field in a form. */
+const unset = { member: "leave it out; a merge patch keeps it unless it sets it to null", field: "leave it empty" };
+
+/** inWords returns a text in which the parts have the words of the browser. Other text stays unchanged, but for the advice on merge patches. */
 export function inWords({ detail, parts }: Text, label = labelOf): string {
-  return parts?.map(part => words(part, label)).join("") ?? detail;
+  const text = parts?.map(part => words(part, label)).join("") ?? detail;
+  return text.replace(unset.member, unset.field);
 }
 
 function words(part: Part, label: typeof labelOf): string {

@@ -33,6 +33,14 @@ test("plain text stays unchanged, whatever it quotes", () => {
   assert.equal(inWords({ detail: "", parts }, label), "nDCG and `perDay` at “Runs in 24 hours”");
 });
 
+test("advice on merge patches is advice on fields", () => {
+  const [, advice] = /const Unset = "([^"]+)"/.exec(readFileSync("../../shared/language/problem/problem.go", "utf8"))!;
+  assert.equal(
+    inWords({ detail: `goes only with the kind worker: ${advice}` }),
+    "goes only with the kind worker: leave it empty",
+  );
+});
+
 test("sizes, parameters and resources have words, and no ids", () => {
   const words = (part: object): string => inWords({ detail: "", parts: [part as never] }, label);
   assert.equal(words({ type: "size", value: "1500 bytes", bytes: 1500 }), "1.5 kB");

@@ -140,7 +140,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
     };
   const grantable = (v: Values): Values => {
     if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
-    throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
+    throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count in the quota.");
   };
   const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>
     done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.", () =>
@@ -161,7 +161,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
           </>
         )}
       </Listed>
-      <p>Grant at least one of a later close, more runs, and a run that does not count.</p>
+      <p>Grant at least one of a later close, more runs, and a run that does not count in the quota.</p>
       <Form
         name={`exception ${ids.registrationId}`}
         initial={{}}
@@ -185,7 +185,7 @@ function Exceptions({ task, ids, authors }: OfExceptions) {
             <Choice
               f={f}
               name="runId"
-              label="A run that does not count"
+              label="A run that does not count in the quota"
               options={{ "": "None", ...Object.fromEntries(refundable(f.values.datasetId).map(r => [r.id, said(r)])) }}
             />
             <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />

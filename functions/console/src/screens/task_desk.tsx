@@ -139,10 +139,14 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
       <Items
         of={runs}
         empty={
-          <p>
-            No run is here. Teams submit by the page of the task; a baseline shows them what to expect:{" "}
-            <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.
-          </p>
+          state === "all" ? (
+            <p>
+              No run is here. Teams submit by the page of the task; a baseline shows them what to expect:{" "}
+              <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.
+            </p>
+          ) : (
+            <p>No run of this state is here. Choose “{states.all}” to see runs of every state.</p>
+          )
         }
       >
         {items => (

@@ -116,5 +116,5 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
 	p.Sees("Nothing is shown before")
-	p.Sees("A run is shown here once it has such a result and is published")
+	p.Sees("A team sees the result of its run unless the organizers have blinded the run")
 }

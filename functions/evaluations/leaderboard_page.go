@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ type boardView struct {
 	hidden       int               // number of entries that others do not see
 	sort         string            // measure that sorts the entries
 	boardOptions                   // selection of the entries
-	scoresAt     string            // time until which others see no scores; empty if they see them
+	scoresAt     string            // says until when others see no scores; empty if they see them
 	public       bool              // only entries that everyone sees who sees the task
 	login        bool              // the reader is logged in
 	base         string            // URL of the server
@@ -111,7 +112,7 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
 	return err
 }
 
-// scoresAt returns the time until which only organizers see scores of the dataset, or an empty string if everyone sees them.
+// scoresAt says until when only organizers see scores of the dataset. It returns an empty string if others see some.
 func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
 	rules, err := c.RulesOf(ctx, d)
 	if err != nil {
@@ -122,9 +123,10 @@ func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, 
 	case !awaited:
 		return "", nil
 	case r.Unknown:
-		return "the organizers set a time at which the dataset closes", nil
+		return "Only the organizers see scores before the dataset has closed for every team, and they have not set a time yet.", nil
 	default:
-		return webpage.Instant(r.At.Time), nil
+		return fmt.Sprintf("Only the organizers see scores before %s, when the dataset has closed for every team.",
+			webpage.Instant(r.At.Time)), nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -70,5 +71,61 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 	}
 	if got := s.leaderboard("eve", "final", true); len(got.Entries) != 1 || got.Empty != nil {
 		t.Errorf("the team is told %+v", got.Empty)
+	}
+}
+
+// TestLeaderboard_IsEmptyAsItsReasonSays checks for each reader and each state of a run that the board shows the run exactly if the
+// sentences of empty boards say so.
+func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
+	past, later := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	const live = "You see no result yet. A team sees the result of its run unless the organizers have blinded the run, and others once the " +
+		"run is published as well."
+	const tested = "You see no result yet. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded the " +
+		"run, and others once the run is published as well."
+	const closing = "From then on, a team sees the results of its runs that are not blinded, and others once the run is published as well."
+	failed := func(r *recordtest.Run) { recordtest.InState(record.Failed)(r); r.Evaluation = nil }
+	s := newToolServer(t, record.Public)
+	s.task.Register("eve")
+	withheld := func(closes *record.Instant) func(*record.DatasetItem) {
+		return func(d *record.DatasetItem) { d.Scores, d.Submissions.ClosesAt = record.ScoresAfterClose, closes }
+	}
+	for name, c := range map[string]struct {
+		dataset func(*record.DatasetItem)
+		waits   bool
+		says    string
+	}{
+		"validation":       {func(*record.DatasetItem) {}, false, live},
+		"test":             {recordtest.OnTestSplit, false, tested},
+		"after its close":  {withheld(&past), false, live},
+		"before its close": {withheld(&later), true, closing},
+		"without a close":  {withheld(nil), true, closing},
+	} {
+		for state, r := range map[string]struct {
+			options      []recordtest.RunOption
+			team, others bool
+		}{
+			"unpublished":           {nil, true, false},
+			"published":             {[]recordtest.RunOption{recordtest.Published}, true, true},
+			"blinded":               {[]recordtest.RunOption{recordtest.Blinded}, false, false},
+			"published and blinded": {[]recordtest.RunOption{recordtest.Published, recordtest.Blinded}, false, false},
+			"failed":                {[]recordtest.RunOption{failed}, false, false},
+		} {
+			s.dataset = s.task.Dataset(c.dataset)
+			s.dataset.Run("eve", r.options...)
+			for _, reader := range []string{"", "zoe", "eve", "olga"} {
+				want, says := r.others, c.says
+				switch reader {
+				case "eve":
+					want = r.team
+				case "olga":
+					want, says = state != "failed", "No run has a result yet."
+				}
+				want = want && (!c.waits || reader == "olga")
+				got := s.leaderboard(reader)
+				if (len(got.Entries) == 1) != want || !want && (got.Empty == nil || !strings.HasSuffix(got.Empty.Detail, says)) {
+					t.Errorf("%s, %s: %q sees %d entries, want %v, and reads %+v", name, state, reader, len(got.Entries), want, got.Empty)
+				}
+			}
+		}
 	}
 }

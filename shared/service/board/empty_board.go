@@ -21,9 +21,12 @@ const (
 	EmptyFinal       EmptyReason = "final"
 )
 
+// AfterClose says who sees which results from the last close on, of a dataset that withholds scores until then.
+const AfterClose = "From then on, a team sees the results of its runs that are not blinded, and others once the run is published as well."
+
 // EmptyBoard says why a leaderboard has no entries. Its text is the reason as a sentence.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed, and from then on those of runs that are published and not blinded; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed; from then on, a team sees those of its runs that are not blinded, and others once the run is published as well; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 	problem.Text
 }
@@ -94,18 +97,18 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	case EmptyResults:
 		return problem.Sentence("No run has a result %s.", missing)
 	case EmptyAfterClose:
-		shown := "From then on, runs that are published and not blinded are shown."
 		if e.Until == nil {
 			return problem.Sentence("Nothing is shown before the dataset has closed for every team, and the organizers have not set a time yet. %s",
-				shown)
+				AfterClose)
 		}
-		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, shown)
+		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, AfterClose)
 	case EmptyBlinded:
 		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a team sees its result once the organizers "+
 			"have unblinded the run, and others once the run is published as well.", missing)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that you see.")
 	default:
-		return problem.Sentence("You see no result %s. A run is shown here once it has such a result and is published.", missing)
+		return problem.Sentence("You see no result %s. A team sees the result of its run unless the organizers have blinded the run, and "+
+			"others once the run is published as well.", missing)
 	}
 }

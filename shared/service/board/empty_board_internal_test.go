@@ -27,8 +27,8 @@ func TestEmptyBoard_KeepsHiddenRunsSecret(t *testing.T) {
 	for reason, want := range map[EmptyReason]string{
 		EmptyBlinded: "You see no result against version 2 of the ground truth and evaluator. Runs on this dataset start blinded: a " +
 			"team sees its result once the organizers have unblinded the run, and others once the run is published as well.",
-		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A run is shown here once it has " +
-			"such a result and is published.",
+		EmptyUnpublished: "You see no result against version 2 of the ground truth and evaluator. A team sees the result of its " +
+			"run unless the organizers have blinded the run, and others once the run is published as well.",
 	} {
 		if got := (&EmptyBoard{Reason: reason}).sentence(2).Detail; got != want {
 			t.Errorf("%s: %s", reason, got)
@@ -40,7 +40,7 @@ func TestEmptyBoard_KeepsHiddenRunsSecret(t *testing.T) {
 func TestEmptyBoard_PromisesNothingForTheClose(t *testing.T) {
 	for _, until := range []*record.Instant{nil, new(record.At(time.Now()))} {
 		got := (&EmptyBoard{Reason: EmptyAfterClose, Until: until}).sentence(1).Detail
-		if !strings.HasPrefix(got, "Nothing is shown before ") || !strings.HasSuffix(got, "runs that are published and not blinded are shown.") {
+		if !strings.HasPrefix(got, "Nothing is shown before ") || !strings.HasSuffix(got, AfterClose) {
 			t.Errorf("%v: %s", until, got)
 		}
 	}

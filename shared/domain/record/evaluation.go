@@ -154,9 +154,6 @@ func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }
 // EvaluationKey returns the key of the evaluation.
 func EvaluationKey(id string) store.Key { return keyOf(KindEvaluation, id, "EVALUATION") }
 
-// IsEvaluationKey reports whether the key is one of EvaluationKey.
-func IsEvaluationKey(k store.Key) bool { return k == EvaluationKey(EvaluationID(k)) }
-
 // EvaluationID returns the ID of the evaluation with the key of EvaluationKey.
 func EvaluationID(k store.Key) string {
 	return strings.TrimPrefix(k.Partition, string(KindEvaluation)+"#")

@@ -59,15 +59,21 @@ func (b *Board) Remove(id string) {
 	b.owners[owner(e)] = without(b.owners[owner(e)], e)
 }
 
-// setTeam replaces the evaluations of the team of e. Selections remember the ones that they were made from.
+// setTeam replaces the evaluations of the team of e. Selections remember the ones that they were made from. After many changes it is
+// faster to select everything again, so the selection is dropped. Otherwise a selection that nobody asks for any more would keep all
+// evaluations in memory that the board has replaced since.
 func (b *Board) setTeam(e *record.EvaluationItem, now entries) {
 	team := e.Entrant()
-	for _, s := range b.selections {
+	was := b.teams[team]
+	b.teams[team] = now
+	for by, s := range b.selections {
 		if _, known := s.changed[team]; !known {
-			s.changed[team] = b.teams[team]
+			s.changed[team] = was
+		}
+		if len(s.changed) > len(b.teams)/8 {
+			delete(b.selections, by)
 		}
 	}
-	b.teams[team] = now
 }
 
 // share makes the evaluation use the texts and lists of the first one where they are equal. This halves the memory of a board.

@@ -185,3 +185,27 @@ func TestBoard_IsANaiveBoard(t *testing.T) {
 		}
 	})
 }
+
+// TestBoard_DropsSelectionsOfReplacedEvaluations selects by a measure, and replaces all evaluations. The board must not keep the former ones
+// for a selection that nobody asks for again.
+func TestBoard_DropsSelectionsOfReplacedEvaluations(t *testing.T) {
+	b := New()
+	put := func() {
+		for n := range 40 {
+			e := &record.EvaluationItem{Access: record.AccessAttributes{Published: true, Alias: fmt.Sprint("alias ", n)}}
+			e.ID = fmt.Sprint(n)
+			b.Put(e)
+		}
+	}
+	put()
+	for n := range 5 {
+		r := Reader{Class: access.Everyone, Rule: record.EntryRule{Published: access.Everyone}}
+		if v := b.view(r, selector{measure: fmt.Sprint(n)}); len(v.rows) != 40 {
+			t.Fatalf("%d rows", len(v.rows))
+		}
+		put()
+	}
+	if len(b.selections) > 0 {
+		t.Errorf("%d selections of replaced evaluations are kept", len(b.selections))
+	}
+}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxKept is the greatest number of evaluations of all kept boards together. An evaluation takes about 2 KB. Larger boards are read
-	// each time.
+	// maxKept is the greatest number of evaluations, waiting changes and boards that are kept together. An evaluation or a change takes
+	// about 2 KB, like a board without them. Boards with more evaluations are read each time.
 	maxKept = 50_000
 	// maxPending is the greatest number of changes that wait for the next view of a board. Boards with more changes are dropped.
 	maxPending = 1000
@@ -27,7 +27,7 @@ type Boards struct {
 	mu     sync.Mutex
 	kept   *simplelru.LRU[boardID, *keptBoard]
 	routes map[string]*keptBoard // by partition of the ranking
-	size   int                   // number of evaluations
+	size   int                   // of the kept boards together
 
 	maxKept, maxPending int // see the constants
 }
@@ -53,15 +53,18 @@ type keptBoard struct {
 	board   *Board     // nil before it is loaded
 	large   bool       // the board has too many evaluations
 
-	pending []store.Item // guarded by Boards.mu, like size
-	size    int
+	pending []store.Item // guarded by Boards.mu, like loaded
+	loaded  int          // number of evaluations at the last view
 }
+
+// size returns how much of maxKept the board takes. It is guarded by Boards.mu.
+func (k *keptBoard) size() int { return 1 + k.loaded + len(k.pending) }
 
 // NewBoards returns Boards without boards.
 func NewBoards() *Boards {
 	b := &Boards{routes: map[string]*keptBoard{}, maxKept: maxKept, maxPending: maxPending}
 	b.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ boardID, k *keptBoard) { // the size is positive
-		b.size -= k.size
+		b.size -= k.size()
 		for _, partition := range k.id.partitions() {
 			delete(b.routes, partition)
 		}
@@ -70,8 +73,8 @@ func NewBoards() *Boards {
 }
 
 // Committed tells the boards about the items of a commit of the store, in the order of commits. The call must return before any Write of
-// the commit does, so that views see every acknowledged Write. Deleted items have their Key and Version 0. Nil items mean that it is not
-// known what was written. Committed keeps the items, which must not change. It does little work.
+// the commit does, so that views see every acknowledged Write. Deleted items have their Key, the Indexes that they had, and Version 0. Nil
+// items mean that it is not known what was written. Committed keeps the items, which must not change. It does little work.
 func (b *Boards) Committed(items []store.Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,24 +83,26 @@ func (b *Boards) Committed(items []store.Item) {
 		return
 	}
 	for _, it := range items {
-		switch {
-		case it.Exists():
-			if k := b.routes[it.Entry(record.ByWork).Partition]; k != nil {
-				b.wait(k, it)
-			}
-		case record.IsEvaluationKey(it.Key):
-			for _, k := range b.kept.Values() { // the item no longer tells its board
-				b.wait(k, it)
-			}
+		if k := b.routes[it.Entry(record.ByWork).Partition]; k != nil {
+			b.wait(k, it)
 		}
 	}
+	b.shrink()
 }
 
 // wait lets the change wait for the next view of the board.
 func (b *Boards) wait(k *keptBoard, it store.Item) {
 	k.pending = append(k.pending, it)
+	b.size++
 	if len(k.pending) > b.maxPending {
 		b.kept.Remove(k.id)
+	}
+}
+
+// shrink drops the boards that were not viewed for the longest time, except the last viewed one, until the others fit.
+func (b *Boards) shrink() {
+	for b.size > b.maxKept && b.kept.Len() > 1 {
+		b.kept.RemoveOldest()
 	}
 }
 
@@ -135,9 +140,11 @@ func (b *Boards) keep(id boardID) *keptBoard {
 	}
 	k := &keptBoard{id: id}
 	b.kept.Add(id, k)
+	b.size += k.size()
 	for _, partition := range id.partitions() {
 		b.routes[partition] = k
 	}
+	b.shrink()
 	return k
 }
 
@@ -147,13 +154,22 @@ func (b *Boards) take(k *keptBoard) []store.Item {
 	defer b.mu.Unlock()
 	pending := k.pending
 	k.pending = nil
+	if b.keeps(k) {
+		b.size -= len(pending)
+	}
 	return pending
+}
+
+// keeps reports whether the board has not been dropped.
+func (b *Boards) keeps(k *keptBoard) bool {
+	now, _ := b.kept.Peek(k.id)
+	return now == k
 }
 
 func (b *Boards) drop(k *keptBoard) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now, _ := b.kept.Peek(k.id); now == k {
+	if b.keeps(k) {
 		b.kept.Remove(k.id)
 	}
 }
@@ -162,14 +178,12 @@ func (b *Boards) drop(k *keptBoard) {
 func (b *Boards) resize(k *keptBoard) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if now, _ := b.kept.Peek(k.id); now != k {
+	if !b.keeps(k) {
 		return // dropped meanwhile
 	}
-	b.size += k.board.Len() - k.size
-	k.size = k.board.Len()
-	for b.size > b.maxKept && b.kept.Len() > 1 {
-		b.kept.RemoveOldest()
-	}
+	b.size += k.board.Len() - k.loaded
+	k.loaded = k.board.Len()
+	b.shrink()
 }
 
 // load reads the board, unless it has more than the greatest number of evaluations. Changes wait from before the load on, so that no

@@ -40,7 +40,8 @@ type selection struct {
 	changed map[string]entries // teams that changed since rows were selected, with their evaluations at that time
 }
 
-// selection returns the selection of the board's present evaluations. After a few changes it costs one copy of the rows.
+// selection returns the selection of the board's present evaluations. After a few changes it costs one copy of the rows. After more changes
+// the board no longer has the earlier selection, see setTeam.
 func (b *Board) selection(by selector) *selection {
 	s := b.selections[by]
 	switch {
@@ -50,8 +51,6 @@ func (b *Board) selection(by selector) *selection {
 		}
 		s = &selection{selector: by}
 		b.selections[by] = s
-		s.selectAll(b)
-	case len(s.changed) > len(b.teams)/8:
 		s.selectAll(b)
 	case len(s.changed) > 0:
 		s.update(b)

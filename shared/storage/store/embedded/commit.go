@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"assay/shared/storage/diskfull"
@@ -71,9 +72,23 @@ func (s *Store) commitLoop() {
 			close(r.done)
 		}
 		if s.onChange != nil && len(written) > 0 {
-			s.onChange(written)
+			s.onChange(withoutFormerEntries(written))
 		}
 	}
+}
+
+// withoutFormerEntries returns the items without the Indexes of deleted items.
+func withoutFormerEntries(items []store.Item) []store.Item {
+	if !slices.ContainsFunc(items, func(it store.Item) bool { return !it.Exists() }) {
+		return items
+	}
+	items = slices.Clone(items) // OnCommit may have kept the items
+	for i := range items {
+		if !items[i].Exists() {
+			items[i] = store.Item{Key: items[i].Key}
+		}
+	}
+	return items
 }
 
 // commit applies each request separately in one transaction, and sets the results. It returns the new images. After an error it returns
@@ -101,7 +116,7 @@ func (s *Store) commit(batch []*request) (written []store.Item, err error) {
 					return err
 				}
 				if changed && watched {
-					written = append(written, r.changes[i].image())
+					written = append(written, r.changes[i].image(&before[i]))
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -268,7 +269,7 @@ func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 		v := next[it.Sort] + 1
 		next[it.Sort] = v
 		if v == rounds+2 {
-			if it.Exists() || it.Data != nil || it.Key == (store.Key{}) {
+			if it.Key == (store.Key{}) || !reflect.DeepEqual(it, store.Item{Key: it.Key}) {
 				t.Errorf("the deletion was reported as %+v", it)
 			}
 			continue
@@ -298,6 +299,9 @@ func TestOnCommit_PrecedesTheReturnOfWrites(t *testing.T) {
 		}
 		for _, it := range items {
 			versions[it.Sort] = it.Version
+			if it.Indexes[0].Sort != it.Sort {
+				t.Errorf("version %d of %s has the entries %v", it.Version, it.Sort, it.Indexes)
+			}
 		}
 	}})
 	if err != nil {

@@ -39,13 +39,13 @@ import (
 // Options configure a Store. The zero Options are valid.
 type Options struct {
 	// OnCommit is called after each commit, in the order of commits and before any Write of the commit returns, with the new images of the
-	// items that were put. Deleted items have their Key and Version 0. It does not report the removal of expired items. Nil items mean
-	// that the commit failed and may have written something nevertheless. The Writes wait for the call, so it must be fast and must not
-	// call Write. It may keep the items but must not modify them. No call comes after Close.
+	// items that were put. Deleted items have their Key, the Indexes that they had, and Version 0. It does not report the removal of
+	// expired items. Nil items mean that the commit failed and may have written something nevertheless. The Writes wait for the call, so
+	// it must be fast and must not call Write. It may keep the items but must not modify them. No call comes after Close.
 	OnCommit func(items []store.Item)
 	// OnChange is called after the Writes of a commit have returned, or shortly before, with the items of OnCommit unless they are nil.
-	// It is the local equivalent of DynamoDB Streams. The next commit waits for it, so it must not block and must not call Write. It may
-	// keep the items but must not modify them. No call comes after Close.
+	// Deleted items have only their Key. It is the local equivalent of DynamoDB Streams. The next commit waits for it, so it must not block
+	// and must not call Write. It may keep the items but must not modify them. No call comes after Close.
 	OnChange func(items []store.Item)
 	// Now returns the time that decides whether items have expired; nil means time.Now.
 	Now func() time.Time

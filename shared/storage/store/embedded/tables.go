@@ -32,10 +32,11 @@ func newChange(w *store.Write) change {
 	return c
 }
 
-// image returns the item after the change. It shares no memory with the caller of Write.
-func (c *change) image() store.Item {
+// image returns the item after the change, given the stored state before it. A deleted item has only its Key and the index entries that it
+// had. It shares no memory with the caller of Write.
+func (c *change) image(before *stored) store.Item {
 	if c.value == nil {
-		return store.Item{Key: c.Item.Key}
+		return store.Item{Key: c.Item.Key, Indexes: before.indexes}
 	}
 	it := c.Item
 	it.Version = c.PutVersion()

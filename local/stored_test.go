@@ -172,7 +172,11 @@ func TestStored_RefusesOtherForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"check", "export", "import", "serve"} {
-		err := execute(t.Context(), []string{command, "-data", folder}, func(string) string { return "" }, io.Discard, io.Discard)
+		args := []string{command, "-data", folder}
+		if command == "serve" {
+			args = append(args, "-addr", "127.0.0.1:0", "-grpc-addr", "")
+		}
+		err := execute(t.Context(), args, noEnv, io.Discard, io.Discard)
 		if !errors.Is(err, record.ErrOtherForm) || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "of-another") {
 			t.Errorf("%s: %v", command, err)
 		}

@@ -2,4 +2,4 @@
 set -eu
 
 DESCRIPTION=$(curl -sS --fail "$ASSAY_URL/openapi.json")
-printf '%s' "$DESCRIPTION" | tr ',{' '\n\n' | sed -n 's/^"operationId":"\(.*\)".*/\1/p' | sort
+printf '%s' "$DESCRIPTION" | tr ',{' '\n\n' | sed -n 's/^ *"operationId": *"\([^"]*\)".*/\1/p' | sort

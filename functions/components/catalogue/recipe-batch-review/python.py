@@ -41,8 +41,10 @@ dataset = call("POST", "/v1/datasets", {
     "evaluator": {"kind": "retrieval", "measures": ["AP"]},
 })
 call("POST", task + "/registrations", {"team": "My team"})
-entry = file("run.txt", "1 Q0 lake 1 1.0 mine\n") | {"datasetId": dataset["id"]}
-runs = [call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0] for _ in range(3)]
+runs = []
+for tag in ("first", "second", "third"):
+    entry = file("run.txt", f"1 Q0 lake 1 1.0 {tag}\n") | {"datasetId": dataset["id"]}
+    runs += call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"]
 for run in runs:
     for _ in range(60):
         if call("GET", "/v1/runs/" + run)["state"] in ("completed", "failed"):

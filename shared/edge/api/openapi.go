@@ -38,8 +38,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 				"named members, even if others are required. " +
 				"Callers with a login see their own changes in single resources at once. Lists, and all answers to callers without a login, may be " +
 				"about a second old. " +
-				"POST and PATCH with `preview=true` change nothing. They show the answer to the change and its effects, and are refused whenever " +
-				"the change would be. " +
+				"Every POST and PATCH that changes something has a preview. With `preview=true` it changes nothing, shows the answer to the " +
+				"change and its effects, and is refused whenever the change would be. Tools and DELETEs have none. " +
 				"Conditions (`If-Match`, `If-None-Match`) apply to every method as RFC 9110 defines. Answers of more than 1 KiB are compressed " +
 				"with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` names it. " +
 				"Request bodies may be compressed too (`Content-Encoding: gzip`). " +

@@ -129,12 +129,15 @@ printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"
 curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`
 
 // The landing page shows the featured tasks and then the newest, at most organizerTasks of each organizer, so that no organizer fills the
-// page. It reads at most maxTaskPages pages of the newest tasks, and stops after maxTaskBytes.
+// page. It reads at most maxTaskPages pages of the newest tasks, and stops after maxTaskBytes. Of the datasets of each shown task, it reads
+// at most about maxDatasetBytes, which is more than nearly all tasks have.
 const (
 	shownTasks     = 48
 	organizerTasks = 2
 	maxTaskPages   = 6
 	maxTaskBytes   = 8 << 20
+
+	maxDatasetBytes = 256 << 10
 )
 
 // chooseTasks reads the public tasks and chooses those that the page shows.
@@ -189,15 +192,33 @@ func (v *landingView) add(items []store.Item) (size int, err error) {
 	return size, nil
 }
 
+// unread is the stage of a task with more datasets than the page reads.
+var unread = stage{text: "The task lists when each of its datasets takes submissions"}
+
 // findStages reads the datasets of the tasks, whose windows decide whether a task takes submissions.
 func (v *landingView) findStages(ctx context.Context) error {
 	return records.Concurrently(len(v.tasks), func(i int) error {
 		t := v.tasks[i].Task
-		q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-		datasets, err := records.Query[record.DatasetItem](ctx, v.store, q)
-		windows := lists.Map(datasets, func(d *record.DatasetItem) record.DatasetSubmissions { return d.Submissions })
+		q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets + 1,
+			MaxBytes: maxDatasetBytes}
+		items, err := v.store.Query(ctx, q)
+		switch {
+		case err != nil:
+			return records.Failed(err)
+		case !q.IsLastPage(items):
+			v.tasks[i].stage = unread
+			return nil
+		}
+		windows := make([]record.DatasetSubmissions, len(items))
+		for n, it := range items {
+			d, err := records.Decode[record.DatasetItem](it)
+			if err != nil {
+				return err
+			}
+			windows[n] = d.Submissions
+		}
 		v.tasks[i].stage = stageOf(t, windows, v.now)
-		return err
+		return nil
 	})
 }
 

@@ -1,11 +1,16 @@
 package service
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
+	"assay/shared/storage/store/embedded"
 )
 
 func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
@@ -38,6 +43,44 @@ func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 			t.Errorf("at %v it is %+v, want %q", c.now, got, c.want)
 		}
 	}
+}
+
+// TestStages_ReadABoundedPartOfTheDatasets reads the stages of a task with long descriptions of datasets, and of a task with many datasets.
+func TestStages_ReadABoundedPartOfTheDatasets(t *testing.T) {
+	r := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	long, many := r.Task(), r.Task()
+	r.Batch(func() {
+		for range 10 {
+			long.Dataset(func(d *record.DatasetItem) { d.Description = strings.Repeat("x", 64<<10) })
+		}
+		for range record.MaxTaskDatasets {
+			many.Dataset()
+		}
+	})
+	v := landingView{store: &counted{Store: r.Store}, now: r.Now(), tasks: []shownTask{{Task: &long.Task}, {Task: &many.Task}}}
+	if err := v.findStages(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v.tasks[0].stage != unread || !v.tasks[1].stage.open {
+		t.Errorf("%+v, %+v", v.tasks[0].stage, v.tasks[1].stage)
+	}
+	if read := v.store.(*counted).bytes.Load(); read > 3*maxDatasetBytes {
+		t.Errorf("the datasets that the page reads take %d bytes", read)
+	}
+}
+
+// counted counts the bytes that queries return.
+type counted struct {
+	store.Store
+	bytes atomic.Int64
+}
+
+func (c *counted) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	items, err := c.Store.Query(ctx, q)
+	for _, it := range items {
+		c.bytes.Add(int64(len(it.Data)))
+	}
+	return items, err
 }
 
 func TestStage_FollowsTheRegistrationRules(t *testing.T) {

@@ -153,7 +153,7 @@ func (s *watchStream) isSettled(run *record.RunItem) bool {
 }
 
 // sendNext sends the next message, and reports false if there is nothing more that the caller may see. It decides for each message what
-// the caller may see now.
+// the caller may see now, by rules of the dataset that were read after the run.
 func (s *watchStream) sendNext(ctx context.Context, run *record.RunItem) (sent bool, err error) {
 	roles, err := s.roles(ctx, run)
 	if err != nil {
@@ -161,6 +161,13 @@ func (s *watchStream) sendNext(ctx context.Context, run *record.RunItem) (sent b
 	}
 	if !access.Sees(roles, run.Scope().Audience) {
 		return false, visibility.Missing
+	}
+	if roles&(access.Organizer|access.Admin) == 0 { // these see all values
+		rules, err := s.run.rules(ctx, run)
+		if err != nil {
+			return false, err
+		}
+		s.viewer.UseRules(run.DatasetID, rules)
 	}
 	out := &assayv1.WatchRunResponse{}
 	if out.Run, err = s.nextRun(ctx, run, roles); err != nil {

@@ -154,6 +154,26 @@ func TestWatch_AsksTheDatasetWhichLinesItHides(t *testing.T) {
 	}
 }
 
+// TestWatch_AsksTheDatasetForEachMessage makes the dataset wait for its close while the owner of a run watches.
+func TestWatch_AsksTheDatasetForEachMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTestRun(t)
+		r.append(record.ExecutionLog, "shown")
+		c := r.watch(owner)
+		synctest.Wait()
+		d := *r.dataset.DatasetItem
+		d.Scores = record.ScoresAfterClose
+		r.Replace(&d)
+		r.append(record.ExecutionLog, "secret")
+		r.change(func(run *record.RunItem) { run.EvaluationID = "an evaluation" })
+		r.setState(record.Completed)
+		if err := c.ends(); err != nil || len(c.lines[record.ExecutionLog]) != 1 || c.last.GetEvaluationId() != "" ||
+			strings.Contains(c.last.GetLogTail(), "secret") {
+			t.Errorf("%v: lines %v, tail %q, evaluation %q", err, c.lines, c.last.GetLogTail(), c.last.GetEvaluationId())
+		}
+	})
+}
+
 func TestWatch_HidingTheRunEndsTheStream(t *testing.T) {
 	for name, hide := range map[string]func(*testRun){
 		"its submission":  func(r *testRun) { r.change(func(run *record.RunItem) { run.Access.Public = false }) },

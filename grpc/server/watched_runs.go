@@ -43,6 +43,9 @@ type watchedRun struct {
 	last       *record.RunItem
 	lastRead   time.Time
 	lastWrites int // the writes that last contains
+	reads      int // how often the run was read
+	ruled      *record.ValueRules
+	ruledReads int // the reads of the run before ruled was read
 }
 
 // join adds a stream to the run, until it calls leave.
@@ -115,5 +118,22 @@ func (r *watchedRun) read(ctx context.Context, maxAge time.Duration) (*record.Ru
 	r.last = run
 	r.lastRead = time.Now()
 	r.lastWrites = writes
+	r.reads++
 	return run, woken, nil
+}
+
+// rules returns the rules of the run's dataset. They were read after the run, and once for all streams.
+func (r *watchedRun) rules(ctx context.Context, run *record.RunItem) (*record.ValueRules, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.ruled != nil && r.ruledReads == r.reads {
+		return r.ruled, nil
+	}
+	of, _ := run.Rated()
+	rules, err := (&visibility.Viewer{Store: r.pages.logs.Store}).Rules(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	r.ruled, r.ruledReads = rules, r.reads
+	return rules, nil
 }

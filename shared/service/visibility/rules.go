@@ -55,6 +55,11 @@ func (v *Viewer) ReadRules(ctx context.Context, of ...record.DatasetRef) error {
 	return nil
 }
 
+// UseRules makes Rules return the rules for the dataset, without reading them, until Forget or UseRules drops them.
+func (v *Viewer) UseRules(datasetID string, rules *record.ValueRules) {
+	v.rules = map[string]*record.ValueRules{datasetID: rules}
+}
+
 // closing holds the records of a task that say when the windows of its datasets close.
 type closing struct {
 	task    *record.TaskItem

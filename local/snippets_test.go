@@ -116,7 +116,8 @@ var documents = []struct {
 	{[]string{"local/README.md", "local/organize.md", "grpc/README.md"}, []string{
 		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`,
 		"leaderboard.html", "fused.txt",
-		`"people":\[.*"name":"pia"`, `"reason":"The store was down."`, `"status":200,"resource":.*"effects":\[`, `"kind":"task".*"name":"eve"`,
+		`"people":\[.*"name":"pia"`, `"reason":"The store was down.".*"total":3,"remaining":0,`, // all runs are used up
+		`"status":200,"resource":.*"effects":\[`, `"kind":"task".*"name":"eve"`,
 		`(?s)"RR":1,"nDCG@10":1.*"kind":"task".*"RR":1,"nDCG@10":1`, // before the deletion and after its undo
 		`"text": "ranking"`, `"state": "RUN_STATE_COMPLETED"`, `"leaseId"`,
 	}},

@@ -135,6 +135,28 @@ func TestRun_MeasuresASuite(t *testing.T) {
 	}
 }
 
+// TestREADME_HasUnitsOfGoldenFiles requires that the rows of units equal the golden files.
+func TestREADME_HasUnitsOfGoldenFiles(t *testing.T) {
+	t.Chdir("../..")
+	text, err := os.ReadFile("local/bench/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	for _, u := range allUnits {
+		m, err := u.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Rows = append(r.Rows, m)
+	}
+	for row := range strings.Lines(r.table()) {
+		if strings.Contains(row, "BENCH=") && !strings.Contains(string(text), "\n"+row) {
+			t.Errorf("the table lacks the row %s", row)
+		}
+	}
+}
+
 // TestREADME_HasFiguresOfTheTable requires that the five rows of the README equal the latest measurements.
 func TestREADME_HasFiguresOfTheTable(t *testing.T) {
 	all, err := os.ReadFile("README.md")

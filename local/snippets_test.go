@@ -123,8 +123,8 @@ var documents = []struct {
 	}},
 }
 
-// documentTime bounds the time of the blocks of a document.
-const documentTime = 5 * time.Minute
+// documentTime bounds the time of the blocks of a document, which download and compile programs.
+const documentTime = 15 * time.Minute
 
 var block = regexp.MustCompile("(?ms)^```sh\n(.*?\n)```$")
 
@@ -159,6 +159,7 @@ func TestSnippetsOfDocuments(t *testing.T) {
 				defer cancel()
 				cmd := exec.CommandContext(ctx, shell, "-c", script)
 				cmd.Dir = ".."
+				cmd.WaitDelay = time.Second // A program that a stopped block started may hold the output.
 				cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "ASSAY_WORKER_SERVER="+s.grpc,
 					"PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"), "XDG_CONFIG_HOME="+t.TempDir())
 				var out, errs bytes.Buffer

@@ -100,6 +100,29 @@ func TestConsole_SaysThatATaskIsDeleted(t *testing.T) {
 	another.Await(`document.querySelector("main")?.innerText.includes("Your team takes part.")`)
 }
 
+// TestConsole_SaysThatARegistrationIsDeleted deletes the registration of a team. Its owner must be told where the team was shown.
+func TestConsole_SaysThatARegistrationIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, _ := s.twoDatasets(t)
+	path := strings.TrimPrefix(task, "/v1")
+	var teams struct{ Data []struct{ ID, Team string } }
+	s.call(t, owner, http.MethodGet, task+"/registrations", nil, &teams)
+	for _, r := range teams.Data {
+		if r.Team == "Otters" {
+			s.call(t, owner, http.MethodDelete, task+"/registrations/"+r.ID, nil, nil)
+		}
+	}
+	p := s.signedIn(t, "ada", path+"/team")
+	p.Sees("The organizers deleted the registration of the team Otters")
+	p.Sees("You have no team in this task.")
+	p.Visit(path + "/join")
+	p.Sees("The organizers deleted the registration of the team Otters")
+	p.Visit("/?show=mine")
+	p.Sees("The organizers deleted the registration of the team Otters in Lakes")
+}
+
 // TestConsole_SaysThatARunIsDeleted deletes runs of a team as an organizer, who is asked first. The open page of a run must say what may
 // have become of it.
 func TestConsole_SaysThatARunIsDeleted(t *testing.T) {

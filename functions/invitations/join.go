@@ -221,7 +221,11 @@ func (j *joining) register(ctx context.Context) (string, error) {
 	}
 	fault := problem.Check(j.registration.Check())
 	if fault == nil {
-		j.team, fault = j.change().Register(j.task, *j.registration, record.Accepted)
+		change, err := j.change(ctx)
+		if err != nil {
+			return "", err
+		}
+		j.team, fault = change.Register(j.task, *j.registration, record.Accepted)
 	}
 	if fault != nil {
 		return "", problem.Within("/registration", fault)
@@ -246,13 +250,18 @@ func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	if len(j.team.Members) == 1 {
 		j.Propagate(propagation.Propagator{Store: j.Store, Now: j.Now}.Registration, j.team.Key())
 	}
-	if err := j.change().Join(ctx, j.task, j.team, j.Caller.ID); err != nil {
+	change, err := j.change(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := change.Join(ctx, j.task, j.team, j.Caller.ID); err != nil {
 		return "", err
 	}
 	return team.Path(j.team), j.Charge(ctx, record.Charge{Kind: record.MadeAudits, Count: 1})
 }
 
 // change returns a change of a team by the caller in j.Tx.
-func (j *joining) change() team.Change {
-	return team.Change{Store: j.Store, Tx: j.Tx, Now: j.Now(), ActorID: j.Caller.ID}
+func (j *joining) change(ctx context.Context) (team.Change, error) {
+	g, err := j.Grants(ctx)
+	return team.Change{Store: j.Store, Tx: j.Tx, Now: j.Now(), ActorID: j.Caller.ID, Ended: g.EndedIn(j.task.ID)}, err
 }

@@ -38,6 +38,8 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 	switch e.Kind {
 	case record.EventRegistrationPending, record.EventRegistrationDecided:
 		n.Text, err = v.registration(ctx, e)
+	case record.EventRegistrationEnded:
+		n.Text, n.URL, err = v.ended(ctx, e)
 	case record.EventRunFailed, record.EventRunCompleted, record.EventReviewPublished:
 		n.Text, err = v.run(ctx, e)
 	case record.EventTruthChanged, record.EventWorkersMissing:
@@ -113,6 +115,28 @@ func (v view) registration(ctx context.Context, e *record.Event) (string, error)
 	default:
 		return "", nil
 	}
+}
+
+// ended returns the sentence about the recipient's ended part in a team, and the address of the task, or of the user if the task is not
+// visible to the recipient any more. The text is empty if the recipient takes part again.
+func (v view) ended(ctx context.Context, e *record.Event) (text, url string, err error) {
+	g, err := v.viewer.Grants(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	was := g.EndedIn(e.TaskID)
+	if was == nil || was.ID != e.RegistrationID {
+		return "", "", nil
+	}
+	task, err := v.name(ctx, e.TaskID, "")
+	if err != nil {
+		return "", "", err
+	}
+	url = v.URL + "/v1/tasks/" + e.TaskID
+	if _, _, err := visibility.Get[record.TaskItem](ctx, v.viewer, e.TaskID, record.TaskKey); err != nil {
+		url = v.URL + "/v1/user"
+	}
+	return was.Ended.Clause(quoted(was.Team)) + " in " + task, url, nil
 }
 
 func (v view) run(ctx context.Context, e *record.Event) (string, error) {

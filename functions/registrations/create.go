@@ -40,7 +40,13 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err := changeOf(c).CheckRejected(ctx, t.ID); err != nil {
 		return "", nil, err
 	}
-	r, err := changeOf(c).Register(t, d, begins)
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	change := changeOf(c)
+	change.Ended = g.EndedIn(t.ID)
+	r, err := change.Register(t, d, begins)
 	if err != nil {
 		return "", nil, err
 	}

@@ -60,7 +60,9 @@ var Operations = []api.Operation{
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Withdraw a registration",
 		Description: "The owner of the team or the organizers withdraw it for all members. The answer is 409 while the team has submissions. " +
-			"Only organizers can delete a rejected registration, unless an organizer made it.",
+			"Only organizers can delete a rejected registration, unless an organizer made it. A deleted registration cannot be restored, but its " +
+			"members can register again. Those who did not delete it are told: by the event `registration.ended`, and for 30 days by " +
+			"`endedRegistrations` of `getCurrentUser`.",
 		Problems: []*problem.Kind{problem.Forbidden},
 	}, registration, remove),
 	api.Delete(api.Spec{
@@ -70,7 +72,8 @@ var Operations = []api.Operation{
 		Summary:  "Leave a team, or remove a member",
 		Description: "Members end their own memberships. The owner of the team and the organizers remove other members. The answer is 409 for " +
 			"the owner, who must hand the team over first (PATCH of the registration), and for the last member, who must withdraw the team. " +
-			"Submissions stay with the team. The quota that the team has used counts for the next team of the user.",
+			"Submissions stay with the team. The quota that the team has used counts for the next team of the user. " +
+			"Members whom others remove are told, like those of a deleted registration.",
 	}, teamMember, removeMember),
 	api.List(api.Spec{
 		ID: "listExceptions", Path: "/v1/tasks/{taskId}/registrations/{registrationId}/exceptions", May: access.Owner | access.Organizer,

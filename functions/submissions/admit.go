@@ -117,6 +117,10 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 		return err
 	}
 	grant, ok := g.ForTask(adm.task.ID)
+	if was := g.EndedIn(adm.task.ID); !ok && was != nil {
+		return problem.Forbidden.New("%s. To take part again, register, or join a team by an invitation: %s.", was.Ended.Clause(was.Team),
+			problem.CreateRegistration.With(adm.task.ID))
+	}
 	if !ok {
 		return problem.Forbidden.New("You are not registered for this task. Register first: %s.",
 			problem.CreateRegistration.With(adm.task.ID))

@@ -46,6 +46,7 @@ type Current struct {
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
+	Ended         []UserEnded        `json:"endedRegistrations,omitempty" doc:"teams in which you took part until somebody else ended that within the last 30 days, unless you take part in the task again"`
 	DeletedTasks  []UserDeletedTask  `json:"deletedTasks,omitempty" doc:"tasks that you were registered for and that their organizers have deleted, as long as they can be restored; absent in the answer to a change"`
 }
 
@@ -63,6 +64,18 @@ type UserRegistration struct {
 	RegistrationID string                   `json:"registrationId"`
 	Team           string                   `json:"team"`
 	State          record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
+}
+
+// UserEnded is the former part of the user in a team, which another person ended.
+type UserEnded struct {
+	TaskID       string         `json:"taskId"`
+	TaskName     string         `json:"taskName,omitempty" doc:"name of the task, if you see it or took part in it; absent in the answer to a change"`
+	Team         string         `json:"team"`
+	ByOrganizers bool           `json:"byOrganizers" doc:"the organizers did it; otherwise the owner of the team"`
+	Removed      bool           `json:"removed" doc:"you were removed from the team, which stays; otherwise its registration was deleted"`
+	EndedAt      record.Instant `json:"endedAt"`
+
+	accepted bool
 }
 
 // UserDeletedTask is a deleted task that the user was registered for.
@@ -83,12 +96,16 @@ func (u *Current) Revision() int64 {
 	own := *u
 	own.Memberships = slices.Clone(u.Memberships)
 	own.Registrations = slices.Clone(u.Registrations)
+	own.Ended = slices.Clone(u.Ended)
 	own.DeletedTasks = nil
 	for i := range own.Memberships {
 		own.Memberships[i].OrganizerName = ""
 	}
 	for i := range own.Registrations {
 		own.Registrations[i].TaskName = ""
+	}
+	for i := range own.Ended {
+		own.Ended[i].TaskName = ""
 	}
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%#v", own)
@@ -109,6 +126,10 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 		}),
 		Registrations: lists.Map(g.Registered, func(r record.Registered) UserRegistration {
 			return UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State}
+		}),
+		Ended: lists.Map(g.Ended, func(r record.Registered) UserEnded {
+			return UserEnded{TaskID: r.TaskID, Team: r.Team, ByOrganizers: r.Ended.ByOrganizers, Removed: r.Ended.Removed, EndedAt: r.Ended.At,
+				accepted: r.State == record.Accepted}
 		}),
 	}
 	if email == "" {
@@ -133,17 +154,21 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 			return nil, err
 		}
 	}
-	if !asks("memberships") && !asks("registrations") {
+	if !asks("memberships") && !asks("registrations") && !asks("endedRegistrations") {
 		return u, nil
 	}
 	organizers := make([]*record.Organizer, len(u.Memberships))
 	tasks := make([]*record.TaskItem, len(u.Registrations))
+	endedIn := make([]*record.TaskItem, len(u.Ended))
 	var all []records.Target
 	for i, m := range u.Memberships {
 		all = append(all, records.Into(&organizers[i], record.OrganizerKey(m.OrganizerID)))
 	}
 	for i, r := range u.Registrations {
 		all = append(all, records.Into(&tasks[i], record.TaskKey(r.TaskID)))
+	}
+	for i, e := range u.Ended {
+		all = append(all, records.Into(&endedIn[i], record.TaskKey(e.TaskID)))
 	}
 	if err := records.Read(ctx, c.Store, store.Eventual, all...); err != nil {
 		return nil, err
@@ -160,6 +185,11 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 	for i, t := range tasks {
 		if t != nil && access.Sees(rolesOf(t.Scope()), t.Scope().Audience) {
 			u.Registrations[i].TaskName = t.Name
+		}
+	}
+	for i, t := range endedIn {
+		if t != nil && (u.Ended[i].accepted || access.Sees(rolesOf(t.Scope()), t.Scope().Audience)) {
+			u.Ended[i].TaskName = t.Name
 		}
 	}
 	return u, nil

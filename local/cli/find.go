@@ -187,7 +187,31 @@ type me struct {
 	ID, Name      string
 	Roles         []string
 	Registrations []struct{ TaskID, RegistrationID string }
+	Ended         []endedPart `json:"endedRegistrations"`
 	Memberships   []membership
+}
+
+// endedPart is the former part of the user in a team, which another person ended.
+type endedPart struct {
+	TaskID, TaskName, Team string
+	ByOrganizers, Removed  bool
+	EndedAt                record.Instant
+}
+
+// clause tells what became of the user's part in the team.
+func (e endedPart) clause() string {
+	end := record.GrantEnd{At: e.EndedAt, ByOrganizers: e.ByOrganizers, Removed: e.Removed}
+	return end.Clause(e.Team)
+}
+
+// lost returns a sentence with a space about the user's former part in a team of the task. It is empty if nobody else ended such a part.
+func (m me) lost(task object) string {
+	for _, e := range m.Ended {
+		if e.TaskID == task.id() {
+			return e.clause() + ". "
+		}
+	}
+	return ""
 }
 
 // membership is an organizer of a user.

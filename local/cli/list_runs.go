@@ -29,6 +29,16 @@ func (c *call) listRuns(task object) {
 	}
 	c.table(list, c.noRuns(teams, task), columns)
 	c.noteDeleted(teams, task)
+	if task == nil && !c.json && c.err == nil {
+		c.noteEnded()
+	}
+}
+
+// noteEnded names the teams in which others ended the caller's part.
+func (c *call) noteEnded() {
+	for _, e := range c.me().Ended {
+		c.note("%s, in %s.", e.clause(), cmp.Or(e.TaskName, e.TaskID))
+	}
 }
 
 // noteDeleted names the submissions and runs of the teams that organizers deleted and can still restore.
@@ -116,7 +126,7 @@ func (c *call) noRuns(teams []object, task object) string {
 	none := "None of your teams has a run outside the trash."
 	switch {
 	case task != nil && len(teams) == 0:
-		none = fmt.Sprintf("You have no team in %s.", task.text("name"))
+		none = c.me().lost(task) + fmt.Sprintf("You have no team in %s.", task.text("name"))
 	case task != nil:
 		none = fmt.Sprintf("The team %s has no run for %s outside the trash.", teams[0].text("team"), task.text("name"))
 	}

@@ -110,3 +110,28 @@ func (p *person) client(server string) *client.Client {
 	c.Token = func(context.Context, bool) (string, error) { return token, nil }
 	return c
 }
+
+// TestRuns_SaysThatARegistrationWasDeleted deletes the registration of a team. Its owner finds out what became of it.
+func TestRuns_SaysThatARegistrationWasDeleted(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.want(done, "apply", olga.write("task.yaml", taskFile))
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	who, err := client.Get[me](t.Context(), tom.client(s.url), client.Path("user"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := who.Registrations[0]
+	olga.remove(s.url, client.Path("tasks", r.TaskID, "registrations", r.RegistrationID))
+	const lost = "The organizers deleted the registration of your team Otters"
+	tom.says(done, []string{lost + ". You have no team in Lake search."}, "runs", "--task", "Lake search")
+	tom.says(done, []string{lost + ". You have no team in Lake search."}, "registrations", "Lake search")
+	tom.says(notFound, []string{lost + ". You have no team in Lake search now."}, "invite", "Lake search")
+	tom.says(done, []string{lost + ", in Lake search."}, "runs")
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	if got := tom.says(done, nil, "runs"); strings.Contains(got, "deleted") {
+		t.Errorf("tom takes part again, and reads\n%s", got)
+	}
+}

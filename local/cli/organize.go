@@ -20,7 +20,7 @@ import (
 
 func listRegistrations(c *call, task object) {
 	state := c.choice("state", []string{"pending", "accepted", "rejected"})
-	empty := "You have no team in " + task.text("name") + ". Only the organizers see the other teams."
+	empty := c.me().lost(task) + "You have no team in " + task.text("name") + ". Only the organizers see the other teams."
 	if c.organizes(task) {
 		empty = "Nobody takes part yet."
 		if state != "" {

@@ -182,6 +182,9 @@ func (c *call) joined(made object) string {
 // teamless returns the refusal to invite into a team that the caller does not have. Organizers probably mean the task.
 func (c *call) teamless(task object) *refusal {
 	r := &refusal{notFound, "You have no team in " + task.text("name") + " yet.", ""}
+	if lost := c.me().lost(task); lost != "" {
+		r.text = lost + "You have no team in " + task.text("name") + " now."
+	}
 	switch {
 	case c.organizes(task):
 		r.heal = "assay invite " + offline.Quoted(c.arg(0)) + " --to-task, to invite into the task"

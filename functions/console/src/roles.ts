@@ -24,6 +24,12 @@ export const organizes = (me: Me | undefined, organizerId: string): boolean =>
 export const deletedTask = (me: Me, taskId: string): NonNullable<Me["deletedTasks"]>[number] | undefined =>
   me.deletedTasks?.find(d => d.taskId === taskId);
 
+/** endedIn returns the reader's former part in a team of the task, if somebody else ended it. */
+export const endedIn = (
+  me: Me | undefined,
+  taskId: string,
+): NonNullable<Me["endedRegistrations"]>[number] | undefined => me?.endedRegistrations?.find(e => e.taskId === taskId);
+
 /** registrationIn returns the reader's registration for the task. */
 export const registrationIn = (me: Me | undefined, taskId: string): Me["registrations"][number] | undefined =>
   me?.registrations.find(r => r.taskId === taskId);

@@ -17,6 +17,7 @@ type EventKind string
 const (
 	EventRegistrationPending   EventKind = "registration.pending"
 	EventRegistrationDecided   EventKind = "registration.decided"
+	EventRegistrationEnded     EventKind = "registration.ended"
 	EventInvitationCreated     EventKind = "invitation.created"
 	EventRunFailed             EventKind = "run.failed"
 	EventRunCompleted          EventKind = "run.completed"
@@ -40,6 +41,7 @@ type notification struct {
 var notifications = []notification{
 	{EventRegistrationPending, ToOrganizers, "that a team waits for a decision"},
 	{EventRegistrationDecided, ToTeam, "of the decision on the registration"},
+	{EventRegistrationEnded, ToFormer, "that they do not take part any more"},
 	{EventInvitationCreated, ToAddress, "of the invitation"},
 	{EventRunFailed, ToTeam, "that a run failed"},
 	{EventRunCompleted, ToTeam, "that a run completed"},
@@ -75,6 +77,7 @@ const (
 	ToTeam        Recipients = "team"        // the members of the registration, or the owner of a record without one
 	ToOrganizers  Recipients = "organizers"  // the members of the organizer
 	ToRegistrants Recipients = "registrants" // the members of all registrations of the task that were accepted
+	ToFormer      Recipients = "former"      // the former members of a team that the event names
 	ToUsers       Recipients = "users"       // the users that the event names
 	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner may have no account
 )
@@ -82,7 +85,7 @@ const (
 // notified begins the sentence that recipients are notified.
 var notified = map[Recipients]string{
 	ToTeam: "The team is", ToOrganizers: "The organizers are", ToRegistrants: "The teams that take part are",
-	ToUsers: "The owner of the token is", ToAddress: "The owner of the address is",
+	ToFormer: "The members are", ToUsers: "The owner of the token is", ToAddress: "The owner of the address is",
 }
 
 // Event is an entry of the outbox: people and webhooks are notified of it. The transaction of a change creates the event, so that no
@@ -94,7 +97,7 @@ type Event struct {
 	OrganizerID    string    `json:"organizerId,omitempty"`
 	TaskID         string    `json:"taskId,omitempty"`
 	RegistrationID string    `json:"registrationId,omitempty"` // the team that the event concerns
-	UserIDs        []string  `json:"userIds,omitempty"`        // recipients for ToUsers, and for ToTeam without a registration
+	UserIDs        []string  `json:"userIds,omitempty"`        // recipients for ToFormer and ToUsers, and for ToTeam without a registration
 	RunID          string    `json:"runId,omitempty"`          // for EventWorkersMissing: a run that waits
 	// Secret is the secret of an invitation to an e-mail address. The event has it until delivery, then the Mailbox until the e-mail is
 	// sent.

@@ -44,7 +44,7 @@ import (
 //	SERVER#USAGE              / FILES               number of stored files, and of files in the trash
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition holds all grants of the user
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; at most one for each
-//	                                                      user and task
+//	                                                      user and task. Ended by another person, it stays for 30 days
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
 //	INVITATIONS#<id>          / <digest>            an invitation to the organizer, task or registration, by the SHA-256 of its secret
 //	ADDRESSED#<id>            / ADDRESSED           the latest invitations to e-mail addresses: by an organizer, or to teams by a user

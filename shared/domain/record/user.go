@@ -146,7 +146,39 @@ type Registered struct {
 	Anonymous   bool
 	Affiliation string `json:",omitempty"`
 	State       RegistrationState
+	// Ended is nil while the grant conveys rights. Otherwise the grant is kept for TrashTime only to tell the user what became of it.
+	Ended *GrantEnd `json:",omitempty"`
 }
+
+// GrantEnd says how another person ended a user's part in a team.
+type GrantEnd struct {
+	At           Instant
+	ByOrganizers bool `json:",omitempty"` // otherwise the owner of the team did so
+	Removed      bool `json:",omitempty"` // the user was removed from the team; otherwise its registration was deleted
+}
+
+// Clause tells the user what became of the user's part in the team. It is a sentence without the period.
+func (e *GrantEnd) Clause(team string) string {
+	by := "The owner of your team"
+	if e.ByOrganizers {
+		by = "The organizers"
+	}
+	if e.Removed {
+		return by + " removed you from the team " + team
+	}
+	return by + " deleted the registration of your team " + team
+}
+
+// Expiry returns when the store deletes the record, and the zero Time for a grant that conveys rights.
+func (r *Registered) Expiry() time.Time {
+	if r.Ended == nil {
+		return time.Time{}
+	}
+	return r.Ended.At.Add(TrashTime)
+}
+
+// Replaces makes the grant take the place of an ended one of the same user and task, which must not change until then.
+func (r *Registered) Replaces(ended *Registered) { r.stored = ended.stored }
 
 // Key implements Record.
 func (r *Registered) Key() store.Key { return RegisteredKey(r.UserID, r.TaskID) }
@@ -157,6 +189,7 @@ type Grants struct {
 	Profile    *User  // nil if the user never changed anything
 	Usage      *Usage // nil if the user has no usage
 	Registered []Registered
+	Ended      []Registered // grants that convey no rights any more
 }
 
 // DecodeGrants reads the items of a user's partition.
@@ -172,6 +205,10 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 		case strings.HasPrefix(it.Sort, registeredPrefix):
 			var r Registered
 			err = Decode(it, &r)
+			if r.Ended != nil {
+				g.Ended = append(g.Ended, r)
+				break
+			}
 			g.Registered = append(g.Registered, r)
 			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask,
 				Accepted: r.State == Accepted})
@@ -197,6 +234,16 @@ func (g Grants) ForTask(taskID string) (Registered, bool) {
 		}
 	}
 	return Registered{}, false
+}
+
+// EndedIn returns the ended grant of the user for the task, or nil.
+func (g Grants) EndedIn(taskID string) *Registered {
+	for i := range g.Ended {
+		if g.Ended[i].TaskID == taskID {
+			return &g.Ended[i]
+		}
+	}
+	return nil
 }
 
 // Person is a user as organizers see one next to an ID. Name and address come from the user's profile whenever a resource is shown.

@@ -89,6 +89,9 @@ func (p userPass) endGrants(ctx context.Context) error {
 	for _, m := range g.Memberships {
 		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, m.OrganizerID) }))
 	}
+	for _, r := range g.Ended {
+		err = cmp.Or(err, new(records.Tx).DeleteKeys(r.Key()).Commit(ctx, p.Store))
+	}
 	for _, r := range g.Registered { // what was submitted comes first: it is found by the grant
 		err = cmp.Or(err, p.endSubmissions(ctx, records.Of(record.KindTeam, r.ID, record.KindSubmission)))
 		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endRegistration(ctx, r) }))

@@ -29,6 +29,8 @@ type Change struct {
 	Tx      *records.Tx
 	Now     time.Time
 	ActorID string // who makes it
+	// Ended is an ended grant of the user for the task, which the grant of Register or Join replaces. It is nil if the user has none.
+	Ended *record.Registered
 }
 
 // Path is where the registration is served.
@@ -83,7 +85,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	joined := *r
 	joined.Members = append(slices.Clone(r.Members), userID)
 	c.Tx.Check(t) // the grant has the task's visibility
-	c.Tx.Create(joined.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
+	c.grant(t, &joined, userID)
 	c.save(&joined, nil, []string{userID})
 	return nil
 }
@@ -128,7 +130,9 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 	if userID != c.ActorID {
 		left.InvitationEpoch++
 	}
-	c.Tx.DeleteKeys(record.RegisteredKey(userID, r.TaskID))
+	if err := c.endGrants(ctx, r, true, userID); err != nil {
+		return err
+	}
 	c.save(&left, []string{userID}, nil)
 	return nil
 }
@@ -136,7 +140,10 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 // Withdraw adds the writes to the transaction that delete the registration with the grants of all members. The registration must have no
 // submissions. Its usage of the quota is kept, so that registering again gives nothing back.
 func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error {
-	c.Tx.Delete(r).DeleteKeys(r.GrantKeys()...).DeleteKeys(r.ReservedNames()...)
+	c.Tx.Delete(r).DeleteKeys(r.ReservedNames()...)
+	if err := c.endGrants(ctx, r, false, r.Members...); err != nil {
+		return err
+	}
 	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	switch {
 	case err != nil:

@@ -57,7 +57,8 @@ func (c Change) Register(
 		return nil, err
 	}
 	c.Tx.Check(t) // the grant has the task's visibility
-	c.Tx.Create(r).Create(r.Grant(c.ActorID, t.Visibility == record.Private, c.Now)).Or(Registered)
+	c.Tx.Create(r)
+	c.grant(t, r, c.ActorID)
 	c.ReserveName(nil, r) // last: who asks twice is registered already, and need not choose another name
 	c.Tx.Create(record.NewAudit(c.Now, r.Scope(), c.ActorID, record.RegistrationCreated, Path(r), nil, Decided{State: r.State}))
 	return r, nil

@@ -225,7 +225,11 @@ func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) err
 	}
 	granted := func(k store.Key) bool {
 		it := v.people[k]
-		return it.Exists()
+		if !it.Exists() {
+			return false
+		}
+		g, err := record.DecodeGrants([]store.Item{it})
+		return err == nil && len(g.Memberships)+len(g.Registered) > 0
 	}
 	for _, p := range people {
 		profile, err := records.Decode[record.User](v.people[p.Keys()[0]])

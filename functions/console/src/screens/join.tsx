@@ -2,10 +2,11 @@
 import { post } from "../api";
 import { useMail } from "../mail";
 import { refresh } from "../refresh";
-import { registrationIn } from "../roles";
+import { endedIn, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";
 import { withNewTerms } from "../terms";
+import { Ended } from "../ui/ended";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { SignIn } from "../ui/sign_in_form";
@@ -41,13 +42,17 @@ function Register({ task, me }: OfTask) {
         {registered[mine.state]}: <a href={`#/tasks/${task.id}/team`}>your team</a>.
       </p>
     );
+  const ended = endedIn(me, task.id);
   if (!registers(task))
     return (
-      <p class="empty">
-        {task.registration?.mode === "closed"
-          ? "Teams take part by invitation of the organizers: open the link that they send you."
-          : "This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you."}
-      </p>
+      <>
+        {ended && <Ended of={ended} />}
+        <p class="empty">
+          {task.registration?.mode === "closed"
+            ? "Teams take part by invitation of the organizers: open the link that they send you."
+            : "This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you."}
+        </p>
+      </>
     );
   const join = async (values: object): Promise<void> => {
     const made = await withNewTerms(
@@ -64,6 +69,7 @@ function Register({ task, me }: OfTask) {
   };
   return (
     <>
+      {ended && <Ended of={ended} />}
       <p class="lead">
         {task.registration?.mode === "approval"
           ? "The organizers decide about each team: its page says so once they have."

@@ -11,6 +11,7 @@ import { type Stage, type Staged, stagedOf } from "../stage";
 import { useStages } from "../task_stages";
 import { DateOf } from "../ui/dates";
 import { stateKinds } from "../ui/decide";
+import { Ended } from "../ui/ended";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
@@ -106,6 +107,9 @@ function Mine({ me }: { me: Me }) {
           The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>, in which <bdi>{d.team}</bdi> was registered.
           For 30 days they can restore it.
         </p>
+      ))}
+      {me.endedRegistrations?.map(e => (
+        <Ended key={e.taskId} of={e} named />
       ))}
       {teams.length === 0 ? (
         <p class="empty">

@@ -2,11 +2,12 @@
 import { patch, remove, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { personOf } from "../known_names";
-import { type Me, registrationIn } from "../roles";
+import { endedIn, type Me, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { authorsOf } from "../teams";
 import { ChangedTerms } from "../ui/changed_terms";
 import { stateKinds } from "../ui/decide";
+import { Ended } from "../ui/ended";
 import { Exceptions } from "../ui/exceptions";
 import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
@@ -24,11 +25,15 @@ export default function Team({ params }: Screen) {
     <TaskFrame taskId={params.taskId!} title="Team" at="/team">
       {of => {
         const mine = registrationIn(of.me, of.task.id);
+        const ended = endedIn(of.me, of.task.id);
         if (!mine)
           return (
-            <p class="empty">
-              You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a>
-            </p>
+            <>
+              {ended && <Ended of={ended} />}
+              <p class="empty">
+                You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a>
+              </p>
+            </>
           );
         return <Mine {...of} registrationId={mine.registrationId} />;
       }}

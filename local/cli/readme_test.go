@@ -3,9 +3,39 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// instants matches the instants and the ids that commands print.
+var instants = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)? [A-Z]+|01[0-9A-Z]{24}`)
+
+// TestReadme_ShowsWhatSubmitPrints submits two files to the task of README.md, and finds the output there, apart from instants and ids.
+func TestReadme_ShowsWhatSubmitPrints(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, task, _ := strings.Cut(string(text), "```yaml\n")
+	task, _, _ = strings.Cut(task, "```")
+	nora := serve(t, "embedded").person("nora")
+	nora.write("qrels.txt", "1 0 lake 1\n2 0 river 2\n")
+	nora.want(done, "apply", nora.write("task.yaml", task))
+	run := nora.write("run.txt", "1 Q0 lake 1 2.0 nora\n2 Q0 sea 1 2.0 nora\n2 Q0 river 2 1.0 nora\n")
+	bad := nora.write("bad.txt", "1 Q0 lake 1 2.0 nora\n2 Q0 sea 1 high nora\n")
+	readme := instants.ReplaceAllString(string(text), "...")
+	for command, args := range map[string][]string{
+		"$ assay submit \"Lake search\" run.txt --wait\n": {"submit", "Lake search", run, "--wait"},
+		"$ assay submit \"Lake search\" bad.txt\n":        {"submit", "Lake search", bad},
+	} {
+		r := nora.run(t.Context(), args...)
+		printed := command + strings.ReplaceAll(r.errs+r.out, filepath.Dir(run)+string(filepath.Separator), "") + "```\n"
+		if printed = instants.ReplaceAllString(printed, "..."); !strings.Contains(readme, printed) {
+			t.Errorf("README.md does not have\n%s", printed)
+		}
+	}
+}
 
 // TestReadme_ShowsWhatApplyPrints applies the task file of README.md, and finds the output there.
 func TestReadme_ShowsWhatApplyPrints(t *testing.T) {

@@ -260,8 +260,8 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		c.Effect(of, problem.Sentence("%s of teams without failures left today would stay completed without values, and count in the "+
-			"quotas.", plural.Count(others, "blinded run")))
+		c.Effect(of, problem.Sentence("%s would stay completed without values, and count in the quotas: %d blinded runs of "+
+			"the same team have failed in the last 24 hours, and no more may fail.", plural.Count(others, "blinded run"), record.MaxTruthFailures))
 	}
 }
 

@@ -37,9 +37,9 @@ var (
 	// ErrTruthChanged means that the ground truth has changed since the run was evaluated against it. Nothing was written and the lease
 	// is still valid: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
-	// ErrTruthFailures means that no more blinded runs of the user may fail today for reasons that only the ground truth reveals.
-	// Nothing was written and the lease is still valid: complete the run without values.
-	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can reveal")
+	// ErrTruthFailures means that in the last 24 hours as many blinded runs of the user failed as may fail for reasons that only the ground
+	// truth reveals. Nothing was written and the lease is still valid: complete the run without values.
+	ErrTruthFailures = errors.New("queue: too many runs have failed within 24 hours for what only the truth can reveal")
 )
 
 // IgnoreStale returns nil for ErrStaleLease, and other errors unchanged. It is for work that is needed only while the lease is valid.

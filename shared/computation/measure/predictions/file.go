@@ -21,15 +21,17 @@ import (
 
 // file reads one file.
 type file struct {
-	name      string
-	format    measure.Format
-	values    Values
-	report    *measure.Report
-	counter   *steps.Counter
-	inspector TextInspector
-	labels    [][]byte // memory for the labels of the current example
-	scores    []float64
-	outside   outside
+	name       string
+	format     measure.Format
+	values     Values
+	report     *measure.Report
+	counter    *steps.Counter
+	inspector  TextInspector
+	labels     [][]byte // memory for the labels of the current example
+	scores     []float64
+	outside    outside
+	identified int  // errors in examples whose ids were read
+	unread     bool // a line with an unknown id may exist: an id cannot be read, or reading ended early
 }
 
 // example is the content of one line or record. It is valid until the next example.
@@ -49,10 +51,15 @@ type example struct {
 // context.
 func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) error {
 	before := len(f.report.Diagnostics())
+	errorsBefore := f.report.Errors()
 	examples := 0
 	counted := func(e example) bool {
 		examples++
-		return f.counter.Add(1) == nil && add(e)
+		if f.counter.Add(1) == nil && add(e) {
+			return true
+		}
+		f.unread = true
+		return false
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
 	if f.values >= Sets || f.format.ValueField == "" {
@@ -66,6 +73,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	if err := cmp.Or(in.Err(), f.counter.Err()); err != nil {
 		return err
 	}
+	f.unread = f.unread || f.report.Full() || f.report.Errors()-errorsBefore > f.identified
 	f.outside.report(f)
 	if examples == 0 && len(f.report.Diagnostics()) == before {
 		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField,
@@ -183,8 +191,10 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	}
 	hasText := func(field []byte) bool { return len(field) > 0 }
 	for line, record := range records.All() {
+		errorsBefore := f.report.Errors()
 		if len(record) > 1 && !slices.ContainsFunc(record, hasText) {
 			f.errorf(line, "the line has only separators, as spreadsheets write an empty row: leave it out")
+			f.identified++ // no id is in the line
 			continue
 		}
 		e := example{line: line}
@@ -200,9 +210,13 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 				f.setValue(&e, record[columns[1]])
 			}
 		}
-		if f.setID(&e, record[columns[0]]) && !add(e) {
+		if !f.setID(&e, record[columns[0]]) {
+			continue
+		}
+		if !add(e) {
 			return
 		}
+		f.identified += f.report.Errors() - errorsBefore
 	}
 }
 
@@ -263,6 +277,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 	for in.Scan() {
 		id, value = nil, nil
 		text = nil
+		errorsBefore := f.report.Errors()
 		e := example{line: in.Number()}
 		found, fault := fields.Object(in.Text(), expected, member)
 		if e.line == 1 && (fault != "" || !readable(id, value)) && f.refuseShape(in) {
@@ -281,9 +296,13 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		if f.format.ValueField != "" {
 			f.setMember(in, &e, value)
 		}
-		if idSound && f.setID(&e, idText) && !add(e) {
+		if !idSound || !f.setID(&e, idText) {
+			continue
+		}
+		if !add(e) {
 			return
 		}
+		f.identified += f.report.Errors() - errorsBefore
 	}
 }
 

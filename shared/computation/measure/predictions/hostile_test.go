@@ -165,6 +165,37 @@ func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 	}
 }
 
+// TestReadRun_CallsNoIDMissingThatItMayNotHaveRead reads runs with all ids of the truth, but with a fault that hides some of them.
+func TestReadRun_CallsNoIDMissingThatItMayNotHaveRead(t *testing.T) {
+	whole := soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nb,y\nc,z\n"))
+	whole.limits.labels = 2
+	const first, last = `{"id":"a","label":"x"}` + "\n", "\n" + `{"id":"c","label":"x"}`
+	for name, c := range map[string]struct {
+		kind, run string
+		missing   bool
+	}{
+		"a limit":                {measure.CSV, "id,label\na,x\nb,y\nc,z\n", false},
+		"a record of one field":  {measure.CSV, "id,label\na,x\nb\nc,x\n", false},
+		"a line that is no JSON": {measure.JSONL, first + `{"id":"b","label":"x"` + last, false},
+		"an id that is null":     {measure.JSONL, first + `{"id":null,"label":"x"}` + last, false},
+		"a faulty value":         {measure.CSV, "id,label\na,x\nb,\n", true},
+		"an empty row":           {measure.CSV, "id,label\na,x\n,\nc,x\n", true},
+		"a repeated id":          {measure.CSV, "id,label\na,x\na,x\nc,x\n", true},
+	} {
+		for _, origin := range []measure.Origin{measure.OfTruth, measure.OfInputs} {
+			truth := *whole
+			truth.format.Kind, truth.origin = c.kind, origin
+			_, report := readRun(t, &truth, measuretest.File("run", c.run))
+			text := strings.Join(measuretest.Lines(report.Diagnostics()), "\n")
+			found := strings.Contains(text, "no prediction")
+			isRead := origin == measure.OfInputs && name == "a limit" // labels are read only against a truth
+			if found != c.missing || report.Failed() == isRead {
+				t.Errorf("%s, %s: %s", name, origin, text)
+			}
+		}
+	}
+}
+
 // value draws a valid id or label: at least one sound character.
 var value = rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 0 && r != '\r' && r != 0xfeff }), 1, 12, -1)
 

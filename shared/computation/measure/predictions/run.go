@@ -80,15 +80,19 @@ func (r *Run) read(ctx context.Context, files []measure.File, report, ofFiles *m
 	r.counter = cmp.Or(r.counter, steps.Of(ctx))
 	r.inspector = cmp.Or[TextInspector](r.inspector, noInspector{})
 	r.joined = make([]uint32, r.truth.Len())
+	unread := false
 	for _, content := range files {
 		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: ofFiles, counter: r.counter, inspector: r.inspector}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err
 		}
+		unread = unread || f.unread
 	}
-	r.compareIDs(ofFiles.Failed())
-	r.compareLabels()
+	r.compareIDs(ofFiles.Failed(), unread)
+	if !unread {
+		r.compareLabels()
+	}
 	return r.counter.Err()
 }
 

@@ -39,9 +39,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"fewer classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":1}`, []string{
 			`run:2 error: the example has scores for 0 labels, and the first one for 2; expected the same in all, or one score alone`}},
 		"twice at first": {measure.JSONL, `{"id":"a","label":{"x":1,"x":2}}` + "\n", []string{
-			`run:1 error: "label" has the class "x" twice; expected every class once`,
-			`run error: there is no prediction for 1 of 2 ids of the truth: "b"; expected one for each`,
-			`run warning: the run has scores for classes, but none for "y" of the truth`}},
+			`run:1 error: "label" has the class "x" twice; expected every class once`}},
 		"twice later": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":{"y":1,"y":2}}`, []string{
 			`run:2 error: "label" has the class "y" twice; expected every class once`}},
 		"no numbers": {measure.JSONL, `{"id":"a","label":{"x":"1"}}` + "\n" + `{"id":"b","label":{}}` + "\n" + `{"id":"b","label":[1]}` + "\n" +

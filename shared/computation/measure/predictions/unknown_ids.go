@@ -36,8 +36,9 @@ func (r *Run) addUnknown(f *file, e example) bool {
 }
 
 // compareIDs reports ids that only the run has, and ids that only the truth or the inputs have. failed reports whether the files have other
-// faults. A run without any prediction then lacks none, because the faults say why.
-func (r *Run) compareIDs(failed bool) {
+// faults. A run without any prediction then lacks none, because the faults say why. unread says that the files may have more ids than were
+// read. Then no id is called missing.
+func (r *Run) compareIDs(failed, unread bool) {
 	missing, o := r.truth.Len()-r.places.read, r.truth.origin
 	name := ""
 	if len(r.places.files) == 1 {
@@ -49,7 +50,7 @@ func (r *Run) compareIDs(failed bool) {
 			r.report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
 				fields.JoinFirst(r.samples, r.unknown), cause)
 		}
-		if missing > 0 && (r.places.read > 0 || !failed) {
+		if missing > 0 && !unread && (r.places.read > 0 || !failed) {
 			r.report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
 				fields.JoinFirst(least(r.missing()), missing))
 		}
@@ -65,7 +66,7 @@ func (r *Run) compareIDs(failed bool) {
 	case cause != "":
 		r.report.Explain(r.strange, cause)
 	}
-	if missing == 0 || tooMany || r.places.read == 0 && (failed || r.report.Failed()) {
+	if missing == 0 || unread || tooMany || r.places.read == 0 && (failed || r.report.Failed()) {
 		return // the report says already why there are no predictions
 	}
 	list := least(r.missing())

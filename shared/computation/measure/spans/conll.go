@@ -35,6 +35,7 @@ type sentences struct {
 	areInputs bool
 	columns   int  // for inputs: the columns of the last line
 	parted    bool // for a run: it has other tokens than the truth
+	lost      bool // for a run: a token cannot be read, so no later token is compared
 }
 
 type tokenLimits struct{ tokens, text int }
@@ -67,7 +68,9 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	in := lines.NewReader(ctx, f.Name, f.Content, s.report)
 	var parts [bounds.Columns][]byte
 	last := 0
-	for in.Scan() {
+	known := faults
+	for ; in.Scan(); known = s.report.Errors() {
+		s.lost = s.lost || s.report.Errors() > known
 		last = in.Number()
 		n := fields.Split(in.Text(), parts[:])
 		if n > 0 && s.isComment(parts[:], n) {
@@ -150,6 +153,7 @@ func (s *sentences) addLine(file string, line int, text []byte, parts [][]byte, 
 	}
 	if fault != "" {
 		s.report.Errorf(file, line, "%s", fault)
+		s.lost = true
 		return true
 	}
 	s.columns = n
@@ -163,9 +167,10 @@ func (s *sentences) addLine(file string, line int, text []byte, parts [][]byte, 
 			s.report.Errorf(file, line, "%s%s", fault, lateComment(token))
 		}
 	}
-	if s.truth == nil {
+	switch {
+	case s.truth == nil:
 		s.text = append(append(s.text, token...), '\n')
-	} else {
+	case !s.lost:
 		if expected := s.truth.next(s.at); !bytes.Equal(token, expected) {
 			return s.part(file, line, "the token "+fields.Quote(token), expected, s.causeOf(token, expected))
 		}
@@ -239,9 +244,10 @@ func (s *sentences) endSentence(file string, line int) bool {
 	if uint32(len(s.list)) == s.ends[s.count()] {
 		return true
 	}
-	if s.truth == nil {
+	switch {
+	case s.truth == nil:
 		s.text = append(s.text, '\n')
-	} else {
+	case !s.lost:
 		if expected := s.truth.next(s.at); len(expected) > 0 {
 			return s.part(file, line, "the sentence ends", expected, "")
 		}

@@ -64,8 +64,11 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:2 error: the token "#" where…`}},
 		{"a comment of one word within a sentence", conll, "", "EU B-ORG\n#\n", []string{
 			`run:2 error: the line has one column, "#"; expected a token in the first and its tag in the last, separated by spaces or tabs; if the ` +
-				`line is a comment, write it before the first token of the sentence`,
-			`run:2 error: the sentence ends where…`}},
+				`line is a comment, write it before the first token of the sentence`}},
+		{"a line without a tag before others", conll, "", "EU\nPeter B-PER\n", []string{
+			`run:1 error: the line has one column, "EU"; expected…`}},
+		{"a line that is not UTF-8 before others", conll, "", "\xff O\nrejects O\n", []string{
+			`run:1 error: the line is not valid UTF-8; save the file as UTF-8`}},
 		{"a comment that ends with a tag", conll, "", "# text = O\nEU B-ORG\n", []string{
 			`run:1 error: the token "#" where the truth has the token "EU", at token 1 of sentence 1; expected the same tokens and empty lines, line ` +
 				`for line; if the line is a comment, it must not end with a tag such as O or B`}},

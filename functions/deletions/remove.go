@@ -11,7 +11,7 @@ import (
 
 // remove removes an entry of the trash, which restores its resource. If the request ends before that, the background worker continues.
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
-	d := deletion.Deleter{Store: c.Store, Now: c.Now}
+	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
 	restore := d.RestoreForTeam
 	switch {
 	case c.Organizes():

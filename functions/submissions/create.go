@@ -10,11 +10,9 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
-	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
-	"assay/shared/storage/store"
 )
 
 func create(ctx context.Context, c *api.Call, adm *admission, draft SubmissionDraft) (at string, shown *record.Submission, err error) {
@@ -203,9 +201,6 @@ func putFiles(ctx context.Context, c *api.Call, runs []*record.RunItem, all []re
 	return nil
 }
 
-// retryWaiting is the time after which a client may submit again, if a team has too many unfinished runs.
-const retryWaiting = 30 * time.Second
-
 // limitUnfinished adds the runs to the unfinished runs of the allowance, or refuses them if these are too many. Only when the bound is
 // reached, it reads which runs have ended since.
 func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
@@ -213,21 +208,13 @@ func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runI
 	if most == 0 {
 		return nil
 	}
-	if len(a.Waiting)+len(runIDs) > most {
-		runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, a.Waiting, record.RunKey)
-		if err != nil {
-			return err
-		}
-		runs = slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r.State.Ended() })
-		a.Waiting = lists.Map(runs, func(r *record.RunItem) string { return r.ID })
+	others, added, err := allowance.Wait(ctx, c.Store, a, most, runIDs...)
+	if err == nil && !added {
+		err = problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
+			"under way at a time. Submit again when some have ended, or cancel runs that wait for an upload.", others, len(runIDs),
+			most).After(record.WaitingRetry)
 	}
-	if n := len(a.Waiting); n+len(runIDs) > most {
-		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
-			"under way at a time. Submit again when some have ended, or cancel runs that wait for an upload.", n, len(runIDs),
-			most).After(retryWaiting)
-	}
-	a.Waiting = append(a.Waiting, runIDs...)
-	return nil
+	return err
 }
 
 func path(s *record.SubmissionItem) string { return "/v1/tasks/" + s.TaskID + "/submissions/" + s.ID }

@@ -51,6 +51,8 @@ type Deleter struct {
 	Store store.Store
 	Files blob.Store
 	Now   func() time.Time
+	// WaitingRuns is the greatest number of unfinished runs of a team in a task with which RestoreForTeam restores more; 0 means no limit.
+	WaitingRuns int
 }
 
 // Continue does the due part of the pending work of the entry with the key. Requests call it after the commit.

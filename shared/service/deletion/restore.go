@@ -20,7 +20,8 @@ func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.Dele
 	return d.restore(ctx, &batch{Tx: new(records.Tx), entry: entry}, tx, by)
 }
 
-// RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission.
+// RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission,
+// and the team must not have too many unfinished runs.
 // Once restoring is pending, it continues whatever becomes of the registration.
 func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) error {
 	b := &batch{Tx: new(records.Tx), entry: entry}
@@ -28,6 +29,7 @@ func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *reco
 		if err := d.checkTeam(ctx, b); err != nil {
 			return err
 		}
+		b.waitingRuns = d.WaitingRuns
 	}
 	return d.restore(ctx, b, tx, by)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/propagation"
 	"assay/shared/service/queue"
@@ -31,7 +32,7 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 	if b.entry.Kind == record.SubmissionInTrash && !s.Unregistered() {
 		a.Submissions++ // what was used of the quota never changed
 	}
-	var embargoed []string // datasets
+	var embargoed, waiting []string // datasets, runs
 	for _, r := range runs {
 		set, truth, err := d.checkDataset(ctx, b, r)
 		if err != nil {
@@ -52,6 +53,9 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		if err := queue.Restore(r, truth, d.Now()); err != nil {
 			return nil, err
 		}
+		if !r.State.Ended() {
+			waiting = append(waiting, r.ID)
+		}
 		items, err := d.itemsOf(ctx, b.entry, r)
 		if err != nil {
 			return nil, err
@@ -62,8 +66,26 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		}
 		rest = append(rest, others...)
 	}
+	if err := d.wait(ctx, b, a, waiting); err != nil {
+		return nil, err
+	}
 	b.Save(a, d.Now())
 	return rest, d.renewEmbargo(ctx, b, embargoed...)
+}
+
+// wait counts the restored runs that have not ended as waiting. Otherwise a team would get around the limit of unfinished runs by deleting
+// and restoring them.
+func (d Deleter) wait(ctx context.Context, b *batch, a *record.Allowance, runIDs []string) error {
+	if len(runIDs) == 0 {
+		return nil
+	}
+	others, added, err := allowance.Wait(ctx, d.Store, a, b.waitingRuns, runIDs...)
+	if err == nil && !added {
+		err = problem.TooManyRequests.New("%d of your runs in this task have not ended, and this would restore %d more; at most %d may be under "+
+			"way at a time. Try again when some have ended, or cancel runs that wait for an upload.", others, len(runIDs),
+			b.waitingRuns).After(record.WaitingRetry)
+	}
+	return err
 }
 
 // renewEmbargo adds to b that pending work looks at the datasets, whose scores are shown after a close: it may have passed meanwhile.

@@ -65,6 +65,8 @@ type batch struct {
 	*records.Tx
 	entry *record.DeletionItem
 	bytes int
+	// waitingRuns is Deleter.WaitingRuns if it limits what is restored, and otherwise 0.
+	waitingRuns int
 }
 
 // fits reports whether the transaction has room for more items.

@@ -9,6 +9,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/domain/record"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 )
 
@@ -31,12 +32,15 @@ func ofDataset(q record.Quota, d object) (of record.DatasetQuota, known bool) {
 
 // tellQuota says until when the datasets take runs of the team, how many are left, when others than the organizers see scores, and whether
 // a run would wait for a worker. It returns why not all of them take a run now, in a sentence, or "". It says nothing of datasets that
-// take none, because the server says why it refuses a run, unless it repeats an earlier one.
+// are closed, because the server says why it refuses a run, unless it repeats an earlier one.
 func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	for _, d := range datasets {
 		of, known := ofDataset(q, d)
-		why := takesNone(d, of)
+		why := takesNone(d, of, c.submissionType())
 		if !known || why != "" {
+			if known && !slices.Contains(of.Types, c.submissionType()) {
+				c.note("%s", why)
+			}
 			closed = cmp.Or(closed, why)
 			continue
 		}
@@ -59,11 +63,30 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	return closed
 }
 
-// takesNone says why a dataset takes no run of the team now. It is empty if the dataset takes one.
-func takesNone(d object, q record.DatasetQuota) string {
+// formsOfType names each type of submissions.
+var formsOfType = map[record.SubmissionType]string{record.UploadType: "files", record.ImageType: "images",
+	record.RepositoryType: "repositories"}
+
+// formsOf names the types of submissions that a dataset takes.
+func formsOf(types []record.SubmissionType) string {
+	return strings.Join(lists.Map(types, func(of record.SubmissionType) string { return formsOfType[of] }), ", ")
+}
+
+// onlyForms says which types a dataset takes instead of others. It is empty without any.
+func onlyForms(types []record.SubmissionType) string {
+	if len(types) == 0 {
+		return ""
+	}
+	return ", only " + formsOf(types)
+}
+
+// takesNone says why a dataset takes no run of a type of the team now. It is empty if the dataset takes one.
+func takesNone(d object, q record.DatasetQuota, of record.SubmissionType) string {
 	switch {
 	case q.DatasetID == "":
 		return ""
+	case !slices.Contains(q.Types, of):
+		return d.text("name") + " takes no " + formsOfType[of] + onlyForms(q.Types) + "."
 	case !q.Open:
 		return d.text("name") + " takes no runs: " + whyClosed(q) + "."
 	case q.Left != nil && *q.Left == 0:
@@ -177,7 +200,13 @@ func takesRuns(q record.DatasetQuota) string {
 // listDatasets lists the datasets of a task. Members of a team see whether and until when each takes runs of the team, and what is left.
 func listDatasets(c *call, task object) {
 	list := all[object](c, datasetsOf(task))
-	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs"
+	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs|TAKES forms"
+	if !c.json {
+		ofTask := memberAs[record.SubmissionRules](task, "submissions").Types
+		for _, d := range list {
+			d["forms"] = formsOf(record.SubmissionTypes(ofTask, memberAs[bool](d, "builds")))
+		}
+	}
 	var r object
 	if len(list) > 0 {
 		r = c.knownRegistration(task)

@@ -66,6 +66,12 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 		t.Errorf("a dataset without a run left takes runs:\n%s", refused)
 	}
 	tom.says(outside, []string{`Submission to the dataset "Seas" closed at `}, "submit", "Lakes", "Seas="+tom.write("bad.txt", "x\n"))
+	repository := []string{"submit", "Lakes", "--dataset", "Rivers", "--repository", "https://example.org/x.git"}
+	refused = tom.says(failed, []string{"Rivers takes no repositories, only files, images.\n"}, repository...)
+	if strings.Contains(refused, "Rivers takes runs") {
+		t.Errorf("a dataset takes repositories before it refuses them:\n%s", refused)
+	}
+	tom.says(done, []string{"TAKES", "files, images"}, "datasets", "Lakes")
 	list := tom.says(done, []string{"TAKES RUNS", "yes until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
 	if !regexp.MustCompile(`Seas .*closed 20.*\s-\s+-\s*\n`).MatchString(list) {
 		t.Errorf("a closed dataset has runs left:\n%s", list)
@@ -144,26 +150,30 @@ func TestSubmit_SaysTheRunsOfAnInterruptedWait(t *testing.T) {
 
 // TestQuota_InSentences says what a dataset takes of a team, and who sees scores.
 func TestQuota_InSentences(t *testing.T) {
+	files := []record.SubmissionType{record.UploadType}
 	closed := record.DatasetQuota{
 		DatasetID:        "ponds",
+		Types:            files,
 		QuotaLeft:        record.QuotaLeft{Left: new(1)},
 		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedLate, ClosesAt: new(record.At(time.Now()))},
 	}
 	none := record.DatasetQuota{
 		DatasetID:        "ponds",
+		Types:            files,
 		QuotaLeft:        record.QuotaLeft{Left: new(0)},
 		SubmissionWindow: record.SubmissionWindow{Open: true},
 	}
-	terms := record.DatasetQuota{DatasetID: "ponds", SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms}}
+	terms := record.DatasetQuota{DatasetID: "ponds", Types: files, SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms}}
 	blinded := record.DatasetQuota{StartsBlinded: true}
 	live := object{"name": "Ponds"}
 	late := object{"name": "Ponds", "scores": "afterClose"}
 	for name, c := range map[string]struct{ got, want string }{
-		"closed":                     {takesNone(live, closed), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
-		"no run left":                {takesNone(live, none), "Left to submit to Ponds: 0 runs."},
+		"closed":                     {takesNone(live, closed, record.UploadType), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
+		"no run left":                {takesNone(live, none, record.UploadType), "Left to submit to Ponds: 0 runs."},
 		"closed, with a run left":    {leftNow(closed), "no run, closed " + localTime(closed.ClosesAt)},
-		"terms not accepted":         {takesNone(live, terms), "Ponds takes no runs: accept the terms."},
+		"terms not accepted":         {takesNone(live, terms, record.UploadType), "Ponds takes no runs: accept the terms."},
 		"terms, with runs left":      {leftNow(terms), "no run, accept the terms"},
+		"another form":               {takesNone(live, none, record.ImageType), "Ponds takes no images, only files."},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
 		"blinded, until the close":   {withheldScores(blinded, late), "and not before the window of every team has closed."},
 		"unblinded, until the close": {withheldScores(closed, late), "sees scores until the window of every team has closed."},

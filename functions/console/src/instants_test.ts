@@ -17,7 +17,7 @@ test("windows and quotas name the instants of a task", () => {
     registration: { mode: "open" as const, closesAt: at(3) },
   };
   assert.deepEqual(windowsOf([task]).filter(Boolean), [at(1), at(2), at(3)]);
-  const quota = { datasetId: "d", startsBlinded: false, open: true, closesAt: at(6), nextAt: at(7) };
+  const quota = { datasetId: "d", startsBlinded: false, types: [], open: true, closesAt: at(6), nextAt: at(7) };
   assert.deepEqual(quotaInstants({ datasets: [quota] }).filter(Boolean), [at(6), at(7)]);
   assert.deepEqual(quotaInstants(undefined), []);
 });

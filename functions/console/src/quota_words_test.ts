@@ -13,7 +13,7 @@ import {
   windowOf,
 } from "./quota_words";
 
-const quota = { datasetId: "d", startsBlinded: false, open: true };
+const quota = { datasetId: "d", startsBlinded: false, types: [], open: true };
 const at = "2026-12-01T00:00:00.000Z";
 
 test("what is left is the number that binds, with the instant of the next run", () => {

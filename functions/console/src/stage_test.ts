@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Schemas } from "./api";
-import { hasDeadline, registers, stagedOf, stageOf, submissionTypes, truthState } from "./stage";
+import {
+  formsOf,
+  hasDeadline,
+  registers,
+  stagedOf,
+  stageOf,
+  submissionTypes,
+  truthState,
+  typesOf,
+  typesOfAny,
+} from "./stage";
 
 const noon = "2026-05-01T12:00:00Z";
 const now = Date.parse(noon);
@@ -75,6 +85,16 @@ test("a task takes all types of submissions unless it names some", () => {
   assert.deepEqual(submissionTypes(task({})), all);
   assert.deepEqual(submissionTypes(task({ submissions: { types: [] } })), all);
   assert.deepEqual(submissionTypes(task({ submissions: { types: ["image"] } })), ["image"]);
+});
+
+test("a dataset takes repositories only if it builds them", () => {
+  assert.deepEqual(typesOf(task({}), {}), ["upload", "image"]);
+  assert.deepEqual(typesOf(task({}), { builds: true }), ["upload", "image", "repository"]);
+  assert.deepEqual(typesOf(task({ submissions: { types: ["repository"] } }), {}), []);
+  assert.equal(formsOf(typesOfAny(task({}), [{}, {}])), "files, container images");
+  assert.equal(formsOf(typesOfAny(task({}), [{}, { builds: true }])), "files, container images, repositories");
+  assert.deepEqual(typesOfAny(task({}), []), []);
+  assert.match(formsOf([]), /^no submissions: /);
 });
 
 test("a ground truth is missing, refused, waits, or is accepted", () => {

@@ -207,10 +207,9 @@ func (s *Serving) Serves(q Subqueue, now time.Time) bool {
 func (s *Serving) UnservedTypes(t *TaskItem, d *DatasetItem, now time.Time) (unserved []SubmissionType) {
 	serves := func(w Work) bool { return s.Serves(WorkerSubqueue(d.Pool, w), now) }
 	evaluates := d.Evaluator.Kind != EvaluatorWorker || serves(Evaluate)
-	for _, of := range []SubmissionType{UploadType, ImageType, RepositoryType} {
-		takes := (len(t.Submissions.Types) == 0 || slices.Contains(t.Submissions.Types, of)) && (of != RepositoryType || d.Builds)
+	for _, of := range SubmissionTypes(t.Submissions.Types, d.Builds) {
 		executes := of == UploadType || serves(Work(of))
-		if takes && !(evaluates && executes) {
+		if !evaluates || !executes {
 			unserved = append(unserved, of)
 		}
 	}

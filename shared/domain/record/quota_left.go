@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type DatasetQuota struct {
 	DatasetID string `json:"datasetId"`
 	QuotaLeft
 	SubmissionWindow
+	Types         []SubmissionType `json:"types" enum:"upload,image,repository" doc:"the types of submissions that the dataset takes: those of the task, and repository only if builds of the dataset is set"`
 	StartsBlinded bool             `json:"startsBlinded" doc:"whether runs on the dataset start blinded: until the organizers unblind them, nobody else sees their scores"`
 	UnservedTypes []SubmissionType `json:"unservedTypes,omitempty" enum:"upload,image,repository" doc:"only in a registration: the types of submissions whose runs would wait now, because no worker that they need has been seen for a minute in the pool of the dataset; absent: no type"`
 }
@@ -105,6 +107,17 @@ func (g grant) allows(n int, now time.Time) (at time.Time, ever bool) {
 		return now, true
 	}
 	return madeAt(u.Recent[over-1]).Add(Day), true
+}
+
+// SubmissionTypes returns the types of submissions that a dataset takes. ofTask are the types of its task, which takes all types unless it
+// names some. builds reports whether the dataset takes repositories.
+func SubmissionTypes(ofTask []SubmissionType, builds bool) (takes []SubmissionType) {
+	for _, of := range []SubmissionType{UploadType, ImageType, RepositoryType} {
+		if (len(ofTask) == 0 || slices.Contains(ofTask, of)) && (of != RepositoryType || builds) {
+			takes = append(takes, of)
+		}
+	}
+	return takes
 }
 
 // StartsBlinded reports whether runs on the dataset start blinded.

@@ -290,6 +290,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, p Participation, now
 			DatasetID:        d.ID,
 			QuotaLeft:        left,
 			SubmissionWindow: w,
+			Types:            SubmissionTypes(t.Submissions.Types, d.Builds),
 			StartsBlinded:    d.StartsBlinded(),
 		})
 	}

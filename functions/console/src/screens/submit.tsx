@@ -10,7 +10,7 @@ import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
 import { sampleOf } from "../run_formats";
-import { submissionTypes } from "../stage";
+import { formsOf, submissionTypes, typesOf, typesOfAny } from "../stage";
 import { type Chosen, submit } from "../submission";
 import { asksForTerms } from "../terms";
 import { ChangedTerms } from "../ui/changed_terms";
@@ -28,6 +28,7 @@ import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { filled, type Values } from "../ui/values";
 
 type Dataset = Schemas["Dataset"];
+type Task = Schemas["Task"];
 type Type = Schemas["SubmissionDraft"]["type"];
 const kinds: Record<Type, string> = { upload: "Files", image: "Container image", repository: "Repository" };
 
@@ -50,10 +51,10 @@ function waits({ state, quota }: Registration): string {
 }
 
 /** Unaccepted says to a team that is not accepted what it could submit to, if the organizers accept it. */
-const Unaccepted = ({ of: r, all }: { of: Registration; all: Listing<Dataset> }) => (
+const Unaccepted = ({ task, of: r, all }: { task: Task; of: Registration; all: Listing<Dataset> }) => (
   <>
     <p class="empty">{waits(r)}</p>
-    {r.state === "pending" && <Datasets of={all.items ?? []} quota={r.quota} baseline={false} />}
+    {r.state === "pending" && <Datasets of={all.items ?? []} task={task} quota={r.quota} baseline={false} />}
   </>
 );
 
@@ -82,7 +83,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
                 </div>
               </>
             ) : (
-              <Unaccepted of={r} all={datasets} />
+              <Unaccepted task={task} of={r} all={datasets} />
             )
           }
         </Loaded>
@@ -106,24 +107,28 @@ type OfForm = {
   quota: Quota | undefined;
 };
 
-/** Forms has a form for each type of submissions that the task takes. Baselines have no quota. */
+/** Forms has a form for each type of submissions that a dataset of the task takes. Baselines have no quota. */
 function Forms({ task, query, datasets, baseline, quota }: OfForm) {
-  const types = submissionTypes(task);
-  const type = (query.get("type") ?? types[0]) as Type;
   return (
-    <>
-      {types.length > 1 && (
-        <Tabs
-          label="What you submit"
-          options={Object.fromEntries(types.map(t => [t, kinds[t]]))}
-          value={type}
-          choose={t => view(query, { type: t })}
-        />
-      )}
-      <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
-        {all => <Entry key={type} task={task} type={type} all={all} quota={quota} baseline={baseline} />}
-      </Items>
-    </>
+    <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
+      {all => {
+        const types = typesOfAny(task, all);
+        const type = (query.get("type") ?? types[0] ?? submissionTypes(task)[0]) as Type;
+        return (
+          <>
+            {types.length > 1 && (
+              <Tabs
+                label="What you submit"
+                options={Object.fromEntries(types.map(t => [t, kinds[t]]))}
+                value={type}
+                choose={t => view(query, { type: t })}
+              />
+            )}
+            <Entry key={type} task={task} type={type} all={all} quota={quota} baseline={baseline} />
+          </>
+        );
+      }}
+    </Items>
   );
 }
 
@@ -133,7 +138,7 @@ type OfEntry = { task: Schemas["Task"]; type: Type; all: Dataset[]; quota: Quota
 
 function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const quotaOf = (d: Dataset): Schemas["DatasetQuota"] | undefined => quotaIn(quota, d);
-  const datasets = all.filter(d => takes(quotaOf(d)));
+  const datasets = all.filter(d => takes(quotaOf(d)) && typesOf(task, d).includes(type));
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
   const [refused, setRefused] = useState<Problem>();
@@ -163,7 +168,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
           </div>
         )}
         <p class="empty">You can submit to no dataset of the task now.</p>
-        <Datasets of={all} quota={quota} baseline={baseline} type={type} />
+        <Datasets of={all} task={task} quota={quota} baseline={baseline} type={type} />
         {quota && <Together of={quota} />}
       </>
     );
@@ -225,7 +230,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
                     <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
                   </legend>
                   <p class="small">
-                    <Conditions of={d} quota={quota} baseline={baseline} type={type} />
+                    <Conditions of={d} task={task} quota={quota} baseline={baseline} type={type} />
                   </p>
                   {!takesNow(d.id) && files[d.id] && (
                     <p class="small">
@@ -251,7 +256,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
             </div>
           )}
-          {type !== "upload" && <Datasets of={all} quota={quota} baseline={baseline} type={type} />}
+          {type !== "upload" && <Datasets of={all} task={task} quota={quota} baseline={baseline} type={type} />}
           {type === "image" && (
             <Text
               f={f}
@@ -351,7 +356,7 @@ const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] 
   quota?.datasets?.find(q => q.datasetId === d.id);
 
 /** Submitter is a team with its quota, or an organizer who submits a baseline, and the type of the submission if it is known. */
-type Submitter = { quota: Quota | undefined; baseline: boolean; type?: Type };
+type Submitter = { task: Task; quota: Quota | undefined; baseline: boolean; type?: Type };
 
 /** Datasets shows the conditions of each dataset. */
 const Datasets = ({ of: all, ...by }: { of: Dataset[] } & Submitter) => (
@@ -365,8 +370,16 @@ const Datasets = ({ of: all, ...by }: { of: Dataset[] } & Submitter) => (
 );
 
 /** Conditions says whether and until when a dataset takes runs, whether a worker serves them, and when their scores are shown. */
-function Conditions({ of: d, quota, baseline, type }: { of: Dataset } & Submitter) {
+function Conditions({ of: d, task, quota, baseline, type }: { of: Dataset } & Submitter) {
   const q = quotaIn(quota, d);
+  const forms = typesOf(task, d);
+  if (type && !forms.includes(type))
+    return (
+      <>
+        This dataset takes {forms.length > 0 && "only "}
+        {formsOf(forms)}.
+      </>
+    );
   return (
     <>
       {q && (

@@ -7,7 +7,7 @@ import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
-import { registers, stageOf, submissionTypes, windowOf } from "../stage";
+import { formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
 import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
@@ -34,13 +34,13 @@ const modes = {
   approval: "Organizers accept teams",
   closed: "By invitation of the organizers",
 };
-const types = { upload: "files", image: "container images", repository: "repositories" };
 
 function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   const s = task.submissions;
   const r = task.registration;
   const staged = useStages([task])?.(task);
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } }).items;
   const past = staged?.stage === "past";
   return (
     <>
@@ -79,10 +79,10 @@ function Overview({ task, me }: OfTask) {
         </dd>
         <dt>{past ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>
-          {submissionTypes(task)
-            .map(t => types[t])
-            .join(", ")}
-          {limits(s)}
+          {datasets &&
+            (datasets.length === 0 ? ["nothing yet"] : [formsOf(typesOfAny(task, datasets)), ...limits(s)])
+              .filter(Boolean)
+              .join("; ")}
         </dd>
       </dl>
       {mine?.state === "accepted" && <OfTeam task={task} registrationId={mine.registrationId} />}
@@ -99,11 +99,10 @@ function Overview({ task, me }: OfTask) {
   );
 }
 
-const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
-  [s?.perDay && `${count(s.perDay, "run")} in 24 hours`, s?.total && `${count(s.total, "run")} in all`]
-    .filter(Boolean)
-    .map(l => `; ${l}`)
-    .join("");
+const limits = (s: Schemas["SubmissionRules"] | undefined): (string | false)[] => [
+  Boolean(s?.perDay) && `${count(s!.perDay!, "run")} in 24 hours`,
+  Boolean(s?.total) && `${count(s!.total!, "run")} in all`,
+];
 
 /** Next shows the next step of the reader in the task. */
 function Next({ task, me, past }: OfTask & { past: boolean }) {
@@ -262,6 +261,9 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
           )}
         </p>
       )}
+      <p class="small">
+        {past ? "Took" : "Takes"} {formsOf(typesOf(task, d))}.
+      </p>
       {limitsOf(d.submissions ?? {}) && (
         <p class="small">
           A team {past ? "could" : "may"} submit {limitsOf(d.submissions ?? {})} on this dataset.
@@ -285,7 +287,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
-      {submissionTypes(task).includes("upload") && (
+      {typesOf(task, d).includes("upload") && (
         <details>
           <summary>Submit from a terminal</summary>
           <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>

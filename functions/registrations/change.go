@@ -28,6 +28,7 @@ func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p Re
 		return nil, err
 	}
 	changed := *old
+	changed.Left, changed.Granted = nil, nil // What the team may submit follows from its new state and terms.
 	changed.TeamDraft = p.TeamDraft
 	changed.State = p.State
 	changed.HandOver(p.UserID)

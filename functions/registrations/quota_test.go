@@ -1,6 +1,7 @@
 package registrations_test
 
 import (
+	"net/http"
 	"reflect"
 	"testing"
 	"time"
@@ -17,6 +18,20 @@ func (f *fixture) quotas(user string, r *record.RegistrationItem) map[string]rec
 		quotas[q.DatasetID] = q
 	}
 	return quotas
+}
+
+// TestQuota_FollowsAChange changes the state of a registration. The answer has the quota of the new state.
+func TestQuota_FollowsAChange(t *testing.T) {
+	f := serve(t)
+	r := f.task.Register("ada")
+	f.task.Dataset()
+	for _, state := range []record.RegistrationState{record.Rejected, record.Accepted} {
+		var v record.Registration
+		f.Want(http.StatusOK, &v, "olga", http.MethodPatch, f.path+"/"+r.ID, map[string]any{"state": state})
+		if open := v.Quota.Datasets[0].Open; open != (state == record.Accepted) {
+			t.Errorf("a team that is %s has an open dataset: %t", state, open)
+		}
+	}
 }
 
 // TestQuota_SaysWhichDatasetsAreOpen compares the windows in a registration with what the datasets take: with a task that has closed,

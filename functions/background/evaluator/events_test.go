@@ -10,7 +10,7 @@ import (
 )
 
 // TestEvaluate_TellsTheTeam evaluates a run against changed ground truths: the team is told that it completed for the first time, and
-// that it failed.
+// that it failed. A run that fails again is not told again, unless it was completed meanwhile.
 func TestEvaluate_TellsTheTeam(t *testing.T) {
 	f := newFixture(t)
 	completed, failed := f.Add(evaluationtest.Ranked), f.Add("no run\n")
@@ -27,14 +27,19 @@ func TestEvaluate_TellsTheTeam(t *testing.T) {
 	}{
 		{evaluationtest.Qrels + "q2 0 d4 1\n", record.Completed, ""},
 		{"q7 0 d1 1\n", record.Failed, "run.failed /v1/runs/" + completed.ID}, // the run has no topic of this ground truth
+		{"q8 0 d1 1\n", record.Failed, ""},
+		{evaluationtest.Qrels, record.Completed, ""},
+		{"q7 0 d1 1\n", record.Failed, "run.failed /v1/runs/" + completed.ID},
 	} {
 		f.Truth.Number++
 		f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "qrels.txt", change.qrels)}
 		f.Records.Replace(f.Truth)
-		if _, err := (queue.Queue{Store: f.Records.Store, Now: f.Now}).Reevaluate(f.Ctx, completed.ID, f.Truth); err != nil {
-			t.Fatal(err)
+		for _, run := range []*record.RunItem{completed, failed} {
+			if _, err := (queue.Queue{Store: f.Records.Store, Now: f.Now}).Reevaluate(f.Ctx, run.ID, f.Truth); err != nil {
+				t.Fatal(err)
+			}
+			f.evaluate(run.ID)
 		}
-		f.evaluate(completed.ID)
 		if r := f.GetRun(completed.ID); r.State != change.state || r.TruthVersion != f.Truth.Number {
 			t.Fatalf("%+v", r)
 		}

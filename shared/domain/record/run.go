@@ -158,6 +158,8 @@ type RunItem struct {
 	Counted bool `json:"counted,omitempty"`
 	// Reviewed reports whether an organizer has updated the review. If the run failed, only updates after the failure count.
 	Reviewed bool `json:"reviewed,omitempty"`
+	// FailureTold reports whether the run.failed event of the run was made since the run was completed last.
+	FailureTold bool `json:"failureTold,omitempty"`
 	// Refunded reports whether an exception excludes the run from the quota, whatever its state.
 	Refunded bool `json:"refunded,omitempty"`
 	// Evaluations lists every evaluation of the run, newest last. All of them follow its review.

@@ -73,6 +73,7 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		run.Evaluations = append(run.Evaluations, e.ID)
 		run.EvaluationID = e.ID
 		run.TruthVersion = o.Truth.Number
+		run.FailureTold = false
 		run.RunTag = e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)

@@ -142,9 +142,15 @@ func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic)
 }
 
 // tell adds an event to the transaction that notifies the team of the run's end. It adds none for completions after the first: the
-// change of the ground truth has its own event. That event does not say which runs fail, so each failure is told.
+// change of the ground truth has its own event. That event does not say which runs fail, so failures of completed runs are told. A run that
+// failed before and fails again against another ground truth is not told again.
 func (t *transition) tell(kind record.EventKind) {
-	if len(t.run.Evaluations) == 0 || kind == record.EventRunFailed {
+	tells := len(t.run.Evaluations) == 0
+	if kind == record.EventRunFailed {
+		tells = !t.run.FailureTold
+		t.run.FailureTold = true
+	}
+	if tells {
 		t.tx.Create(record.NewEvent(t.now, kind, t.run.Scope(), "/v1/runs/"+t.run.ID))
 	}
 }

@@ -230,7 +230,7 @@ func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
 	}
 	f.submit(http.StatusCreated, "ada")
 	if _, p := f.submit(http.StatusForbidden, "ada"); !strings.Contains(p.Detail, f.dataset.Name) ||
-		!strings.Contains(p.Detail, "Not enough come back before the window closes at") {
+		!strings.Contains(p.Detail, "Not enough come back before the dataset \""+f.dataset.Name+"\" closes at") {
 		t.Errorf("%+v", p)
 	}
 	f.grant(f.ada, map[string]any{"datasetId": f.dataset.ID, "perDay": 1})

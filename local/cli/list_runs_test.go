@@ -43,7 +43,7 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 
 	ben.leaves(s.url)
 	ben.says(done, []string{"None of your teams has a run outside the trash. Runs of a team that you left stay with that team."}, "runs")
-	ben.says(done, []string{"Runs that members of your team submitted for an earlier team of the task count, too.\n"},
+	ben.says(done, []string{"Your team counts as having used at least as much as each earlier team of its members.\n"},
 		"submit", "Lake search", "Rivers="+ben.write("better.txt", betterRun), "--team", "Seals")
 	if runs := ben.ids("runs"); len(runs) != 1 {
 		t.Errorf("ben sees %v", runs)

@@ -125,7 +125,7 @@ func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
 // tellCarriedOver says that runs of earlier teams count in the quota, if they do.
 func (c *call) tellCarriedOver(q record.Quota) {
 	if q.CarriedOver && c.err == nil {
-		c.note("Runs that members of your team submitted for an earlier team of the task count, too.")
+		c.note("Your team counts as having used at least as much as each earlier team of its members.")
 	}
 }
 

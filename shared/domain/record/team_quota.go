@@ -21,22 +21,25 @@ type Used struct {
 }
 
 // limits are the limits of one quota, including exceptions. A perDay or total of 0 does not limit. name names the owner of the quota in
-// problems. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are the parts that exceptions have added.
-// carriedOver reports whether runs of earlier teams count.
+// problems, and on says on what its runs are made. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are
+// the parts that exceptions have added. carriedOver reports whether the usage of earlier teams has raised that of this team.
 type limits struct {
-	name                  string
+	name, on              string
 	perDay, total, keep   int
 	morePerDay, moreTotal int
 	carriedOver           bool
 }
 
-// counting adds to the sentence about what is left that runs of earlier teams count, if they do.
+// counting adds to the sentence about what is left that the usage of earlier teams counts, if it does.
 func (l limits) counting(sentence problem.Text) problem.Text {
 	if !l.carriedOver {
 		return sentence
 	}
-	return problem.Sentence("%s Runs that members submitted for an earlier team count, too.", sentence)
+	return problem.Sentence("%s Your team counts as having used at least as much as each earlier team of its members.", sentence)
 }
+
+// makes says how many runs a submission makes that count.
+func (l limits) makes(n int) string { return "This submission makes " + plural.Count(n, "run") + l.on }
 
 // included says whether a limit has a part by exceptions.
 func included(more int) string {
@@ -57,26 +60,26 @@ func (u *Used) expire(now time.Time) {
 func (u *Used) refuseAlways(l limits, n int) error {
 	switch {
 	case l.total > 0 && u.Total+n > l.total:
-		left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in all%s are left.", plural.Count(n, "run"),
-			max(0, l.total-u.Total), l.total, l.name, included(l.moreTotal))
+		left := problem.Sentence("%s, and %d of the %d that %s allows in all%s are left.", l.makes(n), max(0, l.total-u.Total), l.total,
+			l.name, included(l.moreTotal))
 		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", l.counting(left))
 	case l.perDay > 0 && n > l.perDay:
-		return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
-			"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
+		return problem.QuotaExhausted.New("%s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask the organizers of "+
+			"the task for an exception.", l.makes(n), l.name, l.perDay)
 	}
 	return nil
 }
 
-// refuseUntil returns the problem that the daily limit does not allow n more runs before the time free. closes is the time until which the
-// runs can be submitted; nil: without end.
-func (g grant) refuseUntil(free time.Time, n int, closes *Instant, now time.Time) error {
+// refuseUntil returns the problem that the daily limit does not allow n more runs before the time free. first is the dataset of the
+// submission that closes first, at the time closes; nil: none closes.
+func (g grant) refuseUntil(free time.Time, n int, first *DatasetItem, closes *Instant, now time.Time) error {
 	u, l := g.used, g.limits
-	left := problem.Sentence("This submission makes %s, and %d of the %d that %s allows in 24 hours%s are left.", plural.Count(n, "run"),
-		max(0, l.perDay-len(u.Recent)), l.perDay, l.name, included(l.morePerDay))
+	left := problem.Sentence("%s, and %d of the %d that %s allows in 24 hours%s are left.", l.makes(n), max(0, l.perDay-len(u.Recent)),
+		l.perDay, l.name, included(l.morePerDay))
 	left = l.counting(left)
 	if closes != nil && !free.Before(closes.Time) {
-		return problem.QuotaExhausted.New("%s Not enough come back before the window closes at %s. If you need more, ask the "+
-			"organizers of the task for an exception.", left, closes)
+		return problem.QuotaExhausted.New("%s Not enough come back before the dataset \"%s\" closes at %s. If you need more, ask the "+
+			"organizers of the task for an exception.", left, first.Name, closes)
 	}
 	return problem.QuotaToday.New("%s Enough come back at %s.", left, At(free)).After(free.Sub(now))
 }
@@ -156,7 +159,8 @@ func (a *Allowance) ofTask(t *TaskItem) limits {
 // ofDataset returns the dataset's own limits for the team, including its exceptions.
 func (a *Allowance) ofDataset(d *DatasetItem) limits {
 	return a.extended(d.ID, limits{
-		name:        "the dataset \"" + d.Name + "\"",
+		name:        "this dataset",
+		on:          " on the dataset \"" + d.Name + "\"",
 		perDay:      d.Submissions.PerDay,
 		total:       d.Submissions.Total,
 		keep:        MaxDatasetPerDay,
@@ -238,17 +242,20 @@ func (a *Allowance) refuseToday(t *TaskItem, sets []*DatasetItem, n int, now tim
 	if !free.After(now) {
 		return nil
 	}
-	return last.refuseUntil(free, runs, a.firstClose(t, sets), now)
+	first, closes := a.firstClose(t, sets)
+	return last.refuseUntil(free, runs, first, closes, now)
 }
 
-// firstClose returns when the first of the datasets closes for the team, or nil if none closes.
-func (a *Allowance) firstClose(t *TaskItem, sets []*DatasetItem) (first *Instant) {
+// firstClose returns the first of the datasets to close for the team, and when it closes. It returns nil if none closes.
+func (a *Allowance) firstClose(t *TaskItem, sets []*DatasetItem) (first *DatasetItem, closes *Instant) {
 	for _, d := range sets {
-		if _, closes := a.Window(t, d); first == nil || closes != nil && closes.Before(first.Time) {
-			first = closes
+		_, at := a.Window(t, d)
+		if at != nil && (closes == nil || at.Before(closes.Time)) {
+			first = d
+			closes = at
 		}
 	}
-	return first
+	return first, closes
 }
 
 // Refund reverses Charge for a run that failed or was cancelled.

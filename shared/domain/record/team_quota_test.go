@@ -153,13 +153,13 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 		"all of the task, before its day": {limits{PerDay: 2, Total: 2}, limits{}, 0, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left. If you need more, ask"},
 		"all of the dataset, before the day of the task": {limits{PerDay: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
-			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in all are left.`},
+			`This submission makes 1 run on the dataset "Rivers", and 0 of the 2 that this dataset allows in all are left.`},
 		"all of the task, before all of the dataset": {limits{Total: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left."},
 		"the day of the task, before the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, 0, problem.QuotaToday,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left."},
 		"the day of the dataset": {limits{PerDay: 3, Total: 3}, limits{PerDay: 2, Total: 3}, 0, problem.QuotaToday,
-			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in 24 hours are left.`},
+			`This submission makes 1 run on the dataset "Rivers", and 0 of the 2 that this dataset allows in 24 hours are left.`},
 		"all of the task, with an exception": {limits{Total: 1}, limits{}, 1, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all, exceptions of your team included, are left. If"},
 		"the day of the task, with an exception": {limits{PerDay: 1}, limits{}, 1, problem.QuotaToday,
@@ -186,6 +186,33 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 				t.Errorf("got %+v, want %q", p, c.want)
 			}
 		})
+	}
+}
+
+// TestCharge_NamesTheDatasetThatClosesFirst submits to two datasets that close at different times, of which one has used up its day.
+func TestCharge_NamesTheDatasetThatClosesFirst(t *testing.T) {
+	task := new(record.TaskItem)
+	closing := func(name string, in time.Duration, perDay int) *record.DatasetItem {
+		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: name}}}
+		d.Name = name
+		d.Submissions.ClosesAt = new(record.At(noon.Add(in)))
+		d.Submissions.PerDay = perDay
+		return d
+	}
+	rivers, lakes := closing("Rivers", 5*time.Hour, 1), closing("Lakes", 3*time.Hour, 0)
+	both := []*record.DatasetItem{rivers, lakes}
+	var a record.Allowance
+	charge := func() error {
+		return a.Charge(task, both, []string{record.NewID(noon), record.NewID(noon)}, noon.Add(time.Hour))
+	}
+	if err := charge(); err != nil {
+		t.Fatal(err)
+	}
+	err := charge()
+	const want = `This submission makes 1 run on the dataset "Rivers", and 0 of the 1 that this dataset allows in 24 hours are left. ` +
+		`Not enough come back before the dataset "Lakes" closes at `
+	if p, refused := errors.AsType[*problem.Error](err); !refused || !strings.HasPrefix(p.Detail, want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -309,7 +336,8 @@ func TestCharge_SaysThatRunsOfAnEarlierTeamCount(t *testing.T) {
 		for name, a := range map[string]*record.Allowance{"joined": {}, "returned": {Used: left.Used}} {
 			a.CarryOver(&left)
 			err := a.Charge(task, []*record.DatasetItem{{}}, []string{id}, noon)
-			if said := strings.Contains(err.Error(), "Runs that members submitted for an earlier team count, too."); said != (name == "joined") {
+			const carried = "Your team counts as having used at least as much as each earlier team of its members."
+			if said := strings.Contains(err.Error(), carried); said != (name == "joined") {
 				t.Errorf("%+v, %s: %v", limits, name, err)
 			}
 		}

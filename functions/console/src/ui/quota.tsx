@@ -69,14 +69,14 @@ export function Quotas({ taskId, of: quota }: { taskId: string; of: Quota }) {
   );
 }
 
-/** Together shows the limits of a task for all of its datasets together, and whether runs of earlier teams count. */
+/** Together shows the limits of a task for all of its datasets together, and whether the usage of earlier teams counts. */
 export function Together({ of: quota }: { of: Quota }) {
   const limits = togetherOf(quota);
   return (
     <>
       {limits && <p class="small quiet">{limits}</p>}
       {quota.carriedOver && (
-        <p class="small quiet">Runs that members submitted for an earlier team of the task count, too.</p>
+        <p class="small quiet">The team counts as having used at least as much as each earlier team of its members.</p>
       )}
     </>
   );

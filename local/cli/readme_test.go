@@ -31,7 +31,8 @@ func TestReadme_ShowsWhatSubmitPrints(t *testing.T) {
 	} {
 		r := nora.run(t.Context(), args...)
 		printed := command + strings.ReplaceAll(r.errs+r.out, filepath.Dir(run)+string(filepath.Separator), "") + "```\n"
-		if printed = instants.ReplaceAllString(printed, "..."); !strings.Contains(readme, printed) {
+		printed = instants.ReplaceAllString(printed, "...")
+		if !strings.Contains(readme, printed) {
 			t.Errorf("README.md does not have\n%s", printed)
 		}
 	}

@@ -174,7 +174,8 @@ func (b *Boards) drop(k *keptBoard) {
 	}
 }
 
-// resize counts the evaluations of the board, and drops the boards that were not read for the longest time.
+// resize counts the evaluations of the board, and drops the boards that were not read for the longest time. It also drops a board that has
+// grown too large.
 func (b *Boards) resize(k *keptBoard) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,6 +184,9 @@ func (b *Boards) resize(k *keptBoard) {
 	}
 	b.size += k.board.Len() - k.loaded
 	k.loaded = k.board.Len()
+	if k.loaded > b.maxKept {
+		b.kept.Remove(k.id)
+	}
 	b.shrink()
 }
 

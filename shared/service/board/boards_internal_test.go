@@ -104,6 +104,26 @@ func TestBoards_BoundsBoardsWithoutEvaluations(t *testing.T) {
 	}
 }
 
+// TestBoards_DropsABoardThatGrowsTooLarge adds runs to a kept board.
+func TestBoards_DropsABoardThatGrowsTooLarge(t *testing.T) {
+	b := NewBoards()
+	r := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{OnCommit: b.Committed}))
+	d := r.Task().Dataset(recordtest.Measures("AP"))
+	b.maxKept = 3
+	for range 3 {
+		d.Run("ada", recordtest.Published)
+	}
+	everyones(t, b, r.Store, d.DatasetItem)
+	d.Run("ada", recordtest.Published)
+	if n := everyones(t, b, r.Store, d.DatasetItem); n != 4 || b.kept.Len() > 0 || b.size != 0 {
+		t.Errorf("%d entries; then %d boards are kept, of the size %d", n, b.kept.Len(), b.size)
+	}
+	_, ok, err := b.view(t.Context(), r.Store, boardID{d.ID, d.TruthVersion}, Reader{}, selector{})
+	if ok || err != nil {
+		t.Errorf("a board of more than all may have: %v, %v", ok, err)
+	}
+}
+
 // TestBoards_CountsWaitingChanges changes the runs of boards that nobody views any more.
 func TestBoards_CountsWaitingChanges(t *testing.T) {
 	b := NewBoards()

@@ -280,8 +280,8 @@ func (r *RunItem) For(s Sight) Run {
 			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
 				Severity: measure.Warning,
 				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
-					"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.",
-					MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time))})
+					"Until %s no further blinded run of yours in the task fails for such reasons: each ends as completed, also one that could "+
+					"not be evaluated. %s", MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time), failuresByChanges)})
 		}
 	}
 	if !s.ReadsLog(ExecutionLog) {
@@ -356,8 +356,11 @@ func withheldErrors(warned bool) measure.Diagnostic {
 	return measure.Diagnostic{Severity: measure.Error, Message: why +
 		"Compare the ids, tokens and labels in its files with the inputs and the description of the dataset, if it has them. " +
 		"Otherwise ask the organizers, who can see the reason. At most " + strconv.Itoa(MaxTruthFailures) +
-		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
+		" new runs of your team in a task fail for such reasons in 24 hours: others end as completed, without values. " + failuresByChanges}
 }
+
+// failuresByChanges names the failures that MaxTruthFailures does not limit, see RunItem.LimitsTruthFailures.
+const failuresByChanges = "If the organizers change the ground truth, runs that were evaluated before can fail as well."
 
 // For returns the evaluation that the caller sees, with the values of the columns that the caller sees.
 func (e *EvaluationItem) For(s Sight) Evaluation {

@@ -52,7 +52,7 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 			return r.Settings, err
 		}
 	}
-	c.guess = ""
+	c.guess, c.instead = "", "the same command with --kind and --format"
 	c.ranks = r.Kind.Ranks()
 	if r.Guessed && (r.Kind.Ranks() || c.json) {
 		c.guess = r.String()
@@ -129,7 +129,7 @@ func (c *call) refused(err error) error {
 	if !ok || c.guess == "" || !slices.ContainsFunc(refused.Diagnostics, mayBeOther) || slices.ContainsFunc(refused.Diagnostics, isPrinted) {
 		return err
 	}
-	heal := fmt.Sprintf("the same command with --kind and --format, if the file, %s, is something else", c.guess)
+	heal := fmt.Sprintf("%s, if the file, %s, is something else", c.instead, c.guess)
 	return &refusal{fileRefused, err.Error(), heal}
 }
 
@@ -270,13 +270,16 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 			return scoring.Settings{}, &refusal{failed, fmt.Sprintf("%s is a file, and files stand before measures.", name), ""}
 		}
 	}
-	kind, err := offline.KindOf(names)
-	if err != nil {
+	if err := offline.Unknown(names); err != nil {
 		return scoring.Settings{}, err
 	}
 	guessed := !c.flags.Changed("kind")
-	if kind != "" && guessed {
-		c.fail(c.flags.Set("kind", string(kind)))
+	kinds, err := offline.KindsOf(names)
+	if err != nil && guessed {
+		return scoring.Settings{}, err
+	}
+	if len(kinds) == 1 && guessed {
+		c.fail(c.flags.Set("kind", string(kinds[0])))
 	}
 	s, err := c.settings(runs[0], truth)
 	switch {
@@ -288,12 +291,19 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 	if err != nil {
 		return s, err
 	}
+	if len(kinds) == 1 && guessed && s.Kind.Ranks() {
+		c.guess, c.instead = offline.Reading{Settings: s}.String(), "measures of another kind than "+names[0]
+	}
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
-	if s.Measures, err = offline.Parse(s.Kind, names); err != nil && guessed && kind == "" {
-		err = fmt.Errorf("%w. The files look like %s: --kind names another kind", err, s.Kind)
+	parse := offline.Parse
+	if guessed && len(kinds) != 1 {
+		parse = func(guess measure.Kind, names []string) ([]string, error) {
+			return offline.ParseGuessed(guess, kinds, names)
+		}
 	}
+	s.Measures, err = parse(s.Kind, names)
 	return s, err
 }
 

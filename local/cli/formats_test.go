@@ -35,8 +35,45 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(fileRefused, []string{"if the file, read as trec-run for retrieval, is something else"}, "eval", p.write("q.txt", "1 0 a 1\n"),
 		filepath.Join(p.folder, "x.txt"))
 	p.says(fileRefused, []string{`x.txt:1: error: the first line names no field "id"; it has "a b"`}, "eval", truth, filepath.Join(p.folder, "x.txt"))
+	labelled := []string{`x.txt begins like no file for classification: read as csv for classification, with the id in "id" and the value in "label"`}
+	p.says(fileRefused, labelled, "eval", filepath.Join(p.folder, "x.txt"), truth, "Accuracy")
+	p.says(fileRefused, []string{"measures of another kind than nDCG, if the file, read as trec-run for retrieval, is something else"},
+		"eval", truth, truth, "nDCG")
+	qrels, run := p.write("qrels.txt", "1 0 a 1\n1 0 b 0\n"), p.write("run.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")
+	for _, kind := range []string{"classification", "spans"} {
+		p.says(fileRefused, []string{"qrels.txt looks like relevance judgments in the format of TREC, which is not for " + kind + ": read as ",
+			"(--format, --kind, --id and --value say otherwise)", "error: the file is relevance judgments in the format of TREC; expected",
+			"only measures of rankings, such as nDCG@10, read this format"}, "eval", qrels, run, "--kind", kind)
+	}
+	p.says(fileRefused, []string{`run.txt: error: the file is a ranking in the format of TREC; expected csv with the fields "id" and "label"`},
+		"eval", truth, run, "Accuracy")
 	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
 	p.says(done, []string{"AUC", "1.0000"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"))
+}
+
+// TestEval_NamesTheFaultOfAMeasure gives measures that no kind, or only some kinds, can compute as they are written.
+func TestEval_NamesTheFaultOfAMeasure(t *testing.T) {
+	p := local(t)
+	labels, numbers := p.write("labels.csv", "id,label\na,x\nb,y\n"), p.write("numbers.csv", "id,value\na,0.5\nb,1.5\n")
+	for _, c := range []struct {
+		file     string
+		measures []string
+		want     string
+	}{
+		{labels, []string{"F1", "Accuracy"}, `measure "F1": F1 needs exactly one of average, positive`},
+		{labels, []string{"Accuracy", "F1"}, `measure "F1": F1 needs exactly one of average, positive`},
+		{labels, []string{"F1", "Accuracy", "--kind", "classification"}, `measure "F1": F1 needs exactly one of average, positive`},
+		{labels, []string{"F1(edition=2022)"}, `measure "F1(edition=2022)": edition=2022: give one of 2021, 2024, 2025`},
+		{numbers, []string{"F1(edition=2022)"}, `measure "F1(edition=2022)": edition=2022: give one of 2021, 2024, 2025`},
+		{numbers, []string{"F1(average=x)"}, `average=x: give one of macro, micro, weighted. It was read as a measure of classification: ` +
+			`--kind names another kind, such as multilabel, spans`},
+		{labels, []string{"F1(average=x)"}, "average=x: give one of macro, micro, weighted. The files look like classification"},
+		{numbers, []string{"F1(average=macro)"}, "The files look like regression: --kind names another kind"},
+		{labels, []string{"F1(average=macro)", "AUC"}, "no kind of evaluator has AUC and the measures before it"},
+		{labels, []string{"Acuracy", "--kind", "classification"}, "there is no file and no measure"},
+	} {
+		p.says(failed, []string{c.want}, append([]string{"eval", c.file, c.file}, c.measures...)...)
+	}
 }
 
 // TestValidate_SaysWhatHelps checks the verdict about a file with warnings, and that no other format is suggested for faults that another

@@ -59,6 +59,7 @@ type call struct {
 	about          *serverInfo             // of the server, after info
 	user           *me                     // the caller, after me
 	guess          string                  // how files are read, if that was guessed
+	instead        string                  // what names another way to read them
 	ranks          bool                    // whether files are read as rankings
 	opened         map[string]scoring.File // files by path, because pipes and standard input can be read only once
 	temporary      string                  // folder of files that are deleted in the end; empty if there is none

@@ -23,10 +23,11 @@ func detectSpans(kind measure.Kind, head []byte) (g Guess, ok bool) {
 	if bytes.HasPrefix(first, []byte("{")) && json.Valid(first) {
 		return detectSpanFields(first, known)
 	}
-	if !known && !areTagged(head) {
-		return Guess{}, false
+	guess := Guess{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}}
+	if areTagged(head) {
+		guess.Because = "Its lines look like tokens with tags"
 	}
-	return Guess{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}, Because: "Its lines look like tokens with tags"}, true
+	return guess, known || guess.Because != ""
 }
 
 // detectSpanFields finds the field with spans and the field of the id in a JSON object. known says that the evaluator is one of spans.

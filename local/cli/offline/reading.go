@@ -8,6 +8,7 @@ import (
 
 	"assay/functions/tools/detection"
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
@@ -16,7 +17,7 @@ import (
 // Reading says how files are read.
 type Reading struct {
 	scoring.Settings
-	// Because is the reason of a guess. It is empty if nothing was guessed, and if a file begins like none of the formats.
+	// Because is the reason of a guess. It is empty if nothing was guessed, and if a file of a ranking begins like none of the formats.
 	Because string
 	Guessed bool
 }
@@ -65,6 +66,11 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 		}
 		r.Format.Separator = format.Separator
 	}
+	if r.Because == "" && !r.Kind.Ranks() {
+		if r.Because, err = unlike(r.Kind, slices.Concat(truth, []scoring.File{run})[0]); err != nil {
+			return err
+		}
+	}
 	if !measure.HasFields(r.Format.Kind) {
 		return nil
 	}
@@ -78,6 +84,15 @@ func (r *Reading) guess(kind measure.Kind, format measure.Format, run scoring.Fi
 	r.Format.IDField = cmp.Or(format.IDField, known.IDField)
 	r.Format.ValueField = cmp.Or(format.ValueField, known.ValueField)
 	return nil
+}
+
+// unlike says how a file begins that begins like none of the formats of a kind.
+func unlike(kind measure.Kind, file scoring.File) (string, error) {
+	head, err := detection.Head(file)
+	if what := fields.OfRankings(head); what != "" {
+		return fmt.Sprintf("%s looks like %s, which is not for %s", file.Name, what, kind), err
+	}
+	return fmt.Sprintf("%s begins like no file for %s", file.Name, kind), err
 }
 
 // guessOf returns the guess of the last truth, or the guess of the run without a truth. It returns an error if run and truth are in formats
@@ -127,34 +142,62 @@ func kindOfBoth(truth, run detection.Guess) measure.Kind {
 	return truth.Kind
 }
 
-// KindOf returns the only kind of evaluator that has all of the measures. It is empty if several kinds have them, or if there are none. The
-// error names a measure that no kind has, or measures that no kind has together.
-func KindOf(names []string) (only measure.Kind, err error) {
-	var common []measure.Kind
+// Unknown returns an error for the first text that is no measure of any kind.
+func Unknown(names []string) error {
+	for _, name := range names {
+		if parsed, named := measure.KindsOf(name); len(parsed)+len(named) == 0 {
+			return unknown(name)
+		}
+	}
+	return nil
+}
+
+// KindsOf returns the kinds of evaluators that can compute all of the measures. If there are none, it returns the kinds whose measures have
+// these names; each of them finds a fault in a measure. If it is only one, the error is this fault. There are no kinds without measures.
+func KindsOf(names []string) ([]measure.Kind, error) {
+	var parse, have []measure.Kind // the kinds that parse the measures so far, and the kinds that have measures of their names
 	for i, name := range names {
 		parsed, named := measure.KindsOf(name)
-		kinds := parsed
-		if len(parsed) == 0 {
-			kinds = named
-		}
-		if len(kinds) == 0 {
-			return "", unknown(name)
-		}
-		before := common
+		all := slices.Concat(parsed, named)
+		before := have
 		if i == 0 {
-			common = kinds
+			parse, have = parsed, all
 			continue
 		}
-		common = slices.DeleteFunc(slices.Clone(common), func(kind measure.Kind) bool { return !slices.Contains(kinds, kind) })
-		if len(common) == 0 {
-			return "", fmt.Errorf("no kind of evaluator has %s and the measures before it: it belongs to %s, and they to %s. Evaluate them "+
-				"separately", name, joined(kinds), joined(before))
+		parse, have = both(parse, parsed), both(have, all)
+		if len(have) == 0 {
+			return nil, fmt.Errorf("no kind of evaluator has %s and the measures before it: it belongs to %s, and they to %s. Evaluate them "+
+				"separately", name, joined(all), joined(before))
 		}
 	}
-	if len(common) == 1 {
-		return common[0], nil
+	if len(parse) > 0 {
+		return parse, nil
 	}
-	return "", nil
+	if len(have) == 1 {
+		_, err := Parse(have[0], names)
+		return nil, err
+	}
+	return have, nil
+}
+
+// both returns the kinds that are in both lists.
+func both(a, b []measure.Kind) []measure.Kind {
+	return slices.DeleteFunc(slices.Clone(a), func(kind measure.Kind) bool { return !slices.Contains(b, kind) })
+}
+
+// ParseGuessed is like Parse for a kind that was guessed from the files. kinds are the KindsOf the measures. If the guess is not one of
+// them, the error is the fault that the first of them finds, because no other guess could heal the measure.
+func ParseGuessed(guess measure.Kind, kinds []measure.Kind, names []string) ([]string, error) {
+	canonical, err := Parse(guess, names)
+	if err == nil {
+		return canonical, nil
+	}
+	if len(kinds) > 0 && !slices.Contains(kinds, guess) {
+		if _, fault := Parse(kinds[0], names); fault != nil {
+			return nil, fmt.Errorf("%w. It was read as a measure of %s: --kind names another kind, such as %s", fault, kinds[0], joined(kinds[1:]))
+		}
+	}
+	return nil, fmt.Errorf("%w. The files look like %s: --kind names another kind", err, guess)
 }
 
 func joined(kinds []measure.Kind) string {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,15 +136,26 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	return fmt.Errorf("there is no %s measure %q%s %s", e.Kind, name, hint, strings.Join(known, ", "))
 }
 
-// KindsOf returns the kinds of evaluators that can parse the text of a measure, and the kinds that only know its name.
+// KindsOf returns the kinds of evaluators that can parse the text of a measure, and the other kinds with a measure of its name. Kinds whose
+// measure lacks a parameter of the text are returned only if there are no others.
 func KindsOf(text string) (parsed, named []Kind) {
+	var lacking []Kind
 	for i := range Evaluators {
 		e := &Evaluators[i]
-		if _, err := Parse(e.Kind, text); err == nil {
+		_, err := Parse(e.Kind, text)
+		_, lacks := errors.AsType[unknownParameter](err)
+		switch {
+		case err == nil:
 			parsed = append(parsed, e.Kind)
-		} else if e.family(text[:len(text)-len(strings.TrimLeft(text, nameCharacters))]) != nil {
+		case e.family(text[:len(text)-len(strings.TrimLeft(text, nameCharacters))]) == nil:
+		case lacks:
+			lacking = append(lacking, e.Kind)
+		default:
 			named = append(named, e.Kind)
 		}
+	}
+	if len(parsed)+len(named) == 0 {
+		named = lacking
 	}
 	return parsed, named
 }

@@ -228,7 +228,7 @@ func (p *parser) params(f *Family, name string) ([]Param, error) {
 		name := p.match(word)
 		known := f.parameter(name)
 		if name == "" || known.Name == "" {
-			return nil, f.unknownParameter(name)
+			return nil, f.lacks(name)
 		}
 		if !p.take('=') {
 			return nil, fmt.Errorf("parameters are named: write %s=value", name)
@@ -277,11 +277,17 @@ func (f *Family) hasOne(params []Param) bool {
 	return n == 1
 }
 
-func (f *Family) unknownParameter(name string) error {
+// unknownParameter is the error for a parameter that a measure lacks.
+type unknownParameter struct{ message string }
+
+func (e unknownParameter) Error() string { return e.message }
+
+// lacks is the error for a parameter that the measure lacks.
+func (f *Family) lacks(name string) error {
 	if len(f.Parameters) == 0 {
-		return fmt.Errorf("%s takes no parameters", f.Name)
+		return unknownParameter{f.Name + " takes no parameters"}
 	}
-	return fmt.Errorf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, f.parameterNames())
+	return unknownParameter{fmt.Sprintf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, f.parameterNames())}
 }
 
 func (f *Family) parameterNames() string {

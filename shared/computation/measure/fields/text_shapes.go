@@ -2,11 +2,13 @@ package fields
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/lines"
 )
 
 // wordsOfText is the number of words from which on a line is a running text.
@@ -48,4 +50,23 @@ func isText(line []byte) bool {
 		first = line[:at]
 	}
 	return words >= wordsOfText && bytes.IndexByte(line, '\t') < 0 && !bytes.ContainsAny(line[:1], "{[\"'") && len(bytes.Fields(first)) > 1
+}
+
+// trecRun and trecQrels match lines of files in the format of TREC. The iteration of nearly all relevance judgments is 0.
+var (
+	trecRun   = all(`^\S+\s+[Qq]0\s+\S+\s+\S+\s+[-+.\dEe]+\s+\S+\s*$`, "a ranking in the format of TREC")
+	trecQrels = all(`^\S+\s+(0|[Qq]0)\s+\S+\s+-?\d+\s*$`, "relevance judgments in the format of TREC")
+)
+
+// rankings recognizes rankings and relevance judgments in the format of TREC, where values of items are expected.
+func rankings(h head, e Expected) string { return cmp.Or(trecRun(h, e), trecQrels(h, e)) }
+
+// OfRankings says what a file of rankings or of relevance judgments in the format of TREC is, by its first lines. It returns "" for other
+// files.
+func OfRankings(text []byte) string {
+	h := headOf(lines.FirstLines(text))
+	if len(h.lines) == 0 {
+		return ""
+	}
+	return rankings(h, Expected{})
 }

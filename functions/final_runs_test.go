@@ -126,3 +126,37 @@ func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
 		t.Error("the page tells of an embargo that has ended")
 	}
 }
+
+// A final run whose place another run has taken comes back from the trash without its mark. The entry of the trash says so before, and the
+// audit trail afterwards.
+func TestFinalRuns_ThatLoseTheirMarkInTheTrashAreTold(t *testing.T) {
+	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	first, second := f.dataset.Run("ada"), f.dataset.Run("ada")
+	mark := func(r *recordtest.Run, final bool) {
+		t.Helper()
+		f.patch(http.StatusOK, "ada", "/v1/runs/"+r.ID, map[string]any{"final": final})
+	}
+	for _, lost := range []bool{false, true} {
+		mark(second, false)
+		mark(first, true)
+		f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, "/v1/runs/"+first.ID, nil)
+		want := []string(nil)
+		if lost {
+			mark(second, true)
+			want = []string{first.ID}
+		}
+		entry := "/v1/deletions/" + f.IDs("ada", "/v1/deletions")[0]
+		var shown record.Deletion
+		f.Want(http.StatusOK, &shown, "ada", http.MethodGet, entry, nil)
+		if !slices.Equal(shown.UnmarkedRunIDs, want) {
+			t.Errorf("the entry of the trash names %q, want %q", shown.UnmarkedRunIDs, want)
+		}
+		f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, entry, nil)
+		var run record.Run
+		f.Want(http.StatusOK, &run, "ada", http.MethodGet, "/v1/runs/"+first.ID, nil)
+		newest := servertest.List[record.AuditEntry](f.Server, olga, f.task.Path()+"/audit-entries")[0]
+		if told := strings.Contains(string(newest.After), `"unmarkedRunIds"`); newest.Action != record.Restored || told != lost || run.Final == lost {
+			t.Errorf("the run is final: %t, and the audit trail says %s %s", run.Final, newest.Action, newest.After)
+		}
+	}
+}

@@ -189,6 +189,7 @@ const labels: Record<string, Labels> = {
     datasetIds: "Datasets",
   },
   run: { ...identity, state: "State", final: "Final run" },
+  deletion: { unmarkedRunIds: "No longer final" },
   review: {
     ...identity,
     published: "Published",
@@ -288,7 +289,7 @@ function sideOf(e: Entry, noun: string, path: string, value: unknown, other?: un
   if (empty || (Array.isArray(value) && value.length === 0))
     return typeof other === "boolean" ? "no" : (missing[last] ?? "none");
   if (/Ids?$/.test(last) && last !== "userId") {
-    const kind = last.startsWith("run") ? "runs" : "datasets";
+    const kind = /run/i.test(last) ? "runs" : "datasets";
     return [value].flat().map(id => ({ kind, id: String(id) }));
   }
   if (last === "userId") return people(e, [value]);

@@ -25,6 +25,9 @@ test("the heading says in which direction a run, a review and a registration cha
     [entry("deletion.undone", undefined, undefined, { subject: "/v1/tasks/T" }), "Task restored"],
   ] as const)
     assert.equal(headingOf(e), want);
+  assert.deepEqual(changesIn(entry("deletion.undone", undefined, { unmarkedRunIds: ["R"] })), [
+    { name: "No longer final", to: [{ kind: "runs", id: "R" }] },
+  ]);
 });
 
 test("a change has the labels of its members, and their values before and after", () => {

@@ -37,6 +37,8 @@ type Deletion struct {
 
 	RegistrationID string `json:"registrationId,omitempty" doc:"the team of a submission or run"`
 	ByOrganizers   bool   `json:"byOrganizers,omitempty" doc:"organizers deleted it, so that only organizers can restore it"`
+
+	UnmarkedRunIDs []string `json:"unmarkedRunIds,omitempty" doc:"runs of it that were final and, restored now, would not be: the team has marked as many other runs as the dataset takes; only when a single entry is asked for"`
 }
 
 // DeletionItem is a stored entry of the trash.

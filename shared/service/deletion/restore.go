@@ -41,7 +41,7 @@ func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by strin
 	case err != nil:
 		return err
 	case whole:
-		tx.Append(b.Delete(b.entry).Create(d.restored(b.entry, by)))
+		tx.Append(b.Delete(b.entry).Create(d.restored(b, by)))
 	case !b.entry.PendingWork.Is(record.RestoreTrash):
 		b.entry.RestoredBy = by
 		b.entry.PendingWork = record.NewPendingWork(record.RestoreTrash, d.Now().Add(record.RequestTime))
@@ -99,12 +99,32 @@ func (d Deleter) restoreRest(ctx context.Context, entry *record.DeletionItem) er
 	if err := d.moveAll(ctx, entry, rest, (*batch).back); err != nil {
 		return err
 	}
-	return b.Delete(entry).Create(d.restored(entry, entry.RestoredBy)).Commit(ctx, d.Store)
+	return b.Delete(entry).Create(d.restored(b, entry.RestoredBy)).Commit(ctx, d.Store)
 }
 
-// restored is the audit entry for a restored resource.
-func (d Deleter) restored(entry *record.DeletionItem, by string) *record.AuditEntry {
-	return record.NewAudit(d.Now(), entry.Scope(), by, record.Restored, entry.Subject, nil, nil)
+// restored is the audit entry for a restored resource. It names the runs that are not final any more.
+func (d Deleter) restored(b *batch, by string) *record.AuditEntry {
+	var after any
+	if len(b.unmarked) > 0 {
+		after = struct {
+			UnmarkedRunIDs []string `json:"unmarkedRunIds"`
+		}{b.unmarked}
+	}
+	return record.NewAudit(d.Now(), b.entry.Scope(), by, record.Restored, b.entry.Subject, nil, after)
+}
+
+// Unmarked returns the runs of the entry that would be restored without the mark as final that they had: the team has marked as many other
+// runs as its dataset takes. It returns none if the resource cannot be restored now.
+func (d Deleter) Unmarked(ctx context.Context, entry *record.DeletionItem) ([]string, error) {
+	if entry.Kind != record.RunInTrash && entry.Kind != record.SubmissionInTrash {
+		return nil, nil
+	}
+	b := &batch{Tx: new(records.Tx), entry: entry}
+	_, err := d.restoreRuns(ctx, b)
+	if problem.Conflict.Is(err) {
+		return nil, nil
+	}
+	return b.unmarked, err
 }
 
 // checkTeam refuses that the team restores runs which it could not submit, or by which it would choose its final runs after the close. It

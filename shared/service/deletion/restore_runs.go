@@ -41,6 +41,9 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		a.Keep(r.DatasetID)
 		if r.Final {
 			r.Final = a.Mark(set, r.ID, true) == nil // unless the team chose others meanwhile
+			if !r.Final {
+				b.unmarked = append(b.unmarked, r.ID)
+			}
 		}
 		if r.Refunded && !slices.ContainsFunc(a.Exceptions, func(e record.Exception) bool { return e.RunID == r.ID }) {
 			r.EndRefund() // which the allowance has counted since

@@ -43,7 +43,7 @@ func (d Deleter) restoreTask(ctx context.Context, entry *record.DeletionItem) er
 	if err := records.CreateMissing[record.Event](ctx, d.Store, b.Tx, task.ClosingEvent(d.Now())); err != nil {
 		return err
 	}
-	b.Create(d.restored(entry, entry.RestoredBy))
+	b.Create(d.restored(b, entry.RestoredBy))
 	entry.PendingWork = &record.PendingWork{
 		Kind: record.RestoreTrash, NotBefore: record.At(d.Now().Add(d.Store.Lag())), State: record.Decided,
 	}

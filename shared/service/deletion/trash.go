@@ -67,6 +67,8 @@ type batch struct {
 	bytes int
 	// waitingRuns is Deleter.WaitingRuns if it limits what is restored, and otherwise 0.
 	waitingRuns int
+	// unmarked lists the runs that come back without the mark as final that they had.
+	unmarked []string
 }
 
 // fits reports whether the transaction has room for more items.

@@ -1,8 +1,9 @@
 // The trash: deleted resources that can be restored.
 
 import { remove, type Schemas } from "../api";
-import { done, useList } from "../data";
+import { done, read, useList } from "../data";
 import { personOf } from "../known_names";
+import { count } from "../plural";
 import { useUnrestorable } from "../restorable";
 import { go, type Screen } from "../route";
 import { deletedName } from "../ui/run_state";
@@ -12,13 +13,14 @@ import { When } from "../ui/time";
 export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
   const all = useList("/v1/deletions", { query: { ...(taskId && { "filter[taskId]": [taskId] }) } });
-  const restore = (d: Schemas["Deletion"]): Promise<void> =>
-    done(
-      remove("/v1/deletions/{deletionId}", { deletionId: d.id }).then(
-        () => d.kind === "task" && go(`/tasks/${d.taskId}/edit`),
-      ),
-      `${deletedName(d)} is restored.`,
+  const restore = async (d: Schemas["Deletion"]): Promise<void> => {
+    const { unmarkedRunIds = [] } = await read("/v1/deletions/{deletionId}", { path: { deletionId: d.id } });
+    const restored = remove("/v1/deletions/{deletionId}", { deletionId: d.id });
+    await done(
+      restored.then(() => d.kind === "task" && go(`/tasks/${d.taskId}/edit`)),
+      `${deletedName(d)} is restored.${unmarked(unmarkedRunIds.length)}`,
     );
+  };
   return (
     <>
       {taskId && (
@@ -57,6 +59,12 @@ export default function Trash({ query }: Screen) {
     </>
   );
 }
+
+/** unmarked says how many restored runs are not final any more. */
+const unmarked = (runs: number): string =>
+  runs === 0
+    ? ""
+    : ` ${count(runs, "run")} of it ${runs === 1 ? "is" : "are"} not final any more: the team has chosen others.`;
 
 /** Restore offers to restore a deleted resource, or says why the reader cannot. */
 function Restore({ of: d, run }: { of: Schemas["Deletion"]; run: () => Promise<void> }) {

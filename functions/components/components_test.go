@@ -10,6 +10,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/components"
+	"assay/shared/computation/measure"
 	"assay/shared/edge/api/servertest"
 )
 
@@ -131,6 +132,19 @@ func TestCatalogue_LinksAreServed(t *testing.T) {
 			if !ids[id] {
 				t.Errorf("%s: there is no component %s", c.Name, id)
 			}
+		}
+	}
+}
+
+// TestCatalogue_DefinesMeasures checks that each kind of evaluator has a component with its definitions, conventions and limits.
+func TestCatalogue_DefinesMeasures(t *testing.T) {
+	s := servertest.New(t, components.Operations...)
+	evaluators := whole[components.Component](t, s, list+"?filter[kind]=evaluator")
+	for i := range measure.Evaluators {
+		e := &measure.Evaluators[i]
+		described := func(c components.Component) bool { return strings.HasSuffix(c.Description, "\n\n"+e.Describe()) }
+		if !slices.ContainsFunc(evaluators, described) {
+			t.Errorf("no component describes %s", e.Kind)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/computation/measure"
 )
 
 var update = flag.Bool("update", false, "generate the entries of the catalogue")
@@ -94,6 +96,10 @@ func readEntry(from fs.FS, folder string) (*entry, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e.Component); err != nil {
 		return nil, err
+	}
+	// The component of a kind of evaluator has the definitions, conventions and limits of the kind.
+	if of := measure.EvaluatorOf(measure.Kind(strings.TrimPrefix(folder, "evaluator-"))); of != nil && e.Kind == "evaluator" {
+		e.Description += "\n\n" + of.Describe()
 	}
 	files, err := fs.ReadDir(from, folder)
 	if err != nil {

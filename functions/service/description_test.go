@@ -2,11 +2,11 @@ package service_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,23 +48,52 @@ func TestDescription_IsStable(t *testing.T) {
 	}
 }
 
-// TestDescription_DefinesMeasures looks for what organizers need to know about measures before they choose them.
+// TestDescription_DefinesMeasures looks for each text and number that /info has about evaluators and measures.
 func TestDescription_DefinesMeasures(t *testing.T) {
 	text := api.OpenAPI(functions.Families()).Paths["/info"].Get.Description
 	for _, e := range measure.Evaluators {
-		sentences := e.Conventions
-		for _, f := range e.Families {
-			sentences = append(append(slices.Clone(sentences), f.Definition), f.Conventions...)
+		start := strings.Index(text, "A run of `"+string(e.Kind)+"`")
+		if start < 0 {
+			t.Errorf("the document does not describe %s", e.Kind)
+			continue
 		}
-		for _, l := range e.Limits {
-			sentences = append(sentences, fmt.Sprintf("%d %s", l.Most, l.Of))
-		}
-		for _, sentence := range sentences {
-			if !strings.Contains(text, sentence) {
-				t.Errorf("%s: the document lacks %q", e.Kind, sentence)
+		described, _, _ := strings.Cut(text[start:], "\n\nA run of `")
+		for _, shown := range []any{e, e.Families} {
+			var value any
+			if encoded, err := json.Marshal(shown); err != nil || json.Unmarshal(encoded, &value) != nil {
+				t.Fatal(err)
+			}
+			for _, leaf := range leaves(value) {
+				if !strings.Contains(described, leaf) {
+					t.Errorf("%s: the document lacks %q", e.Kind, leaf)
+				}
 			}
 		}
 	}
+}
+
+// leaves returns the texts and numbers in a JSON value. It leaves out names of members, and cutoffs of measures that have none.
+func leaves(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		if v != string(measure.NoCutoff) {
+			all = append(all, v)
+		}
+	case float64:
+		all = append(all, strconv.FormatFloat(v, 'f', -1, 64))
+	case []any:
+		for _, element := range v {
+			all = append(all, leaves(element)...)
+		}
+	case map[string]any:
+		for _, member := range v {
+			all = append(all, leaves(member)...)
+		}
+		if higher, ok := v["higherIsBetter"].(bool); ok && !higher {
+			all = append(all, "less is better): "+v["definition"].(string))
+		}
+	}
+	return all
 }
 
 // TestDescription_NamesVersionsInFull searches the document for other names of a version. A change of the evaluator makes a version too, so

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"assay/shared/computation/measure/scoring"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/domain/record"
 	"assay/shared/language/wait"
@@ -36,7 +36,7 @@ var errOverBudget = errors.New("the evaluation has used up its budget")
 
 // slowBudget is the number of steps that an evaluation in the slow lane may take, some minutes of work. The limits of datasets keep a run
 // of the size of the ground truth far below it.
-const slowBudget = 4 * scoring.MaxSteps
+const slowBudget = bounds.RunSteps
 
 func (w *Worker) fastLane() lane {
 	return lane{subqueue: record.BuiltinSubqueue(), budget: cmp.Or(w.budget, stepBudget), order: &w.fast.order, wakeUp: &w.fast.wakeUp}

@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"assay/shared/computation/measure/bounds"
 )
 
 // File is an input file of a dataset. Its content may be packed with gzip. If a format does not distinguish documents from queries, a file
@@ -52,11 +54,11 @@ type FileReport struct {
 
 // Limits of one Read. Lengths of texts are in characters.
 const (
-	MaxRead  = 512 << 20 // bytes of all files after unpacking
-	MaxLine  = 1 << 20   // bytes of a line; longer lines are skipped
-	MaxTitle = 300
-	MaxText  = 2000
-	MaxQuery = 1000
+	MaxRead  = bounds.Inputs    // bytes of all files after unpacking
+	MaxLine  = bounds.InputLine // bytes of a line; longer lines are skipped
+	MaxTitle = bounds.Title
+	MaxText  = bounds.Passage
+	MaxQuery = bounds.Query
 )
 
 // Read looks for the wanted texts in the files. It reads each file at most once, and stops when it has found all texts or has read MaxRead
@@ -257,9 +259,9 @@ func (f *finder) readTSV(line []byte) {
 
 // Limits of one ReadIDs.
 const (
-	MaxIDRead   = 128 << 20 // bytes of all files after unpacking
-	MaxIDs      = 2_000_000 // documents, and queries
-	bytesOfHash = 16        // estimated memory of a hash in the table
+	MaxIDRead   = bounds.InputIDText // bytes of all files after unpacking
+	MaxIDs      = bounds.InputIDs    // documents, and queries
+	bytesOfHash = 16                 // estimated memory of a hash in the table
 )
 
 // IDs holds the ids of the documents and queries in files.

@@ -36,7 +36,10 @@ var classificationEvaluator = EvaluatorKind{
 		"0/0 is 0: the precision of a label that the run never predicts, and F1 of a label without a hit.",
 		"micro equals Accuracy, unless the measure names some of the labels.",
 	}, labelConventions...),
-	Limits: ofLabelledItems(bounds.Line, Limit{"labels of a scale", MaxScale}),
+	Limits: ofLabelledItems(bounds.Line,
+		Limit{"labels of a scale", bounds.Scale},
+		comparedLabels,
+	),
 	Families: []Family{
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},
 		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth.",

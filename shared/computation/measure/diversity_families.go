@@ -6,9 +6,8 @@ import (
 	"assay/shared/computation/measure/bounds"
 )
 
-// MaxIdeal is the deepest cutoff of measures that compare with an ideal ranking with subtopics. The time to find the ideal ranking grows
-// with its depth.
-const MaxIdeal = 1000
+// MaxIdeal is the deepest cutoff of measures that compare with an ideal ranking with subtopics.
+const MaxIdeal = bounds.IdealDepth
 
 var redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
 	Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
@@ -28,7 +27,9 @@ var diversityEvaluator = EvaluatorKind{
 	),
 	Limits: ofRankings(
 		Limit{"different subtopics of a truth", bounds.Topics},
-		Limit{"rank of a cutoff of alpha_nDCG, alpha_DCG and nERR_IA", MaxIdeal},
+		Limit{"rank of a cutoff of alpha_nDCG, alpha_DCG and nERR_IA", bounds.IdealDepth},
+		Limit{"grades that finding the ideal rankings of an evaluation looks at; alpha_nDCG and nERR_IA have no value beyond that",
+			bounds.IdealSteps},
 	),
 	Families: []Family{
 		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, deepest: MaxIdeal,

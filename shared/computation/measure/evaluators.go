@@ -60,7 +60,7 @@ type EvaluatorKind struct {
 	Defaults   []string `json:"defaults" doc:"measures that are computed if none are named"`
 	// Conventions hold for all measures of the kind, or for several.
 	Conventions []string `json:"conventions" doc:"how measures count what their definitions leave open: averages, ties, 0/0 and values that are not defined"`
-	Limits      []Limit  `json:"limits" doc:"limits of the files of runs and ground truths"`
+	Limits      []Limit  `json:"limits" doc:"limits of the files of runs and ground truths, and of evaluations"`
 	Families    []Family `json:"-"`
 	// SafePerTopic says that values by topic or example tell no more of the truth than the measures do. They are shown to everyone who is
 	// shown the measures. For other kinds, these values tell which predictions are right or how far off they are, so package evaluation

@@ -10,14 +10,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/lists"
 )
 
 // MaxName is the greatest length of a measure's text, in bytes.
-const MaxName = 100
+const MaxName = bounds.MeasureName
 
 // maxDepth is the deepest rank that a cutoff may name.
-const maxDepth = 1_000_000
+const maxDepth = bounds.Depth
 
 // Measure is one measure, parsed and checked: Name[(param=value,...)][@cutoff], for example nDCG(dcg='exp-log2')@20.
 // Only Parse returns measures, so name, parameters and cutoff are always valid for a family of the kind.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
 )
@@ -82,16 +83,16 @@ func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 const MaxReported = 1e60
 
 // MaxExamples is the largest number of examples for which a Result holds values by example.
-const MaxExamples = 10_000
+const MaxExamples = bounds.Examples
 
 // MaxTopicValues is the largest number of values by topic in a Result, over all topics and measures. They take some 50 MB.
-const MaxTopicValues = 1_000_000
+const MaxTopicValues = bounds.TopicValues
 
 // PerTopicReason is the key of Reasons that says why values by topic or example are missing, although measures have such values.
 const PerTopicReason = "perTopic"
 
 // MaxDiagnostics is the largest number of diagnostics of one run. A diagnostic can stand for faults of many lines.
-const MaxDiagnostics = 100
+const MaxDiagnostics = bounds.Diagnostics
 
 // Result is the outcome of one evaluator for one run.
 type Result struct {
@@ -112,7 +113,7 @@ type Result struct {
 }
 
 // MaxClasses is the largest number of labels in Classes.
-const MaxClasses = 50
+const MaxClasses = bounds.Classes
 
 // Classes compares the predicted labels with the true ones. Labels are in numeric order if all are numbers, otherwise in the order of
 // their bytes.

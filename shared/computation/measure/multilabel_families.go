@@ -26,6 +26,8 @@ var multilabelEvaluator = EvaluatorKind{
 	Limits: ofLabelledItems(bounds.ValueLine,
 		Limit{"labels of an item", bounds.Set},
 		Limit{"labels of all items, plus items, of a truth or a run", bounds.Assigned},
+		Limit{"bytes of the separator of labels in csv", bounds.Separator},
+		comparedLabels,
 	),
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: ofSetsDivided, oneOf: averageOrPositive, HigherIsBetter: true,

@@ -40,6 +40,8 @@ var probabilitiesEvaluator = EvaluatorKind{
 	Limits: ofLabelledItems(bounds.ValueLine,
 		Limit{"labels with a score of an item", bounds.Set},
 		Limit{"scores of a run", bounds.Scores},
+		Limit{"scores of a run that is resampled for intervals and tests", bounds.TopicValues},
+		Limit{"bytes of a run with a score for each label that repeats the truth; a larger truth is not scored against itself", bounds.OwnScores},
 	),
 	Families: []Family{
 		{Name: "AUC", Aliases: []string{"ROC_AUC", "AUROC"}, Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,

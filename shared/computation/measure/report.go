@@ -6,18 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/plural"
 )
 
 // Readers stop after MaxFaults errors, or after errors in lines of MaxFaultyText bytes. A Report counts each error.
 const (
-	MaxFaults     = 100_000
-	MaxFaultyText = 16 << 20
+	MaxFaults     = bounds.Faults
+	MaxFaultyText = bounds.FaultyText
 )
 
 // MaxMessage is the largest size of a message in bytes. Errorf and Warnf shorten longer ones, so that the record of a run has room for
 // MaxDiagnostics.
-const MaxMessage = 1000
+const MaxMessage = bounds.Message
 
 // perKind is the number of different messages of one kind of fault in one file that a Report keeps. The faults after them share a
 // diagnostic, so that many faults of one kind leave room for other kinds.

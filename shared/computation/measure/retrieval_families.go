@@ -3,10 +3,12 @@ package measure
 import (
 	"fmt"
 	"strings"
+
+	"assay/shared/computation/measure/bounds"
 )
 
 // CompatDepth is the rank down to which Compat compares rankings, as in its authors' program.
-const CompatDepth = 1000
+const CompatDepth = bounds.CompatDepth
 
 var (
 	relLevel = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000,
@@ -57,7 +59,7 @@ var retrievalEvaluator = EvaluatorKind{
 			Definition: "Discounted gain of the ranking, each gain divided by log2(rank + 1), relative to that of the ideal ranking.",
 			Conventions: []string{
 				"The ideal ranking has all judged documents with a gain above 0, the greatest gain first, and is cut at the same rank.",
-				"exp-log2 has no value if the truth has a grade above 900.",
+				fmt.Sprintf("exp-log2 has no value if the truth has a grade above %d.", bounds.ExponentGrade),
 			}},
 		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
@@ -110,7 +112,7 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
 			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
 				"to 4.",
-			Conventions: []string{"It has no value if the truth has a grade above 4."}},
+			Conventions: []string{fmt.Sprintf("It has no value if the truth has a grade above %d.", bounds.ERRGrade)}},
 		{Name: "Compat", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
 			{Name: "p", Domain: "number", Default: "0.95", Min: 0, Max: 1, Open: true,
 				Definition: "persistence: weight of a rank relative to the one above"},

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/shared/computation/measure/bounds"
 )
 
 // MaxScale is the greatest number of labels of a scale.
-const MaxScale = 1000
+const MaxScale = bounds.Scale
 
 // parseScale reads a scale: its labels in order, separated by commas, or the first and the last of consecutive whole numbers, as in 1..5.
 // ok is false for other text, for fewer than two labels, and if a label occurs twice.

@@ -52,6 +52,13 @@ var spansEvaluator = EvaluatorKind{
 		Limit{"different types of a truth, and of a run", bounds.Types},
 		Limit{"end of a span, in characters", bounds.Offset},
 		Limit{"bytes of a line of JSON with spans", bounds.ValueLine},
+		Limit{"levels of arrays and objects in a line of JSON", bounds.Nesting},
+		Limit{"documents of a truth in JSON", bounds.Items},
+		Limit{"bytes of the id of a document", bounds.Name},
+		Limit{"bytes of all ids of a truth", bounds.IDs},
+		Limit{"bytes of a token", bounds.Name},
+		Limit{"bytes of a type", bounds.Name},
+		Limit{"documents of an evaluation with values by document; one of more has none", bounds.Examples},
 	),
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,

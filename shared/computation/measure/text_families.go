@@ -52,7 +52,7 @@ var textEvaluator = EvaluatorKind{
 		Limit{"references of an item", bounds.References},
 		Limit{"bytes of all references of an item", bounds.ItemText},
 		Limit{"bytes of all texts of a truth, and of a run", bounds.Texts},
-		Limit{"steps of some 4 ns for the common subsequences of a run by ROUGEL and ROUGELsum", bounds.SubsequenceSteps},
+		ofSteps("the common subsequences of a run by ROUGEL and ROUGELsum", bounds.SubsequenceSteps),
 	),
 	Families: []Family{
 		{Name: "EM", Aliases: []string{"ExactMatch"}, Cutoff: NoCutoff, HigherIsBetter: true,

@@ -18,7 +18,7 @@ import (
 )
 
 // MaxRecord is the maximum size of a record in bytes, also of one in a single line. It bounds the text after a quote that is never closed.
-const MaxRecord = bounds.ValueLine
+const MaxRecord = bounds.Record
 
 // Records reads csv as RFC 4180 defines it: fields are separated by commas, a quoted field may have several lines, and all records have as
 // many fields as the first. The separator is a tab instead if the first line has a tab and no comma, or if splitting it at tabs yields the

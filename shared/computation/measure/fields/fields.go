@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/lists"
 )
 
@@ -85,7 +86,7 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
 }
 
 // MaxGrade is the greatest grade. The least is -MaxGrade.
-const MaxGrade = math.MaxInt16
+const MaxGrade = bounds.Grade
 
 // ParseGrade reads a whole number from -MaxGrade to MaxGrade, which may be written as a decimal such as 1.0.
 func ParseGrade(text []byte) (int16, bool) {

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"assay/shared/computation/measure/bounds"
 )
 
 // Members returns an iterator over the keys, with their quotes, and the raw values of the JSON object at the start of object. It does not
@@ -234,8 +236,8 @@ func skipSpace(text []byte) []byte {
 // endsScalar marks the bytes that may follow a number, true, false or null.
 var endsScalar = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true}
 
-// maxDepth is the maximum nesting of arrays and objects in encoding/json.
-const maxDepth = 10_000
+// maxDepth is the maximum nesting of arrays and objects.
+const maxDepth = bounds.Nesting
 
 // valueEnd returns the length of the value at the start of a text, or 0 if there is no complete value. If strict, it also returns 0 unless
 // all strings, numbers and literals in the value are valid. Otherwise it only looks for their ends, which is faster for long texts.

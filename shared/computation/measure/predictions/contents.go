@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/language/plural"
@@ -123,7 +124,7 @@ func (t *Gold) countReferences(c *measure.Contents) string {
 }
 
 // maxPerfect is the greatest size of the scores in a run that repeats the truth, in bytes.
-const maxPerfect = 8 << 20
+const maxPerfect = bounds.OwnScores
 
 // repeat sets how to write a run that repeats the truth, if it differs from the files of the truth.
 func (t *Gold) repeat(c *measure.Contents) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/steps"
 )
 
@@ -14,9 +15,8 @@ const (
 	// satisfied is the probability that a reader who wants a subtopic stops at a document of the subtopic: (2^1 - 1) / 2^1. This is
 	// ERR's formula with 1 as the highest grade.
 	satisfied = 0.5
-	// maxIdealSteps bounds the grades that one evaluation looks at to find ideal rankings. They take about half a minute. The Web tracks,
-	// with 50 topics of 500 judgments, take a hundredth of the bound for three measures with cutoff 1000.
-	maxIdealSteps = 5_000_000_000
+	// maxIdealSteps bounds the grades that one evaluation looks at to find ideal rankings.
+	maxIdealSteps = bounds.IdealSteps
 )
 
 // addIdeal adds the steps for the ideal rankings of a measure. If they exceed maxIdealSteps, it returns the reason why the measure has no

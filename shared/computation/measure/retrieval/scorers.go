@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/steps"
 )
 
@@ -141,11 +142,9 @@ func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r
 
 const (
 	// leastAP is the least AP of a topic in the geometric mean, as in trec_eval.
-	leastAP = 0.00001
-	// maxERRGrade is the highest grade in gdeval, whose definition ERR follows.
-	maxERRGrade = 4
-	// maxExponent keeps sums of gains of 2^grade finite.
-	maxExponent = 900
+	leastAP     = 0.00001
+	maxERRGrade = bounds.ERRGrade
+	maxExponent = bounds.ExponentGrade
 )
 
 func (v *parameters) averagePrecision(r *ranking) float64 {

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 )
 
 const (
 	// MaxSteps is the limit for evaluating one run that is as large as the truth.
-	MaxSteps = 20_000_000_000
+	MaxSteps = bounds.Steps
 	// muchSteps is the number of steps from which organizers get a warning.
 	muchSteps = 1_000_000_000
 	// stepTime is the approximate time of a step.
-	stepTime = 4 * time.Nanosecond
+	stepTime = bounds.StepNanoseconds * time.Nanosecond
 	// namedMeasures is the number of measures that a message names.
 	namedMeasures = 3
 )

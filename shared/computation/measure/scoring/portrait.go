@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
 	"assay/shared/computation/measure/steps"
 )
@@ -22,11 +23,11 @@ type Portrait struct {
 
 const (
 	// maxOwnSteps is the limit for scoring a truth against itself, about two seconds.
-	maxOwnSteps = 500_000_000
+	maxOwnSteps = bounds.OwnSteps
 	// maxWarnings is the largest number of warnings of a Portrait.
-	maxWarnings = 20
+	maxWarnings = bounds.Warnings
 	// maxWarning is the largest size of a warning in bytes.
-	maxWarning = 500
+	maxWarning = bounds.Warning
 )
 
 // errOwnSteps ends scoring a truth against itself.

@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/computation/corpus"
 	"assay/shared/computation/measure"
+	"assay/shared/computation/measure/bounds"
 	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 )
@@ -247,7 +248,7 @@ func checkFieldName(problems *problem.Fields, pointer, format, name string) {
 }
 
 // maxSeparator is the maximum length of the separator of labels, in bytes.
-const maxSeparator = 8
+const maxSeparator = bounds.Separator
 
 // checkSeparator reports a separator of labels that the kind and format do not use, and one that cannot separate labels.
 func checkSeparator(problems *problem.Fields, kind measure.Kind, f measure.Format) {

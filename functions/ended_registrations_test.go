@@ -45,7 +45,8 @@ func TestRegistrations_EndedByOthersAreTold(t *testing.T) {
 			t.Errorf("%s is told %q, want %q", user, got, want)
 		}
 	}
-	if got, want := takeEvents(t, p.Server), []string{"registration.ended " + registration}; !slices.Equal(got, want) {
+	want := []string{"registration.ended " + registration}
+	if got := takeEvents(t, p.Server); !slices.Equal(got, want) {
 		t.Errorf("the events are %q, want %q", got, want)
 	}
 	run := servertest.Upload(servertest.ID(p.dataset), servertest.Inline("run.csv", twoRuns[0]))

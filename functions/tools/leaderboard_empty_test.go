@@ -77,7 +77,8 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 // TestLeaderboard_IsEmptyAsItsReasonSays checks for each reader and each state of a run that the board shows the run exactly if the
 // sentences of empty boards say so.
 func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
-	past, later := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	past := record.At(time.Now().Add(-time.Hour))
+	later := record.At(time.Now().Add(time.Hour))
 	const live = "You see no result yet. A team sees the result of its run unless the organizers have blinded the run, and others once the " +
 		"run is published as well."
 	const tested = "You see no result yet. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded the " +

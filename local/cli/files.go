@@ -292,7 +292,8 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 		return s, err
 	}
 	if len(kinds) == 1 && guessed && s.Kind.Ranks() {
-		c.guess, c.instead = offline.Reading{Settings: s}.String(), "measures of another kind than "+names[0]
+		c.guess = offline.Reading{Settings: s}.String()
+		c.instead = "measures of another kind than " + names[0]
 	}
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults

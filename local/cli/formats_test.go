@@ -39,7 +39,8 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(fileRefused, labelled, "eval", filepath.Join(p.folder, "x.txt"), truth, "Accuracy")
 	p.says(fileRefused, []string{"measures of another kind than nDCG, if the file, read as trec-run for retrieval, is something else"},
 		"eval", truth, truth, "nDCG")
-	qrels, run := p.write("qrels.txt", "1 0 a 1\n1 0 b 0\n"), p.write("run.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")
+	qrels := p.write("qrels.txt", "1 0 a 1\n1 0 b 0\n")
+	run := p.write("run.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")
 	for _, kind := range []string{"classification", "spans"} {
 		p.says(fileRefused, []string{"qrels.txt looks like relevance judgments in the format of TREC, which is not for " + kind + ": read as ",
 			"(--format, --kind, --id and --value say otherwise)", "error: the file is relevance judgments in the format of TREC; expected",
@@ -54,7 +55,8 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 // TestEval_NamesTheFaultOfAMeasure gives measures that no kind, or only some kinds, can compute as they are written.
 func TestEval_NamesTheFaultOfAMeasure(t *testing.T) {
 	p := local(t)
-	labels, numbers := p.write("labels.csv", "id,label\na,x\nb,y\n"), p.write("numbers.csv", "id,value\na,0.5\nb,1.5\n")
+	labels := p.write("labels.csv", "id,label\na,x\nb,y\n")
+	numbers := p.write("numbers.csv", "id,value\na,0.5\nb,1.5\n")
 	for _, c := range []struct {
 		file     string
 		measures []string

@@ -199,8 +199,7 @@ func TestCharge_NamesTheDatasetThatClosesFirst(t *testing.T) {
 		d.Submissions.PerDay = perDay
 		return d
 	}
-	rivers, lakes := closing("Rivers", 5*time.Hour, 1), closing("Lakes", 3*time.Hour, 0)
-	both := []*record.DatasetItem{rivers, lakes}
+	both := []*record.DatasetItem{closing("Rivers", 5*time.Hour, 1), closing("Lakes", 3*time.Hour, 0)}
 	var a record.Allowance
 	charge := func() error {
 		return a.Charge(task, both, []string{record.NewID(noon), record.NewID(noon)}, noon.Add(time.Hour))

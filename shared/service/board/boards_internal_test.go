@@ -158,7 +158,8 @@ func TestBoards_DeletionsConcernOneBoard(t *testing.T) {
 	b := NewBoards()
 	r := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{OnCommit: b.Committed}))
 	b.maxPending = 5
-	one, other := r.Task().Dataset(recordtest.Measures("AP")), r.Task().Dataset(recordtest.Measures("AP"))
+	one := r.Task().Dataset(recordtest.Measures("AP"))
+	other := r.Task().Dataset(recordtest.Measures("AP"))
 	other.Run("ada", recordtest.Published)
 	var keys []store.Key
 	for range 7 {

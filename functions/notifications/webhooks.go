@@ -97,7 +97,7 @@ func sendAgain(ctx context.Context, c *api.Call, d *record.DeliveryItem, _ Nothi
 	case err != nil:
 		return "", made, err
 	case h.Disabled:
-		return "", made, problem.Conflict.New("The webhook is disabled. Enable it first: %s.", enabling(h))
+		return "", made, problem.Conflict.New("The webhook is switched off. Switch it on first: %s.", enabling(h))
 	}
 	d.Restart(c.Now())
 	c.Tx.Save(d, c.Now())

@@ -102,8 +102,8 @@ func (w *Worker) post(ctx context.Context, h *record.WebhookItem, d *record.Deli
 
 // unreachable is the failure for names without an address and for addresses that are not allowed. Both get the same text, because otherwise
 // organizers would learn which names the name service of the server's network knows.
-const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. An operator of a server of one's " +
-	"own can allow networks: -webhook-networks."
+const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. The operator of " +
+	"the server can allow other networks."
 
 // reason tells organizers why no answer came. It reveals nothing about the network of the server.
 func reason(err error) string {

@@ -240,8 +240,8 @@ func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 	}))
 	t.Cleanup(endless.Close)
 	networks := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. An operator of a server of " +
-		"one's own can allow networks: -webhook-networks."
+	const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. The operator of " +
+		"the server can allow other networks."
 	for name, c := range map[string]struct {
 		url      string
 		networks []netip.Prefix

@@ -18,3 +18,14 @@ export const eventLabels: Record<NonNullable<Webhook["kinds"]>[number], string> 
   "workers.missing": "No worker serves runs of a task",
   "webhook.disabled": "A webhook is switched off",
 };
+
+/** eventLabel returns the label of an event of a delivery. A new webhook receives an event that none can choose. */
+export const eventLabel = (type: string): string =>
+  type === "webhook.created" ? "The webhook is made" : (eventLabels[type as keyof typeof eventLabels] ?? "An event");
+
+/** deliveryStates holds the words for the states of deliveries. */
+export const deliveryStates: Record<components["schemas"]["Delivery"]["state"], string> = {
+  pending: "waits to be sent",
+  delivered: "delivered",
+  failed: "failed",
+};

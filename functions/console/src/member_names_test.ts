@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { deliveryStates, eventLabel } from "./event_labels";
 import { learnNames } from "./known_names";
 import { inWords, memberOf, sentencesOf, separate } from "./member_names";
 import { moment } from "./ui/time";
@@ -65,6 +66,54 @@ test("every operation that a text can name has a place in the console", () => {
   const body = '{"acceptedTerms":2}';
   const terms = { type: "operation" as const, value: "", operation: "updateRegistration", body };
   assert.match(inWords({ detail: "", parts: [terms] }), /Accept/);
+});
+
+/** screensOf are the sources with the buttons of each place that a text can name, by a part of the place. */
+const screensOf: [RegExp, string[]][] = [
+  [/beside the invitation$/, ["ui/invitations.tsx"]],
+  [/page of the organizer$/, ["screens/organizer.tsx", "ui/invitations.tsx"]],
+  [/page of the task$/, ["screens/task.tsx", "ui/task_nav.tsx"]],
+  [/page of the run$/, ["run_actions.tsx"]],
+  [/under Manage, Teams$/, ["screens/task_desk.tsx", "ui/invitations.tsx"]],
+  [/page under your name$/, ["screens/me.tsx"]],
+  [/page Team(, |$)/, ["screens/team.tsx", "ui/invitations.tsx", "ui/changed_terms.tsx"]],
+  [/page Edit$/, ["screens/edit_task.tsx", "ui/delete.tsx"]],
+  [/page Webhooks$/, ["screens/webhooks.tsx"]],
+  [/in the trash$/, ["screens/trash.tsx"]],
+];
+
+/** shows reports whether the source of a screen has the label. A value in the label, such as {kind}, stands for any words. */
+function shows(file: string, wanted: string): boolean {
+  const source = readFileSync(`src/${file}`, "utf8");
+  const texts = source.match(/(?<=>)[^<>"]+(?=<)|"[^"\n]+"|^\s+\w[^<>"]*$/gm) ?? [];
+  return texts.some(text => {
+    const [first, ...rest] = text.replace(/^["\s]+|["\s]+$/g, "").split(/\{\w+\}/);
+    const literal = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    if (rest.length > 0 && !/\w/.test([first, ...rest].join(""))) return false; // a value without words
+    return new RegExp(`^${[first!, ...rest].map(literal).join("\\w[\\w ]*")}$`).test(wanted);
+  });
+}
+
+test("every button that a place names is on the screen of the place", () => {
+  assert.equal(shows("screens/webhooks.tsx", "Enable"), false);
+  assert.equal(shows("ui/delete.tsx", "Delete the task"), true);
+  const declared = readFileSync("src/operation_names.ts", "utf8");
+  const named = [...declared.matchAll(/"“([^”]+)” ([^"]+)"/g)];
+  assert.ok(named.length > 15);
+  for (const [place, button, where] of named) {
+    const screens = screensOf.find(([at]) => at.test(where!))?.[1] ?? [];
+    assert.ok(
+      screens.some(file => shows(file, button!)),
+      place,
+    );
+  }
+});
+
+test("deliveries are said in words", () => {
+  const documented = JSON.parse(readFileSync("../service/openapi.json", "utf8")).components.schemas.Delivery.properties;
+  for (const state of documented.state.enum) assert.match(deliveryStates[state as "failed"] ?? "", /^[a-z ]+$/);
+  for (const type of documented.type.enum ?? ["webhook.created", "run.failed"])
+    assert.doesNotMatch(eventLabel(type), /\./);
 });
 
 test("a pointer names its last member", () => {

@@ -25,10 +25,10 @@ const places: Record<string, string> = {
   listComponents: "the page of components",
   undoDeletion: "“Restore” in the trash",
   updateCurrentUser: "a change on the page under your name",
-  updateOrganizerWebhook: "“Enable” on the page Webhooks",
+  updateOrganizerWebhook: "“Switch on” on the page Webhooks",
   updateRegistration: "“Make owner” on the page Team",
   updateRun: "“Not final” on the page of the run",
-  updateTaskWebhook: "“Enable” on the page Webhooks",
+  updateTaskWebhook: "“Switch on” on the page Webhooks",
 };
 
 /** placeOf returns the place of an operation in the console. body is the body that the text gives to the operation. */

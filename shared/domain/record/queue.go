@@ -255,10 +255,15 @@ func (s *Serving) Workers(now time.Time) (all []Workers) {
 var workDescriptions = map[Work]string{ExecuteImage: "executes images", ExecuteRepository: "builds and executes repositories",
 	Evaluate: "runs the evaluators of organizers"}
 
-// Unserved returns the diagnostic for runs that wait for a pool's workers while none has been seen for a minute.
+// Unserved returns the diagnostic for runs that wait for a pool's workers while none has been seen for a minute. It says who can start one.
 func Unserved(pool string, w Work) measure.Diagnostic {
+	pool = cmp.Or(pool, DefaultPool)
+	advice := "The operator of this installation starts workers of this pool. Organizers can start a worker of a pool of their own, and name " +
+		"that pool in the dataset."
+	if PoolOrganizer(pool) != "" {
+		advice = "Its organizers start one, or name another pool in the dataset that is served."
+	}
 	return measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
-		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers "+
-			"start one, or name a pool that is served.",
-		cmp.Or(pool, DefaultPool), workDescriptions[w], int(QueueTime/Day))}
+		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most. %s",
+		pool, workDescriptions[w], int(QueueTime/Day), advice)}
 }

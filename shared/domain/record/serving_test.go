@@ -3,6 +3,7 @@ package record_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,5 +69,19 @@ func TestServing_IsBounded(t *testing.T) {
 	pools := s.Builders(now.Add(2100 * time.Second))
 	if len(pools) != 2000 || slices.Contains(pools, "99") || !slices.Contains(pools, "100") {
 		t.Errorf("%d pools are kept", len(pools))
+	}
+}
+
+// TestUnserved_SaysWhoCanStartAWorker has a pool of the platform, which no organizer can serve, and a pool of an organizer.
+func TestUnserved_SaysWhoCanStartAWorker(t *testing.T) {
+	organizer := record.NewID(time.Now())
+	for pool, want := range map[string]string{
+		"":                 "The operator of this installation starts workers of this pool.",
+		"gpu":              "The operator of this installation starts workers of this pool.",
+		organizer + "/gpu": "Its organizers start one",
+	} {
+		if d := record.Unserved(pool, record.ExecuteImage); !strings.Contains(d.Message, want) {
+			t.Errorf("the advice for %q is %q", pool, d.Message)
+		}
 	}
 }

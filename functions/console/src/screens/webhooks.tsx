@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
-import { eventLabels } from "../event_labels";
+import { deliveryStates, eventLabel, eventLabels } from "../event_labels";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
 import { Form } from "../ui/form";
@@ -129,12 +129,12 @@ function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: 
       {d => (
         <>
           <span>
-            <Tag kind={stateKinds[d.state]}>{d.state}</Tag> {d.type}, <When at={d.createdAt} />{" "}
-            {d.failure && <span class="small fault">{d.failure}</span>}
+            <Tag kind={stateKinds[d.state]}>{deliveryStates[d.state]}</Tag> {eventLabel(d.type)},{" "}
+            <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}
           </span>
           <Action
             plain
-            label={`Send again: ${d.type}`}
+            label={`Send again: ${eventLabel(d.type)}`}
             run={() =>
               done(
                 post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {}),

@@ -41,7 +41,7 @@ func TestValidator_ReportsFaults(t *testing.T) {
 		{"", object{"run": inlineFiles("r", "a Q0 d 1 1 t and more\n")}, "run retrieval trec-run true w:r:1"},
 		{"", object{"run": inlineFiles("r", "id,label\n1,a\n9,z\n"), "datasetId": labels.ID}, "run classification csv true"},
 		{"bob", object{"run": inlineFiles("r", "id,label\n1,a\n1,b\n"), "datasetId": labels.ID}, "run classification csv false e:r:3"},
-		{"", object{"run": inlineFiles("r", datasetRun), "datasetId": labels.ID}, "run classification csv false e:r:1 e:r:1"},
+		{"", object{"run": inlineFiles("r", datasetRun), "datasetId": labels.ID}, "run classification csv false e:r:0"},
 		{"", object{"run": inlineFiles("r", "id,label\n1,a\n"), "kind": "classification", "format": ofLabels}, "run classification csv true"},
 		{"", object{"run": inlineFiles("r", `{"n":1,"v":"x"}`), "kind": "regression", "format": numbers}, "run regression jsonl false e:r:1"},
 		{"", object{"run": runRef(s.addRun(runSpec{public: true}))}, "run retrieval trec-run true"},

@@ -164,6 +164,10 @@ func TestForeignValues_AreHealedByTheCommand(t *testing.T) {
 		"run.jsonl":         `{"id":"1","label":"a"}` + "\n" + `{"id":"2","label":"b"}` + "\n" + `{"id":"3","label":"c"}` + "\n",
 		"run.json":          `[{"id":"1","label":"a"},{"id":"2","label":"b"},{"id":"3","label":"c"}]`,
 		"map.json":          `{"1":"a","2":"b","3":"c"}`,
+		"pandas.csv":        "index,prediction\n1,a\n2,b\n3,c\n",
+		"unnamed.csv":       "Unnamed: 0,y_pred\n1,a\n2,b\n3,c\n",
+		"other.csv":         "row_id;target\n1;a\n2;b\n3;c\n",
+		"idx.jsonl":         `{"idx":1,"output":"a"}` + "\n" + `{"idx":2,"output":"b"}` + "\n" + `{"idx":3,"output":"c"}` + "\n",
 	} {
 		p.write(name, content)
 		for _, truth := range []string{"labels.csv", "labels.jsonl"} {
@@ -175,6 +179,16 @@ func TestForeignValues_AreHealedByTheCommand(t *testing.T) {
 			p.paste(program, command)
 			converted := strings.Trim(strings.TrimSpace(command[strings.LastIndex(command, " -o ")+4:]), "'")
 			p.says(done, []string{"1.0000"}, "eval", truth, converted, "Accuracy")
+		}
+	}
+	for _, names := range []string{"PassengerId,label", "id,Survived"} { // one of two names is the truth's
+		run := p.write("two.csv", names+"\n1,a\n2,b\n3,c\n")
+		p.says(fileRefused, []string{"--to-id id --to-value label -o"}, "eval", "labels.csv", run, "Accuracy")
+	}
+	for _, names := range []string{"a,b", "id,x,z"} { // the first line may be an item, or the value may be either of two fields
+		got := p.want(fileRefused, "eval", "labels.csv", p.write("no.csv", names+"\n"+names+"\n"), "Accuracy")
+		if strings.Contains(got, "assay convert") {
+			t.Errorf("%s: %s", names, got)
 		}
 	}
 	p.says(fileRefused, []string{"expected is jsonl. Convert it first."}, "validate", "run.json", "--kind", "classification")

@@ -44,9 +44,10 @@ const wordsOfLabel = 4
 
 // Usual names of fields, in the order of preference.
 var (
-	idNames    = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid"}
-	valueNames = []string{"label", "labels", "prediction", "predicted", "class", "cluster", "cluster_id", "value", "score", "y", "output",
-		"answer", "text", "summary", "translation"}
+	idNames = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid", "example_id", "item_id",
+		"sample_id", "guid", "row_id", "idx", "index", "Unnamed: 0"}
+	valueNames = []string{"label", "labels", "prediction", "predictions", "predicted", "predicted_label", "pred", "y_pred", "class", "cluster",
+		"cluster_id", "value", "score", "y", "output", "answer", "text", "summary", "translation", "target"}
 	clusterNames = []string{"cluster", "clusters", "cluster_id"}
 )
 

@@ -17,6 +17,7 @@ type Values struct {
 	Format measure.Format // its Kind may also be json, one array of objects or one object with the value of each id
 	names  []string       // of the fields
 	usual  bool           // id and value have usual names
+	pair   bool           // the fields are two, without arrays and objects
 	marked bool           // the other columns have 1 or 0 for each label
 }
 
@@ -32,9 +33,12 @@ func (v Values) IsWhole(kind measure.Kind) bool {
 	return v.names == nil || v.marked || v.Has(kind, v.Format)
 }
 
-// AreLike reports whether the fields equal the format's fields except for capitals, or have usual names.
+// AreLike reports whether the fields equal the format's fields except for capitals, or have usual names. Of only two fields, it is enough
+// if one of them equals its field of the format, because the other one can have no other meaning.
 func (v Values) AreLike(f measure.Format) bool {
-	return v.usual || strings.EqualFold(v.Format.IDField, f.IDField) && strings.EqualFold(v.Format.ValueField, f.ValueField)
+	id := strings.EqualFold(v.Format.IDField, f.IDField)
+	value := strings.EqualFold(v.Format.ValueField, f.ValueField)
+	return v.usual || id && value || v.pair && (id || value)
 }
 
 // ValuesOf recognizes a file of values for the kind of evaluator. ok is false for other files.
@@ -67,7 +71,18 @@ func ValuesOf(kind measure.Kind, file scoring.File) (v Values, ok bool, err erro
 	named := slices.Contains(record.names, guess.Format.ValueField)
 	marked := kind == measure.Multilabel && !named && record.hasMarks(guess.Format.IDField)
 	usual := isUsualID && isUsualName(guess.Format.ValueField)
-	return Values{Format: guess.Format, names: record.names, usual: usual, marked: marked}, true, nil
+	return Values{Format: guess.Format, names: record.names, usual: usual, pair: record.isPair(), marked: marked}, true, nil
+}
+
+// isPair reports whether the record has two fields, without arrays and objects.
+func (f firstRecord) isPair() bool {
+	for _, value := range f.values {
+		switch value.(type) {
+		case []any, map[string]any:
+			return false
+		}
+	}
+	return len(f.names) == 2
 }
 
 // firstObject returns the first object of a JSON array, on one line. document is false for other texts.

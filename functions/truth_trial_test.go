@@ -71,7 +71,7 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	}
 	told, counts = l.evaluationEffects("1,a\n2,b\n")
 	if len(told) != 2 || counts[1] != 2 || told[1] != "The preview also evaluated 2 failed runs: 2 of them would complete and count in the "+
-		"quotas. The best of these is a run of Team of ada." {
+		"quotas. The best is a run of Team of ada." {
 		t.Errorf("without the other id again: %q, %v", told, counts)
 	}
 	l.changeTruth("1,a\n2,b\n")
@@ -80,6 +80,30 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	if r, n := l.run("ada", runs["ada"]), remaining("ada"); r.State != record.Completed || n != 4 {
 		t.Errorf("with the first truth again the run is %s, and %d runs remain of 5", r.State, n)
 	}
+}
+
+// Quotas count no baselines, so the preview does not count them among the runs whose quota changes.
+func TestTruthTrial_CountsOnlyRunsOfQuotas(t *testing.T) {
+	l := newLeaderboards(t)
+	body := servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", "id,label\n1,a\n2,b\n"))
+	body["baseline"] = true
+	baseline, of := l.submit("olga", body).RunIDs[0], ""
+	l.evaluate(baseline)
+	check := func(lines string, place int, want string) {
+		t.Helper()
+		told, counts := l.evaluationEffects(lines)
+		if len(told) <= place || !strings.Contains(told[place], want) || counts[place] != int64(len(strings.Fields(of))+1) {
+			t.Errorf("%q, %v, want %q", told, counts, want)
+		}
+	}
+	check("1,a\n2,b\n3,b\n", 1, "1 of them would fail and leave the leaderboard. No quota counts these. The first is a run of the organizers")
+	of = l.enter("ada", "1,a\n2,b\n")
+	check("1,a\n2,b\n3,b\n", 1, "2 of them would fail and leave the leaderboard. Only 1 of these would stop counting in the quotas. The")
+	l.changeTruth("1,a\n2,b\n3,b\n")
+	l.nextMinute()
+	l.evaluate(baseline)
+	l.evaluate(of)
+	check("1,a\n2,b\n", 1, "2 of them would complete. Only 1 of these would count in the quotas. The best is a run of ")
 }
 
 // A change of the measures need not name the primary one, so its preview does.
@@ -173,7 +197,7 @@ func TestTruthTrial_FailsBlindedRunsThatFailedBefore(t *testing.T) {
 	check("after a corrected label", failed, hidden, good)
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
 	if len(told) != 4 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
-		!strings.HasPrefix(told[2], "1 blinded run would stay completed without values, and count in the quotas: 5 blinded runs "+
+		!strings.HasPrefix(told[2], "1 blinded run would stay completed without values: 5 blinded runs "+
 			"of the same team have failed in the last 24 hours") ||
 		told[3] != fmt.Sprintf("The preview also evaluated %d failed runs: none of them would complete.", len(failed)) {
 		t.Errorf("%q, %v", told, counts)

@@ -51,8 +51,13 @@ type tried struct {
 	ended  bool   // the run was evaluated
 }
 
-// team returns the name of the run's team, for organizers.
-func (r *tried) team() string { return r.run.Access.TeamName(r.run.Team) }
+// team names the run's team, for organizers.
+func (r *tried) team() string {
+	if r.run.Access.Baseline {
+		return "the organizers"
+	}
+	return r.run.Access.TeamName(r.run.Team)
+}
 
 func (r *tried) valueBefore() *float64 { return r.before }
 func (r *tried) valueAfter() *float64  { return r.after }
@@ -255,13 +260,18 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	if len(failing) == 0 {
 		c.Effect(of, problem.Sentence("%s: none of them would fail.", looked))
 	} else {
-		c.Effect(of, problem.Sentence("%s: %d of them would fail, leave the leaderboard and no longer count in the quotas. "+
-			"The first is a run of %s: %s.", looked, len(failing), failing[0].team(), failing[0].fault))
+		said := inQuotas(failing, func(r *tried) bool { return r.run.Counted }, quotaWords{
+			all:  " would fail, leave the leaderboard and no longer count in the quotas.",
+			some: " would fail and leave the leaderboard. Only %d of these would stop counting in the quotas.",
+			none: " would fail and leave the leaderboard. No quota counts these.",
+		})
+		c.Effect(of, problem.Sentence("%s: %d of them%s The first is a run of %s: %s.", looked, len(failing), said, failing[0].team(),
+			failing[0].fault))
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		c.Effect(of, problem.Sentence("%s would stay completed without values, and count in the quotas: %d blinded runs of "+
-			"the same team have failed in the last 24 hours, and no more may fail.", plural.Count(others, "blinded run"), record.MaxTruthFailures))
+		c.Effect(of, problem.Sentence("%s would stay completed without values: %d blinded runs of the same team have failed "+
+			"in the last 24 hours, and no more may fail.", plural.Count(others, "blinded run"), record.MaxTruthFailures))
 	}
 }
 
@@ -285,8 +295,29 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 	}
 	order(completing, t.lower, (*tried).valueAfter)
 	effect.Count = int64(len(completing))
-	c.Effect(effect, problem.Sentence("%s: %d of them would complete and count in the quotas. The best of these is a run of %s.",
-		looked, len(completing), completing[0].team()))
+	said := inQuotas(completing, func(r *tried) bool { return !r.run.Uncounted() }, quotaWords{
+		all:  " would complete and count in the quotas.",
+		some: " would complete. Only %d of these would count in the quotas.",
+		none: " would complete. No quota counts these.",
+	})
+	c.Effect(effect, problem.Sentence("%s: %d of them%s The best is a run of %s.", looked, len(completing), said, completing[0].team()))
+}
+
+// quotaWords says what becomes of runs if quotas count all, some (with their number as %d) or none of them. Baselines and refunded runs
+// are not counted.
+type quotaWords struct{ all, some, none string }
+
+// inQuotas returns the words for the runs, of which quotas count those that counts accepts.
+func inQuotas(runs []*tried, counts func(*tried) bool, words quotaWords) string {
+	n := len(runs) - len(slices.DeleteFunc(slices.Clone(runs), counts))
+	switch n {
+	case len(runs):
+		return words.all
+	case 0:
+		return words.none
+	default:
+		return fmt.Sprintf(words.some, n)
+	}
 }
 
 // tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the

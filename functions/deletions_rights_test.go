@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/functions/deletions"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/edge/api/servertest"
@@ -55,6 +56,9 @@ func TestUndoDeletion_TakesTheRightToSubmit(t *testing.T) {
 			}
 			c.meanwhile(p, team)
 			for i, entry := range entries {
+				if c.status != http.StatusNotFound {
+					checkRefusal(p, c.user, entry, c.status == http.StatusNoContent, c.detail)
+				}
 				a := p.Want(c.status, nil, c.user, http.MethodDelete, entry, nil)
 				if !strings.Contains(string(a.Body), c.detail) {
 					t.Errorf("%s is not answered with %q: %s", deleted[i], c.detail, a.Body)
@@ -64,6 +68,35 @@ func TestUndoDeletion_TakesTheRightToSubmit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkRefusal checks that the entry of the trash says whether and why the user cannot restore it. Reading it restores nothing.
+func checkRefusal(p *platform, user, entry string, restorable bool, detail string) {
+	p.t.Helper()
+	var shown deletions.DeletionShown
+	p.Want(http.StatusOK, &shown, user, http.MethodGet, entry, nil)
+	if (shown.Refusal == nil) != restorable || !restorable && (detail == "" || !strings.Contains(shown.Refusal.Detail, detail)) {
+		p.t.Errorf("%s reads of %s: %+v, want %q", user, entry, shown.Refusal, detail)
+	}
+}
+
+// An entry of the trash says which other resource must be restored first.
+func TestGetDeletion_NamesWhatToRestoreFirst(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("tom", nil)
+	made := p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil))))
+	run, submission := "/v1/runs/"+made.RunIDs[0], p.task+"/submissions/"+made.ID
+	for _, path := range []string{run, submission} {
+		p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
+	}
+	first, second := "/v1/deletions/"+deletionOf(p, "tom", submission).ID, "/v1/deletions/"+deletionOf(p, "tom", run).ID
+	for _, user := range []string{"tom", "olga"} {
+		checkRefusal(p, user, second, false, "The submission that this belongs to was deleted too: restore it first")
+		checkRefusal(p, user, first, true, "")
+	}
+	p.Want(http.StatusConflict, nil, "tom", http.MethodDelete, second, nil)
+	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, first, nil)
+	checkRefusal(p, "tom", second, true, "")
 }
 
 func newTerms(p *platform, _ string) {
@@ -83,7 +116,9 @@ func TestUndoDeletion_OfBaselineIsForOrganizers(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, path, nil)
 	entry = "/v1/deletions/" + deletionOf(p, "eddy", path).ID
 	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, p.organizer+"/members/"+recordtest.UserID("eddy"), nil)
+	checkRefusal(p, "eddy", entry, false, "only organizers of the task can restore")
 	p.Want(http.StatusForbidden, nil, "eddy", http.MethodDelete, entry, nil)
+	checkRefusal(p, "olga", entry, true, "")
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, entry, nil)
 }
 
@@ -100,6 +135,8 @@ func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
 		f.ahead.Store(int64(2 * time.Hour))
 		var refused problem.Document
 		p.Want(http.StatusForbidden, &refused, "ada", http.MethodDelete, entry, nil)
+		checkRefusal(p, "ada", entry, false, refused.Detail)
+		checkRefusal(p, "olga", entry, true, "")
 		if refused.Type != problem.OutsideWindow.Type() {
 			t.Errorf("%+v", refused)
 		}

@@ -7,21 +7,28 @@ import (
 	"assay/shared/edge/api"
 	"assay/shared/language/problem"
 	"assay/shared/service/deletion"
+	"assay/shared/service/records"
 )
 
 // remove removes an entry of the trash, which restores its resource. If the request ends before that, the background worker continues.
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
-	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
-	restore := d.RestoreForTeam
-	switch {
-	case c.Organizes():
-		restore = d.Restore
-	case entry.ByOrganizers:
-		return problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
-	}
-	if err := restore(ctx, c.Tx, entry, c.Caller.ID); err != nil {
+	if err := addRestore(ctx, c, c.Tx, entry, c.Organizes()); err != nil {
 		return err
 	}
+	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	c.Propagate(d.Continue, entry.Key())
 	return c.UpsertProfile(ctx)
+}
+
+// addRestore adds to tx that the caller restores the resource of the entry. It is refused if the caller may not.
+func addRestore(ctx context.Context, c *api.Call, tx *records.Tx, entry *record.DeletionItem, organizes bool) error {
+	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
+	switch {
+	case organizes:
+		return d.Restore(ctx, tx, entry, c.Caller.ID)
+	case entry.ByOrganizers:
+		return problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
+	default:
+		return d.RestoreForTeam(ctx, tx, entry, c.Caller.ID)
+	}
 }

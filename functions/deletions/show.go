@@ -2,17 +2,40 @@ package deletions
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/problem"
 	"assay/shared/service/deletion"
+	"assay/shared/service/records"
 )
 
-func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (record.Deletion, error) {
-	shown, err := api.ShowFor(ctx, c, entry)
-	if err != nil {
-		return shown, err
+// DeletionShown is an entry of the trash, with whether the caller can restore its resource.
+type DeletionShown struct {
+	record.Deletion
+	Refusal *problem.Text `json:"refusal,omitempty" doc:"why you cannot restore it now; absent if you can"`
+}
+
+// show renders an entry of the trash, with the refusal that the caller would get for restoring it now.
+func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (v DeletionShown, err error) {
+	if v.Deletion, err = api.ShowFor(ctx, c, entry); err != nil {
+		return v, err
 	}
-	shown.UnmarkedRunIDs, err = deletion.Deleter{Store: c.Store, Now: c.Now}.Unmarked(ctx, entry)
-	return shown, err
+	if v.UnmarkedRunIDs, err = (deletion.Deleter{Store: c.Store, Now: c.Now}).Unmarked(ctx, entry); err != nil {
+		return v, err
+	}
+	roles, err := c.Roles(ctx, entry.Scope())
+	if err != nil {
+		return v, err
+	}
+	attempt := *entry
+	err = addRestore(ctx, c, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
+	if refused, ok := errors.AsType[*problem.Error](err); ok && refused.Kind.Status < http.StatusInternalServerError {
+		v.Refusal = &refused.Text
+		return v, nil
+	}
+	return v, err
 }

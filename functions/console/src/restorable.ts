@@ -6,9 +6,9 @@ import { asksForTerms } from "./terms";
 
 /**
  * useUnrestorable returns why the reader cannot restore runs and submissions of the task. It is empty if the reader can,
- * and undefined while that is unknown. Organizers can restore everything.
+ * and undefined while that is unknown. Organizers can restore everything, and only they restore baselines without a team.
  */
-export function useUnrestorable(taskId: string): string | undefined {
+export function useUnrestorable(taskId: string, baseline: boolean): string | undefined {
   const me = useMe();
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }).data;
   const mine = registrationIn(me, taskId);
@@ -16,5 +16,7 @@ export function useUnrestorable(taskId: string): string | undefined {
     path: { taskId, registrationId: mine?.registrationId ?? "" },
   }).data;
   if (!me || !task || (mine && !team)) return undefined;
-  return organizes(me, task.organizerId) || !team ? "" : unrestorable(team.state, asksForTerms({ task, of: team }));
+  if (organizes(me, task.organizerId)) return "";
+  if (baseline) return "This is a baseline, so only the organizers of the task can restore it.";
+  return team ? unrestorable(team.state, asksForTerms({ task, of: team })) : "";
 }

@@ -39,7 +39,7 @@ export function RunActions({
   const { left, closed } = useFinals(r, most, organizer);
   const finalRuns = r.state === "completed" && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
-  const lost = useUnrestorable(r.taskId);
+  const lost = useUnrestorable(r.taskId, isBaseline(r));
   const byOrganizers = "The team finds it among the deleted runs, and only organizers can restore it.";
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
   const act = (change: object, said: string, undo?: object): Promise<void> =>

@@ -1,10 +1,10 @@
 // The trash: deleted resources that can be restored.
 
 import { remove, type Schemas } from "../api";
-import { done, read, useList } from "../data";
+import { done, read, useGet, useList } from "../data";
 import { personOf } from "../known_names";
+import { inWords } from "../member_names";
 import { count } from "../plural";
-import { useUnrestorable } from "../restorable";
 import { go, type Screen } from "../route";
 import { deletedName } from "../ui/run_state";
 import { Action, Heading, Listed, Tag } from "../ui/show";
@@ -68,9 +68,10 @@ const unmarked = (runs: number): string =>
 
 /** Restore offers to restore a deleted resource, or says why the reader cannot. */
 function Restore({ of: d, run }: { of: Schemas["Deletion"]; run: () => Promise<void> }) {
-  const unrestorable = useUnrestorable(d.taskId);
-  const lost = d.byOrganizers && !d.by ? "Only the organizers can restore it." : unrestorable;
-  if (lost) return <span class="small quiet">{lost}</span>;
+  const path = { deletionId: d.id };
+  const { data } = useGet("/v1/deletions/{deletionId}", { path }, { refreshInterval: 20_000 });
+  if (!data) return null;
+  if (data.refusal) return <span class="small quiet">{inWords(data.refusal)}</span>;
   return (
     <Action plain label={`Restore ${deletedName(d)}`} run={run}>
       Restore

@@ -87,6 +87,12 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 2})
 	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, path("ada", 0), nil)
 	f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})
+	registration := f.task.Path() + "/registrations/" + f.ada.ID
+	for _, state := range []record.RegistrationState{record.Rejected, record.Accepted} { // The state does not close the choice.
+		f.patch(http.StatusOK, olga, registration, map[string]any{"state": state})
+		f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": false})
+		f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})
+	}
 	f.ahead.Store(int64(time.Hour))
 	if p := f.patch(http.StatusForbidden, "ada", path("ada", 2), map[string]any{"final": false}); p.Type != problem.OutsideWindow.Type() {
 		t.Errorf("%+v", p)

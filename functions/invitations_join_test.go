@@ -187,6 +187,33 @@ func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	}
 }
 
+// The invitation to a task or a team says that the task has closed, unless the team has a later close.
+func TestJoin_SaysThatTheTaskHasClosed(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("tom", f.Invite("olga", f.task, nil), map[string]any{"team": "T"})
+	past := record.At(time.Now().Add(-time.Hour))
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"submissions": map[string]any{"closesAt": past}})
+	closed := func(secret string) *record.Instant {
+		t.Helper()
+		var m invitations.Membership
+		shown := struct{ Resource any }{&m}
+		f.Want(http.StatusOK, &shown, "uma", http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": secret})
+		return m.ClosedAt
+	}
+	toTask, toTeam := f.Invite("olga", f.task, nil), f.Invite("tom", team, nil)
+	if at := closed(toTask); at == nil || *at != past {
+		t.Errorf("the task closed at %v, want %v", at, past)
+	}
+	f.Want(http.StatusCreated, nil, "olga", http.MethodPost, team+"/exceptions",
+		map[string]any{"closesAt": record.At(time.Now().Add(time.Hour)), "reason": "Late."})
+	if at := closed(toTask); at == nil {
+		t.Error("a new team has the later close of another")
+	}
+	if at := closed(toTeam); at != nil {
+		t.Errorf("the team with a later close reads %v", at)
+	}
+}
+
 // A user who joins by an invitation accepts the task's terms. The invitation shows them before, and names what the user would
 // join.
 func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
@@ -209,6 +236,9 @@ func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
 	team := f.Join("tom", secret, map[string]any{"team": "T", "acceptedTerms": m.Terms.Version})
 	if r := servertest.Get[record.Registration](f.Server, "tom", team); r.AcceptedTerms != 1 || r.TermsAcceptedAt == nil {
 		t.Errorf("%+v", r)
+	}
+	if m.ClosedAt != nil {
+		t.Errorf("a task without a close has closed at %s", m.ClosedAt)
 	}
 	m = preview("uma", f.Invite("tom", team, nil))
 	if m.TaskName != "Birds" || m.RegistrationTeam != "T" || m.Terms == nil || m.URL != team {

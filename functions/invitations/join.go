@@ -34,6 +34,8 @@ type Membership struct {
 	Terms            *record.Terms `json:"terms,omitempty" doc:"terms of the task, if it has any"`
 	RegistrationID   string        `json:"registrationId,omitempty" doc:"registration of the team; absent in a preview that registers a new team"`
 	RegistrationTeam string        `json:"team,omitempty" doc:"name of the team"`
+	// ClosedAt is nil while the task takes submissions of the team, or will.
+	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team; absent if the team can still submit, or will be able to"`
 }
 
 // errGone does not say why the invitation does not work, so that it reveals nothing about the invitation.
@@ -96,11 +98,14 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	} else {
 		c.Tx.Delete(j.InvitationItem)
 	}
-	location, err = kind.join(&j, ctx)
-	if err != nil {
+	if location, err = kind.join(&j, ctx); err != nil {
 		return "", made, err
 	}
-	return location, j.membership(location), c.UpsertProfile(ctx)
+	made = j.membership(location)
+	if made.ClosedAt, err = j.closedAt(ctx); err != nil {
+		return "", made, err
+	}
+	return location, made, c.UpsertProfile(ctx)
 }
 
 // membership returns the answer to the user who joined.

@@ -48,7 +48,7 @@ var Operations = []api.Operation{
 		Summary: "Update or cancel a run",
 		Description: "`label` is free text. Setting `state` to `cancelled` cancels a run that has not ended; no other value can be set. A " +
 			"cancelled run does not count in the quota. `final` marks the run as one of the final runs of its team, at most `finalRuns` of the " +
-			"dataset. Teams mark runs until their window closes, and organizers at any time.",
+			"dataset. Teams mark runs until their window closes, also teams that the organizers rejected, and organizers at any time.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, show, change),
 	api.Delete(api.Spec{

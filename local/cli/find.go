@@ -136,8 +136,8 @@ func (c *call) failUnknown(kind, text string, known []object) {
 // modes has words for the modes of registration.
 var modes = map[any]string{"open": "open", "approval": "by approval", "closed": "by invitation"}
 
-// registers says how users register for a task, and from when or until when.
-func registers(task object) string {
+// registers says how users register for a task, from when or until when, and whether its submissions have closed before.
+func registers(task object, past bool) string {
 	rules := memberAs[record.RegistrationRules](task, "registration")
 	mode, now := fmt.Sprint(modes[string(rules.Mode)]), time.Now()
 	switch {
@@ -148,6 +148,9 @@ func registers(task object) string {
 	case rules.ClosesAt != nil && !now.Before(rules.ClosesAt.Time):
 		return "closed since " + localTime(rules.ClosesAt)
 	}
+	if past {
+		return mode + until(rules.ClosesAt) + ", too late to submit"
+	}
 	return mode + until(rules.ClosesAt)
 }
 
@@ -156,18 +159,29 @@ func listTasks(c *call) {
 	if !c.json {
 		windows := c.windowsOf(list)
 		for _, task := range list {
-			task["takes"] = registers(task)
 			rules := record.TaskDraft{Submissions: memberAs[record.SubmissionRules](task, "submissions")}
-			if of := (&record.Task{TaskDraft: rules}).Stage(windows[task.id()], time.Now()); of.ClosesAt != nil {
-				task["closes"] = localTime(of.ClosesAt)
-			}
+			of := (&record.Task{TaskDraft: rules}).Stage(windows[task.id()], time.Now())
+			task["takes"], task["submits"] = registers(task, of.Past()), submits(of)
 		}
 	}
 	empty := "You see no task here."
 	if c.arg(0) != "" {
 		empty = fmt.Sprintf("You see no task whose name contains %q.", c.arg(0))
 	}
-	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS CLOSE closes")
+	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS submits")
+}
+
+// submits says from when or until when a task takes submissions, or since when it takes none. It returns nil for a task without limits.
+func submits(s record.Stage) any {
+	switch {
+	case s.Past():
+		return "closed since " + localTime(s.ClosesAt)
+	case s.OpensAt != nil:
+		return "from " + localTime(s.OpensAt) + until(s.ClosesAt)
+	case s.ClosesAt != nil:
+		return strings.TrimSpace(until(s.ClosesAt))
+	}
+	return nil
 }
 
 // windowsOf returns the windows of the datasets of the tasks, by the ids of the tasks.
@@ -188,6 +202,7 @@ type me struct {
 	Roles         []string
 	Registrations []struct{ TaskID, RegistrationID string }
 	Ended         []endedPart `json:"endedRegistrations"`
+	DeletedTasks  []struct{ TaskID, TaskName, Team string }
 	Memberships   []membership
 }
 

@@ -41,9 +41,18 @@ func (c *call) noteEnded() {
 	}
 }
 
-// noteDeleted names the submissions and runs of the teams that organizers deleted and can still restore.
+// noteDeleted names the tasks, and the submissions and runs of the teams, that organizers deleted and can still restore.
 func (c *call) noteDeleted(teams []object, task object) {
-	if c.json || c.err != nil || len(teams) == 0 {
+	if c.json || c.err != nil {
+		return
+	}
+	for _, d := range c.me().DeletedTasks {
+		if task == nil {
+			c.note("The organizers deleted %s. The runs of the team %s in it are not listed, unless they restore it.",
+				cmp.Or(d.TaskName, "the task "+d.TaskID), d.Team)
+		}
+	}
+	if len(teams) == 0 {
 		return
 	}
 	path := client.Query(client.Path("deletions"), "filter[kind]", "submission,run", "filter[taskId]", task.id())

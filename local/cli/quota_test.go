@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/local/cli/client"
 	"assay/shared/domain/record"
 )
 
@@ -85,12 +86,29 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 func TestTasks_NameTheLastCloseOfDatasets(t *testing.T) {
 	_, olga, tom := limited(t)
 	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST")
-	if list := tom.says(done, []string{"SUBMISSIONS CLOSE"}, "tasks"); strings.Contains(list, end) {
+	if list := tom.says(done, []string{"SUBMISSIONS"}, "tasks"); strings.Contains(list, end) {
 		t.Errorf("a task with a dataset that stays open closes:\n%s", list)
 	}
 	closed := strings.Replace(limitedFile, "Rivers\n", "Rivers\n    submissions: {closesAt: \"2030-01-01T00:00:00Z\"}\n", 1)
 	olga.want(done, "apply", olga.write("task.yaml", closed))
-	tom.says(done, []string{end}, "tasks")
+	tom.says(done, []string{"until " + end}, "tasks")
+}
+
+// TestTasks_SayThatSubmissionsHaveClosed lists a task that still takes registrations, joins it by an invitation, and lists runs after its
+// deletion.
+func TestTasks_SayThatSubmissionsHaveClosed(t *testing.T) {
+	s, olga, tom := limited(t)
+	end := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Local().Format("2006-01-02 15:04 MST")
+	link := strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task"))
+	past := strings.NewReplacer("2099-01-01", "2020-02-01", "  submissions: {perDay: 50}\n",
+		"  registration: {mode: approval, closesAt: \"2099-01-01T00:00:00Z\"}\n  submissions: {closesAt: \"2020-01-01T00:00:00Z\"}\n")
+	olga.want(done, "apply", olga.write("task.yaml", past.Replace(limitedFile)))
+	tom.says(done, []string{"by approval until " + end + ", too late to submit  closed since 2020-0"}, "tasks")
+	const late = "Lakes has closed for submissions: a team that you join now cannot submit."
+	tom.says(done, []string{late, "Joined Lakes in the team Otters."}, "join", link, "--team", "Otters")
+	olga.remove(s.url, client.Path("tasks", olga.ids("tasks")[0]))
+	tom.says(done, []string{"The organizers deleted Lakes. The runs of the team Otters in it are not listed, unless they restore it."},
+		"runs")
 }
 
 // TestSubmit_CountsTheSameOnce repeats a submission. The quota counts the first and --again.

@@ -45,7 +45,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 		p.says(done, []string{"You see no result yet. Runs on this dataset start blinded"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
 		p.says(done, []string{"Nothing is shown before 20",
-			"when the dataset has closed for every team. From then on, runs that are published"},
+			"when the dataset has closed for every team. From then on, a team sees the results of its runs"},
 			"leaderboard", "Lakes", "--dataset", "Seas")
 	}
 	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}

@@ -153,6 +153,9 @@ func (c *call) acceptInvitation(secret string) {
 	path := client.Path("user", "memberships")
 	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
+	if to["closedAt"] != nil && !c.json && c.err == nil {
+		c.note("%s has closed for submissions: a team that you join now cannot submit.", to.text("taskName"))
+	}
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
 		if c.me().registration(object{"id": to["taskId"]}) != "" {
 			c.fail(&refusal{failed, fmt.Sprintf("You take part in %s already, so this invitation is for another team.", to.text("taskName")), ""})

@@ -56,7 +56,7 @@ func TestConsole_SaysThatADeletionCannotBeUndone(t *testing.T) {
 		p.t.Error("Undo is offered")
 	}
 	p.Visit("/trash")
-	p.Sees("so only they can restore what it deletes.")
+	p.Sees("The organizers rejected your registration.")
 	p.lacks("Restore")
 	s.call(t, owner, http.MethodPatch, team, map[string]any{"state": "accepted"}, nil)
 	p.returnOften()

@@ -72,7 +72,7 @@ func TestConsole_SaysThatATaskIsDeleted(t *testing.T) {
 	team := s.signedIn(t, "ada", path+"/submit")
 	team.Sees("Runs start blinded")
 	organizer := s.signedIn(t, "owner", path+"/desk")
-	organizer.Sees("No run of this state is here.")
+	organizer.Sees("No run on this dataset is completed.")
 	s.call(t, owner, http.MethodDelete, task, nil, nil)
 	team.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	team.Press("Run on Summer > Submit")

@@ -27,7 +27,7 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
-		Summary:     "Return an entry of the trash",
+		Summary: "Return an entry of the trash",
 		Description: "As `listDeletions` returns it. `refusal` says why you cannot restore it, and `unmarkedRunIds` names final runs that " +
 			"restoring would not make final again.",
 	}, find, show),

@@ -32,3 +32,14 @@ export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["score
   const waits = b && (b.entries.length === 0 || b.entries.some(e => e.hidden === "afterClose"));
   return waits && scores === "afterClose" ? untilScores(b.empty?.until, now) : 0;
 }
+
+type Compared = { against?: number; entries: Pick<Schemas["LeaderboardEntry"], "change">[] };
+
+/** changesNote says from which version a board shows changes of rank, and if there are none. It is empty without changes asked for. */
+export function changesNote({ against, entries }: Compared): string {
+  if (!against) return "";
+  const changed = entries.some(e => e.change && (e.change.absent || e.change.difference !== 0));
+  return changed
+    ? `Changes of rank are from version ${against}.`
+    : `No rank here has changed since version ${against}.`;
+}

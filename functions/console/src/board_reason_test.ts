@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { markOf, nextLook } from "./board_reason";
+import { changesNote, markOf, nextLook } from "./board_reason";
 
 test("a board that waits for the close of its dataset is read again then, and each minute", () => {
   const now = Date.parse("2026-12-01T00:00:00.000Z");
@@ -19,4 +19,12 @@ test("the mark of a blinded entry says whether it is published", () => {
   assert.equal(markOf({ hidden: "unpublished" }), "not published");
   assert.equal(markOf({ hidden: "blinded" }), "blinded");
   assert.equal(markOf({ hidden: "blinded", published: true }), "published, blinded");
+});
+
+test("a board without changes of rank says so", () => {
+  const change = (difference: number, absent = false) => ({ change: { difference, absent } });
+  assert.equal(changesNote({ entries: [{}] }), "");
+  assert.equal(changesNote({ against: 1, entries: [change(0), {}] }), "No rank here has changed since version 1.");
+  for (const changed of [change(1), change(0, true)])
+    assert.equal(changesNote({ against: 1, entries: [changed] }), "Changes of rank are from version 1.");
 });

@@ -97,6 +97,25 @@ function nextAt(q: Quota, now: number): Instant {
   return closed ? undefined : q.nextAt;
 }
 
+/** isOver reports whether the dataset takes no more runs of the team: it has closed, or the team has used up its quota. */
+export const isOver = (q: Quota, now = Date.now()): boolean =>
+  hasClosed(q, now) || (q.left === 0 && nextAt(q, now) === undefined);
+
+/** allOver reports whether no dataset of a task takes a run of the team any more. A task without datasets will get some. */
+export const allOver = ({ datasets = [] }: Schemas["Quota"], now = Date.now()): boolean =>
+  datasets.length > 0 && datasets.every(q => isOver(q, now));
+
+type Team = Pick<Schemas["Registration"], "state" | "quota">;
+
+/** waits says why a team that is not accepted cannot submit. */
+export function waits({ state, quota }: Team): string {
+  if (state === "rejected") return "The organizers rejected your team: it does not take part, and cannot submit.";
+  const datasets = quota?.datasets ?? [];
+  return datasets.length > 0 && datasets.every(q => hasClosed(q))
+    ? "The organizers have not accepted your team, and every dataset of the task has closed: your team cannot submit."
+    : "Your team can submit once the organizers have accepted it.";
+}
+
 /** nextRun returns whether the team can submit a run now, or else the time of the first one, if it is known. */
 export function nextRun({ datasets = [] }: Schemas["Quota"], now = Date.now()): { possible: boolean; at: Instant } {
   if (datasets.some(takes)) return { possible: true, at: undefined };

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  allOver,
   baselineNote,
   blindedNote,
   hasClosed,
+  isOver,
   leftOf,
   limitsOf,
   nextRun,
@@ -113,4 +115,18 @@ test("the limits of a task say what is left while one of its datasets is open", 
   );
   assert.match(of({ ...quota, open: false, closedReason: "late" }), /could submit 9 in 24 hours\.$/);
   assert.match(of({ ...quota, open: false, closedReason: "early", opensAt: at }), /may submit 9 in 24 hours\.$/);
+});
+
+test("a dataset is over once it has closed, or the quota is used up for good", () => {
+  const now = Date.parse(at);
+  const [before, after] = ["2026-11-30T00:00:00.000Z", "2026-12-02T00:00:00.000Z"];
+  const closed = { ...quota, open: false, closedReason: "late" as const, closesAt: before };
+  const early = { ...quota, open: false, closedReason: "early" as const, opensAt: after };
+  for (const over of [closed, { ...quota, left: 0 }, { ...quota, left: 0, nextAt: after, closesAt: after }])
+    assert.equal(isOver(over, now), true);
+  for (const open of [quota, early, { ...quota, left: 1 }, { ...quota, left: 0, nextAt: after }])
+    assert.equal(isOver(open, now), false);
+  assert.equal(allOver({ datasets: [] }, now), false);
+  assert.equal(allOver({ datasets: [closed, { ...quota, left: 0 }] }, now), true);
+  assert.equal(allOver({ datasets: [closed, early] }, now), false);
 });

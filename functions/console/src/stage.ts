@@ -59,6 +59,9 @@ export function stagedOf(t: Task, datasets: Dataset[], now = Date.now()): Staged
 export const hasDeadline = (t: Task, datasets: Pick<Dataset, "submissions">[]): boolean =>
   Boolean(t.submissions?.closesAt) || (datasets.length > 0 && datasets.every(d => d.submissions?.closesAt));
 
+/** closedForTeams warns users who can still register for a task that has closed. */
+export const closedForTeams = "The task has closed for submissions. A team that registers now cannot submit.";
+
 /** registers reports whether teams can register now. */
 export const registers = (t: Schemas["Task"]): boolean =>
   t.registration?.mode !== "closed" && stageOf(t.registration) === "open";
@@ -95,4 +98,21 @@ export function truthState(d: Pick<Schemas["Dataset"], "truths" | "diagnostics" 
   if (!d.truths?.length) return "missing";
   if (d.diagnostics?.some(x => x.severity === "error")) return "refused";
   return d.truthVersion === 0 ? "waits" : "accepted";
+}
+
+/** noRunNote says to organizers that a dataset has no run, and whether teams can submit one. */
+export function noRunNote(
+  d: Pick<Schemas["Dataset"], "submissions" | "truths" | "diagnostics" | "truthVersion">,
+  t: Task,
+  now = Date.now(),
+): string {
+  if (truthState(d) !== "accepted") return "No run is here: runs need a ground truth that is stored without errors.";
+  switch (stageOf(windowOf(d, t), now)) {
+    case "past":
+      return "No run is here, and the dataset has closed. Only teams with a later close of their own can still submit.";
+    case "upcoming":
+      return "No run is here: the dataset has not opened yet.";
+    case "open":
+      return "No run is here. Teams submit by the page of the task.";
+  }
 }

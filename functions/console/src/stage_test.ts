@@ -4,6 +4,7 @@ import type { Schemas } from "./api";
 import {
   formsOf,
   hasDeadline,
+  noRunNote,
   registers,
   stagedOf,
   stageOf,
@@ -105,4 +106,13 @@ test("a ground truth is missing, refused, waits, or is accepted", () => {
   assert.equal(truthState({ truths, truthVersion: 0 }), "waits");
   assert.equal(truthState({ truths, truthVersion: 0, diagnostics: [diagnostic("error")] }), "refused");
   assert.equal(truthState({ truths, truthVersion: 2, diagnostics: [diagnostic("warning")] }), "accepted");
+});
+
+test("a dataset without runs says whether teams can submit", () => {
+  const d = { truths: [{ name: "qrels.txt" }], truthVersion: 1 };
+  const closes = (closesAt: string) => ({ ...d, submissions: { closesAt } });
+  assert.match(noRunNote({ truthVersion: 0 }, {}, now), /ground truth/);
+  assert.match(noRunNote(closes(before), {}, now), /has closed/);
+  assert.match(noRunNote({ ...d, submissions: { opensAt: after } }, {}, now), /not opened/);
+  assert.match(noRunNote(d, {}, now), /Teams submit/);
 });

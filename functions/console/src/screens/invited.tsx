@@ -11,6 +11,7 @@ import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Busy, Failure, Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
+import { When } from "../ui/time";
 import { filled, type Values } from "../ui/values";
 
 type Offer = Schemas["Membership"];
@@ -60,6 +61,11 @@ function Accept({ secret }: { secret: string }) {
       <p class="lead">
         <Said of={offer} />
       </p>
+      {offer.closedAt && (
+        <p class="notice">
+          The task has closed for submissions <When at={offer.closedAt} />. A team that you join now cannot submit.
+        </p>
+      )}
       <Form name="join" initial={{}} button="Join" submit={join}>
         {f => (
           <>

@@ -4,7 +4,8 @@ import { useMail } from "../mail";
 import { refresh } from "../refresh";
 import { endedIn, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
-import { registers } from "../stage";
+import { closedForTeams, registers } from "../stage";
+import { useStages } from "../task_stages";
 import { withNewTerms } from "../terms";
 import { Ended } from "../ui/ended";
 import { Form } from "../ui/form";
@@ -28,6 +29,7 @@ const registered = {
 
 function Register({ task, me }: OfTask) {
   const mail = useMail();
+  const past = useStages([task])?.(task).stage === "past";
   if (!me)
     return (
       <>
@@ -76,6 +78,7 @@ function Register({ task, me }: OfTask) {
           : "You take part at once."}{" "}
         Others join your team by a link that you send them afterwards.
       </p>
+      {past && <p class="notice">{closedForTeams}</p>}
       <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>
         {f => (
           <>

@@ -3,10 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { markOf, nextLook, versionName } from "../board_reason";
+import { changesNote, markOf, nextLook, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
 import { inWords } from "../member_names";
 import { count } from "../plural";
+import { refresh } from "../refresh";
 import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
@@ -86,7 +87,12 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
     said: string,
     now: string | undefined,
   ): ComponentChildren => (
-    <button key={said} type="button" aria-pressed={now === value} onClick={() => choose({ [name]: value })}>
+    <button
+      key={said}
+      type="button"
+      aria-pressed={now === value}
+      onClick={() => (now === value ? void refresh() : choose({ [name]: value }))}
+    >
       {said}
     </button>
   );
@@ -172,10 +178,9 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                   </Action>
                 </p>
               )}
-              {b.truthVersion > 1 && (
+              {b.truthVersion > 1 && entries.length > 0 && (
                 <p class="small">
-                  Evaluated against {versionName(b.truthVersion)}.{" "}
-                  {b.against && `Changes of rank are from version ${b.against}. `}
+                  Evaluated against {versionName(b.truthVersion)}. {changesNote(b)}{" "}
                   <button
                     type="button"
                     class="plain"

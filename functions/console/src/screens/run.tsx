@@ -23,6 +23,7 @@ import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { Audience, Notes } from "../ui/submission_fields";
+import { SubmitLink } from "../ui/submit_again";
 import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
@@ -84,10 +85,15 @@ function One({ of: r }: { of: Run }) {
             deleted={() => go(`/tasks/${r.taskId}/${ours ? "runs" : `desk?dataset=${r.datasetId}`}`)}
           />
         )}
-        {r.state === "failed" && ours && (
-          <a class="button" href={`#/tasks/${r.taskId}/submit${isBaseline(r) ? "?baseline=1" : ""}`}>
+        {r.state === "failed" && ours && isBaseline(r) && organizer && (
+          <a class="button" href={`#/tasks/${r.taskId}/submit?baseline=1`}>
             Submit again
           </a>
+        )}
+        {r.state === "failed" && ours && !isBaseline(r) && (
+          <SubmitLink taskId={r.taskId} datasetId={r.datasetId}>
+            Submit again
+          </SubmitLink>
         )}
         {organizer && (
           <a class="button" href={`#/runs/${r.id}/review`}>

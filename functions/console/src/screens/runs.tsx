@@ -15,6 +15,7 @@ import { authorsOf } from "../teams";
 import { deletedName, ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
+import { SubmitLink } from "../ui/submit_again";
 import { TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 
@@ -83,7 +84,7 @@ function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: str
   // Runs that a member submitted with another team do not belong to the reader.
   const runs = { ...all, items: all.items?.filter(r => isOurs(me, r)) };
   const to = taskId ? (
-    <a href={`#/tasks/${taskId}/submit`}>Submit the first</a>
+    <SubmitLink taskId={taskId}>Submit the first</SubmitLink>
   ) : (
     <>
       Choose a <a href="#/?show=open">task</a>, and submit one.

@@ -5,7 +5,7 @@ import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
-import { baselineNote, blindedNote, hasClosed, leftOf, sharedOf, takes, unservedNote } from "../quota_words";
+import { baselineNote, blindedNote, leftOf, sharedOf, takes, unservedNote, waits } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -39,15 +39,6 @@ export default function Submit({ params, query }: Screen) {
       {of => <Kinds {...of} query={query} baseline={baseline} />}
     </TaskFrame>
   );
-}
-
-/** waits says why a team that is not accepted cannot submit. */
-function waits({ state, quota }: Registration): string {
-  if (state === "rejected") return "The organizers rejected your team: it does not take part, and cannot submit.";
-  const datasets = quota?.datasets ?? [];
-  return datasets.length > 0 && datasets.every(q => hasClosed(q))
-    ? "The organizers have not accepted your team, and every dataset of the task has closed: your team cannot submit."
-    : "Your team can submit once the organizers have accepted it.";
 }
 
 /** Unaccepted says to a team that is not accepted what it could submit to, if the organizers accept it. */

@@ -2,12 +2,12 @@
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { count } from "../plural";
-import { limitsOf, nextRun } from "../quota_words";
-import { organizes, registrationIn } from "../roles";
+import { isOver, limitsOf, nextRun } from "../quota_words";
+import { organizes, registrationIn, useMe } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
-import { formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
+import { closedForTeams, formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
 import { useStages } from "../task_stages";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
@@ -125,7 +125,7 @@ function Next({ task, me, past }: OfTask & { past: boolean }) {
     ) : null;
   return registers(task) ? (
     <>
-      {past && <p class="notice">The task has closed for submissions. A team that registers now cannot submit.</p>}
+      {past && <p class="notice">{closedForTeams}</p>}
       <p class="actions">
         <a class="button" href={`#/tasks/${task.id}/join`}>
           Take part
@@ -230,8 +230,18 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
 
 type OfDataset = { of: Schemas["Dataset"]; task: Schemas["Task"]; organizer: boolean };
 
+/** useOver reports whether the reader's team cannot submit to the dataset any more, or no team can. */
+function useOver({ of: d, task }: OfDataset): boolean {
+  const mine = registrationIn(useMe(), task.id);
+  const path = { taskId: task.id, registrationId: mine?.registrationId ?? "" };
+  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path }).data;
+  const q = team?.quota?.datasets?.find(q => q.datasetId === d.id);
+  return q ? team?.state === "rejected" || isOver(q) : stageOf(windowOf(d, task)) === "past";
+}
+
 function Dataset({ of: d, task, organizer }: OfDataset) {
   const past = stageOf(windowOf(d, task)) === "past";
+  const over = useOver({ of: d, task, organizer });
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
   const linked = alone?.inputs?.some(f => f.url);
@@ -287,7 +297,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
-      {typesOf(task, d).includes("upload") && (
+      {typesOf(task, d).includes("upload") && !over && (
         <details>
           <summary>Submit from a terminal</summary>
           <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>

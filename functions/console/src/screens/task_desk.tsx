@@ -16,6 +16,7 @@ import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
 import { useScores } from "../scores";
+import { noRunNote, truthState } from "../stage";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
@@ -50,7 +51,7 @@ export default function TaskDesk({ params, query }: Screen) {
                   </p>
                 }
               >
-                {d => <Reviews key={d.id + query.get("state")} of={d} query={query} />}
+                {d => <Reviews key={d.id + query.get("state")} of={d} task={task} query={query} />}
               </OneDataset>
             )}
             {at === "registrations" && <Teams taskId={task.id} />}
@@ -84,8 +85,10 @@ const decisions: Decision[] = [
   },
 ];
 
+type OfReviews = { of: Schemas["Dataset"]; task: Schemas["Task"]; query: URLSearchParams };
+
 /** Reviews shows the runs on a dataset. The buttons review all ticked runs together. */
-function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchParams }) {
+function Reviews({ of: d, task, query }: OfReviews) {
   const state = (query.get("state") ?? "completed") as keyof typeof states;
   const runs = useList(
     "/v1/runs",
@@ -141,11 +144,15 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
         empty={
           state === "all" ? (
             <p>
-              No run is here. Teams submit by the page of the task; a baseline shows them what to expect:{" "}
-              <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.
+              {noRunNote(d, task)}{" "}
+              {truthState(d) === "accepted" && (
+                <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>Submit a baseline for comparison</a>
+              )}
             </p>
           ) : (
-            <p>No run of this state is here. Choose “{states.all}” to see runs of every state.</p>
+            <p>
+              No run on this dataset is {states[state].toLowerCase()}. “{states.all}” lists runs of every state.
+            </p>
           )
         }
       >

@@ -243,7 +243,7 @@ function Card({
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard
         </a>
-        {registration?.state === "accepted" && (
+        {registration?.state === "accepted" && staged.stage !== "past" && (
           <>
             {" "}
             ·{" "}

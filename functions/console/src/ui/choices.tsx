@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useList } from "../data";
+import { refresh } from "../refresh";
 import { view } from "../route";
 import { Items } from "./show";
 
@@ -47,7 +48,10 @@ type OfDataset = {
   first?: (all: Dataset[]) => Dataset | undefined;
 };
 
-/** OneDataset shows its children for one dataset of a task: the dataset in the address, or otherwise the first. */
+/**
+ * OneDataset shows its children for one dataset of a task: the dataset in the address, or otherwise the first. Choosing
+ * the dataset that is shown reads everything on the screen again.
+ */
 export function OneDataset({
   taskId,
   query,
@@ -69,7 +73,7 @@ export function OneDataset({
                 label="Dataset"
                 options={Object.fromEntries(all.map(d => [d.id, d.name]))}
                 value={at.id}
-                choose={choose}
+                choose={id => (id === at.id ? void refresh() : choose(id))}
               />
             )}
             {children(at)}

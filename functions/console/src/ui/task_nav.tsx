@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { quotaInstants, windowsOf } from "../instants";
+import { allOver } from "../quota_words";
 import { refresh } from "../refresh";
 import { deletedTask, isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
 import { useSession } from "../session";
@@ -42,7 +43,7 @@ export function TaskFrame({
           <Heading title={at ? `${title} · ${t.name}` : t.name}>
             <bdi>{t.name}</bdi>
           </Heading>
-          <TaskNav task={t} me={me} at={at} />
+          <TaskNav task={t} me={me} at={at} over={Boolean(team?.quota && allOver(team.quota))} />
           {at && <h2>{title}</h2>}
           {me && deletedTask(me, taskId) ? <Busy /> : children({ task: t, me })}
         </>
@@ -94,7 +95,7 @@ export function Ask({ task, children }: { task: Schemas["Task"]; children: Compo
   );
 }
 
-function TaskNav({ task, me, at }: OfTask & { at: string }) {
+function TaskNav({ task, me, at, over }: OfTask & { at: string; over: boolean }) {
   const mine = registrationIn(me, task.id);
   const organizer = organizes(me, task.organizerId);
   const links: [to: string, name: string][] = [
@@ -102,7 +103,8 @@ function TaskNav({ task, me, at }: OfTask & { at: string }) {
     ["/leaderboard", "Leaderboard"],
   ];
   if (mine) links.push(["/team", "Team"]);
-  if (mine?.state === "accepted") links.push(["/submit", "Submit"]);
+  // The page says why nothing can be submitted any more, so its link stays while the page is open.
+  if (mine?.state === "accepted" && (!over || at === "/submit")) links.push(["/submit", "Submit"]);
   if (mine) links.push(["/runs", "My runs"]);
   if (!mine && me && !organizer) links.push(["/join", "Take part"]);
   if (organizer || isAdmin(me)) links.push(["/desk", "Manage"], ["/edit", "Edit"]);

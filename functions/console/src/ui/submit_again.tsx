@@ -1,0 +1,48 @@
+// The way from a page about runs to the form of submissions, where the team can still submit.
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../api";
+import { useGet } from "../data";
+import { isOver, takes, waits } from "../quota_words";
+import { registrationIn, useMe } from "../roles";
+import { Left, Window } from "./quota";
+
+type To = { taskId: string; datasetId?: string; children: ComponentChildren };
+
+/**
+ * SubmitLink leads to the form of submissions if the reader's team can submit to the dataset now, or to one dataset of the task.
+ * Otherwise it says why the team cannot.
+ */
+export function SubmitLink({ taskId, datasetId, children }: To) {
+  const mine = registrationIn(useMe(), taskId);
+  const path = { taskId, registrationId: mine?.registrationId ?? "" };
+  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path }).data;
+  if (!team) return null;
+  if (team.state !== "accepted") return <span class="small quiet">{waits(team)}</span>;
+  const all = (team.quota?.datasets ?? []).filter(q => !datasetId || q.datasetId === datasetId);
+  if (all.some(takes))
+    return (
+      <a class="button" href={`#/tasks/${taskId}/submit`}>
+        {children}
+      </a>
+    );
+  if (datasetId && all[0]) return <Refusing of={all[0]} within={team.quota!} />;
+  return (
+    <span class="small quiet">
+      {all.length > 0 && all.every(q => isOver(q))
+        ? "No dataset of the task takes a run of your team any more."
+        : "No dataset of the task takes a run of your team now."}
+    </span>
+  );
+}
+
+const Refusing = ({ of: q, within }: { of: Schemas["DatasetQuota"]; within: Schemas["Quota"] }) => (
+  <span class="small quiet">
+    You cannot submit again: the dataset <Window of={q} />
+    {q.open && (
+      <>
+        , but <Left of={q} within={within} />
+      </>
+    )}
+    .
+  </span>
+);

@@ -1,0 +1,52 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/edge/webpage/browsertest"
+)
+
+// TestConsole_OffersNothingAfterTheClose closes the last open dataset of a task. The console must no longer offer to submit, to restore a
+// run among which teams would choose, or to wait for runs, and an invitation must say that it comes too late.
+func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task, _, open := s.twoDatasets(t)
+	screen := strings.TrimPrefix(task, "/v1")
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"finalRuns": 1}, nil)
+	run := s.submitTo(t, "ada", task, open, "Entry")
+	s.call(t, ada, http.MethodDelete, "/v1"+run, nil, nil)
+	p := s.signedIn(t, "ada", screen)
+	p.Await(`document.querySelectorAll("main summary").length === 1`) // Winter has closed.
+	p.Sees("Submit")
+	p.Visit("/trash")
+	p.Sees("Restore")
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{
+		"closesAt": "2020-01-01T00:00:00Z"}}, nil)
+	p.returnOften()
+	p.Sees("Deletion and restoring of runs of a dataset with final runs closed")
+	p.lacks("Restore")
+	p.Visit(screen + "/runs")
+	p.Sees("No dataset of the task takes a run of your team any more.")
+	p.Visit(screen)
+	p.Sees("Your team can submit no run now.")
+	p.lacks("Submit")
+	p.Await(`![...document.querySelectorAll("nav a")].some(a => a.textContent === "Submit")`)
+
+	organizer := s.signedIn(t, "owner", screen+"/desk?state=all&dataset="+open)
+	organizer.Sees("No run is here, and the dataset has closed.")
+	organizer.Visit(screen + "/desk?dataset=" + open)
+	organizer.Sees("No run on this dataset is completed. “All” lists runs of every state.")
+
+	var invitation struct{ Secret string }
+	s.call(t, owner, http.MethodPost, task+"/invitations", map[string]any{}, &invitation)
+	eve := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
+	eve.signIn("eve")
+	eve.Sees("The task has closed for submissions")
+	eve.Sees("A team that you join now cannot submit.")
+}

@@ -23,14 +23,23 @@ func (j *joining) closedAt(ctx context.Context) (*record.Instant, error) {
 		}
 	}
 	var windows []record.DatasetSubmissions
-	sources := records.Of(record.KindTask, j.task.ID, record.KindDataset)
-	err := records.Each(ctx, j.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+	add := func(d *record.DatasetItem) {
 		opens, closes := used.Window(j.task, d)
 		windows = append(windows, record.DatasetSubmissions{OpensAt: opens, ClosesAt: closes})
+	}
+	sources := records.Of(record.KindTask, j.task.ID, record.KindDataset)
+	err := records.Each(ctx, j.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+		add(d)
 		return nil
 	})
-	if stage := j.task.Stage(windows, j.Now()); err == nil && stage.Past() {
+	if err != nil {
+		return nil, err
+	}
+	if len(windows) == 0 {
+		add(new(record.DatasetItem)) // the window of the task itself
+	}
+	if stage := j.task.Stage(windows, j.Now()); stage.Past() {
 		return stage.ClosesAt, nil
 	}
-	return nil, err
+	return nil, nil
 }

@@ -778,9 +778,14 @@ type Run struct {
 	// Its owner, for organizers.
 	User *Person `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
 	// Whether the team marked it as one of its final runs.
-	Final         bool `protobuf:"varint,23,opt,name=final,proto3" json:"final,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Final bool `protobuf:"varint,23,opt,name=final,proto3" json:"final,omitempty"`
+	// The name that others see instead of an anonymous team's. Only members of the team and organizers get it. It tells teams of one name
+	// apart.
+	Alias string `protobuf:"bytes,24,opt,name=alias,proto3" json:"alias,omitempty"`
+	// The registration of the team. Only its members and organizers get it. It is empty for a baseline without a registration.
+	RegistrationId string `protobuf:"bytes,25,opt,name=registration_id,json=registrationId,proto3" json:"registration_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -972,6 +977,20 @@ func (x *Run) GetFinal() bool {
 		return x.Final
 	}
 	return false
+}
+
+func (x *Run) GetAlias() string {
+	if x != nil {
+		return x.Alias
+	}
+	return ""
+}
+
+func (x *Run) GetRegistrationId() string {
+	if x != nil {
+		return x.RegistrationId
+	}
+	return ""
 }
 
 // Person is a user as organizers see them.
@@ -1266,7 +1285,7 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12.\n" +
 	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12(\n" +
 	"\x06stream\x18\x04 \x01(\x0e2\x10.assay.v1.StreamR\x06stream\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xe8\x06\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xa7\a\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId\x12\x17\n" +
@@ -1296,7 +1315,9 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\x13evaluation_log_tail\x18\x14 \x01(\tR\x11evaluationLogTail\x125\n" +
 	"\x0eevaluation_log\x18\x15 \x01(\v2\x0e.assay.v1.FileR\revaluationLog\x12$\n" +
 	"\x04user\x18\x16 \x01(\v2\x10.assay.v1.PersonR\x04user\x12\x14\n" +
-	"\x05final\x18\x17 \x01(\bR\x05final\"B\n" +
+	"\x05final\x18\x17 \x01(\bR\x05final\x12\x14\n" +
+	"\x05alias\x18\x18 \x01(\tR\x05alias\x12'\n" +
+	"\x0fregistration_id\x18\x19 \x01(\tR\x0eregistrationId\"B\n" +
 	"\x06Person\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +

@@ -223,6 +223,7 @@ func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
 func protoRun(r record.Run) *assayv1.Run {
 	return &assayv1.Run{
 		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
+		Alias: r.Alias, RegistrationId: r.RegistrationID,
 		Label: r.Label, Final: r.Final, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
 		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt),
 		StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),

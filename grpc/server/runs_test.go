@@ -64,7 +64,7 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 				}
 			}
 			if got.GetId() != id || got.GetTeam() != r.Team || got.GetUserId() != r.UserID || got.GetLogTail() != r.LogTail ||
-				got.GetVersion() != r.Version ||
+				got.GetVersion() != r.Version || got.GetAlias() != r.Alias || got.GetRegistrationId() != r.RegistrationID ||
 				len(got.GetDiagnostics()) != len(r.Diagnostics) || got.GetState() != assayv1.RunState_RUN_STATE_RUNNING ||
 				!got.GetCreateTime().AsTime().Equal(r.CreatedAt.Time) {
 				t.Errorf("as %q: %v\nand over HTTP %+v", user, got, r)
@@ -74,6 +74,10 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" ||
 		got.GetRun().GetTeam() == recordtest.Team("eve") {
 		t.Errorf("an anonymous team is shown: %v, %v", got, err)
+	}
+	if got, err := s.runs.GetRun(s.as("olga"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetAlias() == "" ||
+		got.GetRun().GetRegistrationId() == "" {
+		t.Errorf("organizers do not see the alias and the registration of an anonymous team: %v, %v", got, err)
 	}
 	_, missing := s.runs.GetRun(s.as("unrelated"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
 	_, hidden := s.runs.GetRun(s.as("unrelated"), &assayv1.GetRunRequest{RunId: private})

@@ -201,6 +201,8 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 		kinds[event.Type]++
 	}))
 	t.Cleanup(receiver.Close)
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	p.Info.WebhookNetworks = loopback
 	tasks := p.ids["taskId"]
 	for _, list := range []string{"/v1/organizers/" + p.ids["organizerId"][0], "/v1/tasks/" + tasks[0], "/v1/tasks/" + tasks[1]} {
 		p.Create("olga", list+"/webhooks", map[string]any{"url": receiver.URL})
@@ -213,7 +215,7 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 	w := notifier.New(p.Store, p.Now, p.Log)
 	w.Mail = send
 	w.URL = "https://assay.example"
-	w.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	w.WebhookNetworks = loopback
 	for next := p.Now(); !next.IsZero() && !next.After(p.Now()); {
 		if err := w.RunDue(t.Context()); err != nil {
 			t.Fatal(err)

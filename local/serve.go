@@ -162,6 +162,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.env.Info.URL = c.url
 	p.env.Info.ClientID = c.clientID
 	p.env.Info.Mail = p.news.Mail != nil
+	p.env.Info.WebhookNetworks = c.networks
 	p.env.Info.FilesOrigin = p.filesOrigin
 	if p.env.Info.Commit == "" { // Sources can change between two calls of go run.
 		p.env.Info.Build = p.env.Now().String()

@@ -215,7 +215,7 @@ func (s *testServer) leaveForLater(t *testing.T) (secret string) {
 	t.Helper()
 	owner, user := s.token(t, laterOwner), s.token(t, laterUser)
 	task := s.task(t, owner, laterTask)
-	s.post(t, owner, task+"/webhooks", map[string]any{"url": "https://127.0.0.1/"})
+	s.post(t, owner, task+"/webhooks", map[string]any{"url": "https://hooks.invalid/"})
 	set := s.dataset(t, owner, task, "1 0 a 1\n", map[string]any{"scores": "afterClose", "finalRuns": 1,
 		"submissions": map[string]any{"closesAt": time.Now().Add(72 * time.Hour), "perDay": 2}})
 	registration := s.post(t, user, task+"/registrations", map[string]any{"team": "Later Team"})

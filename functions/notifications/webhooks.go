@@ -29,6 +29,9 @@ func listWebhooks[P parent](ctx context.Context, c *api.Call, of P) (page.Page[*
 }
 
 func createWebhook[P parent](ctx context.Context, c *api.Call, of P, d record.WebhookDraft) (path string, made *NewWebhook, err error) {
+	if err := checkAddress(d.URL, c.Info.WebhookNetworks); err != nil {
+		return "", made, err
+	}
 	source := webhooksOf(of)
 	all, err := c.Store.Query(ctx, store.Query{Partition: source.Partition, From: source.From, To: source.To, Limit: record.MaxWebhooks,
 		Consistency: store.Strong})
@@ -52,6 +55,11 @@ func showWebhook(_ context.Context, _ *api.Call, h *record.WebhookItem) (record.
 }
 
 func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d record.WebhookDraft) (*record.WebhookItem, error) {
+	if d.URL != h.URL { // a webhook whose address is no longer allowed can still be disabled
+		if err := checkAddress(d.URL, c.Info.WebhookNetworks); err != nil {
+			return nil, err
+		}
+	}
 	changed := *h
 	changed.Change(d)
 	c.Tx.Save(&changed, c.Now())

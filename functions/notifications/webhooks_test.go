@@ -3,6 +3,7 @@ package notifications_test
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -102,6 +103,42 @@ func TestWebhook_IsRefused(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
+}
+
+// An address that no event can ever reach is refused, unless the operator allows its network.
+func TestWebhook_RefusesAddressesThatAreNeverReached(t *testing.T) {
+	s := servertest.New(t, notifications.Operations...)
+	list := s.Records().Task().Path() + "/webhooks"
+	var known notifications.NewWebhook
+	s.Want(http.StatusCreated, &known, "olga", http.MethodPost, list, map[string]any{"url": receiver})
+	for _, c := range []struct {
+		url      string
+		networks []netip.Prefix
+		want     int
+	}{
+		{"https://10.1.2.3/assay", nil, http.StatusUnprocessableEntity},
+		{"https://[::1]/", nil, http.StatusUnprocessableEntity},
+		{"https://[::ffff:127.0.0.1]/", nil, http.StatusUnprocessableEntity},
+		{"https://169.254.169.254/latest", nil, http.StatusUnprocessableEntity},
+		{"http://ci.example.org/", nil, http.StatusUnprocessableEntity},
+		{"ftp://ci.example.org/", nil, http.StatusUnprocessableEntity},
+		{"https://ci.example.org/", nil, http.StatusCreated},
+		{"https://8.8.8.8/", nil, http.StatusCreated},
+		{"http://10.1.2.3/assay", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusCreated},
+		{"http://ci.lab/", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusCreated},
+		{"http://8.8.8.8/", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusUnprocessableEntity},
+		{"https://192.168.0.1/", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, http.StatusUnprocessableEntity},
+	} {
+		s.Info.WebhookNetworks = c.networks
+		s.Want(c.want, nil, "olga", http.MethodPost, list, map[string]any{"url": c.url})
+		if c.want != http.StatusCreated {
+			s.Want(c.want, nil, "olga", http.MethodPatch, list+"/"+known.ID, map[string]any{"url": c.url})
+		}
+	}
+	s.Info.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, list+"/"+known.ID, map[string]any{"url": "http://10.1.2.3/"})
+	s.Info.WebhookNetworks = nil
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, list+"/"+known.ID, map[string]any{"disabled": true})
 }
 
 // Events without an organizer are sent to no webhook.

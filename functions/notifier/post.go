@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,9 +47,7 @@ func newClient(allowed func(netip.Addr) bool) *http.Client {
 
 // setClients creates the clients. The client for http reaches only the allowed networks.
 func (w *Worker) setClients() {
-	inNetworks := func(a netip.Addr) bool {
-		return slices.ContainsFunc(w.WebhookNetworks, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
-	}
+	inNetworks := publicip.Within(w.WebhookNetworks)
 	w.plain = newClient(inNetworks)
 	w.secure = newClient(func(a netip.Addr) bool { return inNetworks(a) || publicip.Is(a) })
 }

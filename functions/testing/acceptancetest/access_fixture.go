@@ -193,8 +193,8 @@ func (f *fixture) newWebhook(of string) (webhook, delivery string) {
 // exception is the body of a request that grants a later close.
 var exception = map[string]any{"closesAt": "2100-01-01T00:00:00Z", "reason": "A reason"}
 
-// unreachable is an address of this machine.
-const unreachable = "https://127.0.0.1/"
+// unreachable is an address that no event reaches: its host has no address.
+const unreachable = "https://hooks.invalid/"
 
 // Runs with a prediction for every id of the truth.
 const (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"assay/shared/domain/access"
@@ -60,6 +61,8 @@ type Info struct {
 	FilesOrigin           string // of signed links to files, such as https://bucket.s3.eu-west-1.amazonaws.com; empty: the server's origin
 	Mail                  bool   // whether the server sends e-mails
 	URL                   string // at which clients reach the server; empty: the URL of each request
+	// WebhookNetworks are addresses that webhooks may have although they are not public, also over http; not shown.
+	WebhookNetworks []netip.Prefix
 }
 
 // Version is the version of the program and of its API description.

@@ -25,6 +25,13 @@ func Dialer(timeout time.Duration, allowed func(netip.Addr) bool) *net.Dialer {
 	}}
 }
 
+// Within returns a function that reports whether an address is in one of the networks.
+func Within(networks []netip.Prefix) func(netip.Addr) bool {
+	return func(a netip.Addr) bool {
+		return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
+	}
+}
+
 // reservedRanges lists ranges without public servers, beyond those that netip knows.
 var reservedRanges = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),

@@ -114,7 +114,7 @@ type letter struct {
 	News        []news
 	Unlisted    string // a sentence about further notifications
 	Server      string // URL
-	Choices     string // URL for choosing notifications
+	Choices     string // URL of the recipient's page in the console, which has the choice of notifications
 	Unsubscribe string // URL that stops all e-mails
 }
 
@@ -130,7 +130,7 @@ func (w *Worker) compose(ctx context.Context, box *record.Mailbox) (*mail.Messag
 		return nil, err
 	}
 	to := user.ConfirmedAddress()
-	l := letter{Server: w.URL, Choices: w.URL + "/v1/user/notifications", Unsubscribe: w.URL + box.UnsubscribePath()}
+	l := letter{Server: w.URL, Choices: w.URL + "/console#/me", Unsubscribe: w.URL + box.UnsubscribePath()}
 	v := view{w, &visibility.Viewer{Store: w.Store, Caller: access.Caller{ID: box.ID}, Consistency: store.Strong}}
 	for i, e := range events {
 		if e == nil || !box.Wants(e.Kind) {
@@ -189,7 +189,7 @@ func (l letter) text() string {
 	if l.Unlisted != "" {
 		out.WriteString(l.Unlisted + "\n\n")
 	}
-	fmt.Fprintf(&out, "-- \nThis is an e-mail of Assay at %s\nChoose what you are notified of: PATCH %s\nStop all e-mails: %s\n", l.Server,
+	fmt.Fprintf(&out, "-- \nThis is an e-mail of Assay at %s\nChoose what you are notified of: %s\nStop all e-mails: %s\n", l.Server,
 		l.Choices, l.Unsubscribe)
 	return out.String()
 }

@@ -54,7 +54,7 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 		var roles access.Role
 		roles, err = v.viewer.Roles(ctx, access.Scope{OrganizerID: e.OrganizerID})
 		if roles&access.Organizer != 0 {
-			n.Text = "A webhook was disabled: for three days nothing arrived that was sent to it, or its receiver answered 410 Gone"
+			n.Text = "A webhook was switched off: for three days nothing arrived that was sent to it, or its receiver answered that it is gone"
 		}
 	case record.EventInvitationCreated: // the text names nobody, because the address may belong to another person than the invited one
 		var i *record.InvitationItem

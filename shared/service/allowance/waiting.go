@@ -34,6 +34,6 @@ func Wait(ctx context.Context, s store.Store, a *record.Allowance, most int, run
 	if most > 0 && others+len(runIDs) > most {
 		return others, false, nil
 	}
-	a.Waiting = append(waiting, runIDs...)
+	a.Waiting = slices.Concat(waiting, runIDs)
 	return others, true, nil
 }

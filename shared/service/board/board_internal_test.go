@@ -186,8 +186,8 @@ func TestBoard_IsANaiveBoard(t *testing.T) {
 	})
 }
 
-// TestBoard_DropsSelectionsOfReplacedEvaluations selects by a measure, and replaces all evaluations. The board must not keep the former ones
-// for a selection that nobody asks for again.
+// TestBoard_DropsSelectionsOfReplacedEvaluations selects by a measure, and replaces all evaluations. The board must not keep the former
+// ones for a selection that nobody asks for again.
 func TestBoard_DropsSelectionsOfReplacedEvaluations(t *testing.T) {
 	b := New()
 	put := func() {

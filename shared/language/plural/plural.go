@@ -22,3 +22,11 @@ func Noun(noun string) string {
 	}
 	return noun + "s"
 }
+
+// Verb returns the form of a verb after a number of things: the first form if the number is 1, as in "1 of 3 texts has no word".
+func Verb[N int | int64](n N, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}

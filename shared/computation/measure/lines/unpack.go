@@ -38,7 +38,7 @@ var foreignTexts = []struct{ begins, fault string }{
 	{"<!doctype html", webPage},
 	{"<html", webPage},
 	{`{\rtf`, "the file is rich text (RTF); save it as plain text"},
-	{"<?xml", "the file is XML; write it as lines of text in the format of the dataset"},
+	{"<?xml", "the file is XML; write it as lines of text in the expected format"},
 	{"version https://git-lfs", "the file is a pointer of Git LFS, and not the file itself; get it with git lfs pull"},
 	{"<<<<<<< ", "the file has the marks of a merge conflict (<<<<<<<); resolve the conflict"},
 }

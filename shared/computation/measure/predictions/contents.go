@@ -118,7 +118,8 @@ func (t *Gold) countReferences(c *measure.Contents) string {
 	}
 	text := plural.Count(references, "reference")
 	if empty > 0 {
-		c.Faults = append(c.Faults, fmt.Sprintf("%d of %s have only empty references", empty, plural.Count(t.Len(), "item")))
+		c.Faults = append(c.Faults, fmt.Sprintf("%d of %s %s only empty references", empty, plural.Count(t.Len(), "item"),
+			plural.Verb(empty, "has", "have")))
 	}
 	return text
 }

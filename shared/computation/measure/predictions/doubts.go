@@ -160,8 +160,8 @@ func (t *Gold) separatorInLabels(counter *steps.Counter) string {
 	}
 	for _, separator := range usualSeparators {
 		if joined := t.joinedBy(counter, separator); joined != "" {
-			return fmt.Sprintf("labels such as %s contain %q, and the dataset separates labels by %q: write %[3]q between labels, or change the "+
-				"separator of the dataset", fields.Quote([]byte(joined)), separator, separatorOf(t.format))
+			return fmt.Sprintf("labels such as %s contain %q, and labels are separated by %q: write %[3]q between labels, or name %[2]q as the "+
+				"separator", fields.Quote([]byte(joined)), separator, separatorOf(t.format))
 		}
 	}
 	return ""

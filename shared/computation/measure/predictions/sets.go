@@ -54,7 +54,7 @@ func (r *Run) otherSeparator(label []byte) string {
 	if isPythonList(label) {
 		isUnknownElement := func(part []byte) bool { return isUnknown(bytes.Trim(part, ` '"`)) }
 		if !slices.ContainsFunc(bytes.Split(label[1:len(label)-1], []byte{','}), isUnknownElement) {
-			return fmt.Sprintf("; the likely cause: labels are a list as Python prints it; the dataset separates labels by %q, so write them with "+
+			return fmt.Sprintf("; the likely cause: labels are a list as Python prints it; labels are separated by %q, so write them with "+
 				"%[1]q between them", own)
 		}
 	}

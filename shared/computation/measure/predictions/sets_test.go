@@ -81,10 +81,10 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 		}},
 		"lists of Python": {measure.CSV, "id,label\na,\"['x', 'y']\"\nb,[z]\n", []string{
 			`run:2 warning: the truth has no label "['x', 'y']"; every prediction of it counts as wrong; the likely cause: labels are a list as ` +
-				`Python prints it; the dataset separates labels by "|", so write them with "|" between them`,
+				`Python prints it; labels are separated by "|", so write them with "|" between them`,
 			`run:3 warning: the truth has no label "[z]"; every prediction of it counts as wrong`,
 			`run error: none of the labels predicted ("['x', 'y']", "[z]") is among the 2 of the truth ("x", "y"); check the field "label"; ` +
-				`the likely cause: labels are a list as Python prints it; the dataset separates labels by "|", so write them with "|" between them`,
+				`the likely cause: labels are a list as Python prints it; labels are separated by "|", so write them with "|" between them`,
 		}},
 		"many": {measure.JSONL, `{"id":"a","label":[` + many(",") + `]}` + "\n" + `{"id":"b","label":["x"]}`, []string{
 			`run:1 error: "label" has more than 1000 labels; expected at most as many`,

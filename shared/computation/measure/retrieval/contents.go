@@ -50,8 +50,8 @@ func (q *Qrels) contents(counter *steps.Counter) measure.Contents {
 			"field of the lines")
 		c.Unscored = "no document is relevant"
 	case len(without) > 0:
-		c.Faults = append(c.Faults, fmt.Sprintf("%d of %s have no relevant document, and every run gets 0 for them: %s", len(without),
-			plural.Count(len(q.names), "topic"), fields.JoinFirst(without, len(without))))
+		c.Faults = append(c.Faults, fmt.Sprintf("%d of %s %s no relevant document, and every run gets 0 there: %s", len(without),
+			plural.Count(len(q.names), "topic"), plural.Verb(len(without), "has", "have"), fields.JoinFirst(without, len(without))))
 	}
 	if q.subtopics != nil {
 		c.Unscored = "the best ranking of documents with subtopics is not computed"

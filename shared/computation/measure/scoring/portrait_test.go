@@ -66,7 +66,7 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			"a 1 t 1\nb 1 t 1\nc 1 t 1\nd 2 t 1\n", "",
 			"4 topics, 4 judgments, 4 relevant" + unscoredSubtopics, []string{"there are 4 topics and only 1 document…"}},
 		"a topic without relevant documents": {settingsOf(measure.Retrieval, measure.TRECRun, "AP"), "t1 0 a 1\nt2 0 c 0\n", "",
-			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics have no relevant document, and every run gets 0 for them: "t2"`,
+			"2 topics, 2 judgments, 1 relevant", []string{`1 of 2 topics has no relevant document, and every run gets 0 there: "t2"`,
 				"AP cannot reach its best value 1: the truth scored against itself gets 0.5"}},
 		"subtopics": {settingsOf(measure.Diversity, measure.TRECRun, "alpha_nDCG@5"), "t1 1 a 1\nt1 2 b 1\n", "",
 			"1 topic, 2 judgments, 2 relevant" + unscoredSubtopics,
@@ -107,8 +107,8 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 				`the label "['a', 'b']" is a list as Python prints it: write the labels with "|" between them`}},
 		"another separator": {settingsOf(measure.Multilabel, measure.CSV, "HammingLoss"), "id,label\n1,a;b\n2,b\n3,c d\n", "",
 			`3 items, 0 of them without a label, 3 labels ("a;b" 1, "b" 1, "c d" 1)`, []string{
-				`labels such as "a;b" contain ";", and the dataset separates labels by "|": write "|" between labels, or change the separator of ` +
-					`the dataset`}},
+				`labels such as "a;b" contain ";", and labels are separated by "|": write "|" between labels, or name ";" as ` +
+					`the separator`}},
 		"names with a comma": {settingsOf(measure.Multilabel, measure.CSV, "HammingLoss"), "id,label\n1,\"a, b\"\n2,c\n", "",
 			`2 items, 0 of them without a label, 2 labels ("a, b" 1, "c" 1)`, nil},
 		"clusters of one item": {settingsOf(measure.Clustering, measure.CSV, "ARI"),
@@ -143,7 +143,7 @@ func TestPortray_TellsWhatATruthHas(t *testing.T) {
 			[]string{"ROUGE1 cannot reach its best value 1: the truth scored against itself gets 0"}},
 		"tags outside the scheme": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro,scheme=IOB2)"),
 			"Ann B-PER\nhas O\nLee I-PER\n\n", "",
-			"1 sentence, 3 tokens, 2 spans of 1 type", []string{"with scheme=IOB2, 1 of 2 spans count; …"}},
+			"1 sentence, 3 tokens, 2 spans of 1 type", []string{"with scheme=IOB2, 1 of 2 spans counts; …"}},
 		"other tokens": {settingsOf(measure.Spans, measure.CoNLL, "F1(average=micro)"), "Ann B-PER\nhas O\n\n", "Ann\nhad\n\n",
 			"1 sentence, 2 tokens, 1 span of 1 type", []string{"the tokens of the truth differ from those of the inputs from line 2 on"}},
 		"spans after the texts": {settingsOf(measure.Spans, measure.JSONL, "F1(average=micro)"), `{"id":"1","label":[{"start":1,"end":5}]}` + "\n" +

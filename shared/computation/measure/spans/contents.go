@@ -36,8 +36,8 @@ func (s *sentences) contents(counter *steps.Counter) measure.Contents {
 	}
 	for _, of := range s.checks {
 		if valid := count(of); valid < all {
-			c.Faults = append(c.Faults, fmt.Sprintf("with scheme=%s, %d of %s count; the tags of the others do not begin or end a span in this "+
-				"scheme: check the scheme and the tags", of.name, valid, plural.Count(all, "span")))
+			c.Faults = append(c.Faults, fmt.Sprintf("with scheme=%s, %d of %s %s; the tags of the others do not begin or end a span in this "+
+				"scheme: check the scheme and the tags", of.name, valid, plural.Count(all, "span"), plural.Verb(valid, "counts", "count")))
 		}
 	}
 	return c

@@ -78,7 +78,7 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 		{"an empty file", conll, "", " \n-DOCSTART- -X- O\n\n", []string{
 			`run error: the file is empty or has no tokens; expected one for each line, with its tag`}},
 		{"a prefix of another scheme", conll, "IOB2", "EU S-ORG\n", []string{
-			`run:1 error: the prefix S is none of the scheme IOB2, which a measure of the dataset names; expected one of I, O, B`,
+			`run:1 error: the prefix S is none of the scheme IOB2, which a measure names; expected one of I, O, B`,
 			"run:1 error: the sentence ends…"}},
 		{"a type that the truth lacks", conll, "", strings.Replace(tokens, "B-ORG", "B-ORGANIZATION", 1), []string{
 			`run:1 warning: the truth has no type "ORGANIZATION" but "ORG", "PER"; every prediction of it counts as wrong`}},

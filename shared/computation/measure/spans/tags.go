@@ -96,7 +96,7 @@ func (s *scheme) fault(t tag) string {
 	if strings.IndexByte(s.allowed, t.written) >= 0 {
 		return ""
 	}
-	return fmt.Sprintf("the prefix %c is none of the scheme %s, which a measure of the dataset names; expected one of %s", t.written, s.name,
+	return fmt.Sprintf("the prefix %c is none of the scheme %s, which a measure names; expected one of %s", t.written, s.name,
 		strings.Join(strings.Split(s.allowed, ""), ", "))
 }
 

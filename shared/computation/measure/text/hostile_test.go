@@ -181,11 +181,21 @@ func TestComputation_WarnsOfUnicodeForms(t *testing.T) {
 	}
 }
 
+// TestComputation_AdvisesOnlyATokenizerThatHeals has a text without letters and digits of any script.
+func TestComputation_AdvisesOnlyATokenizerThatHeals(t *testing.T) {
+	_, found, err := Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Text, "ROUGE1"),
+		[]measure.File{measuretest.File("f", `{"id":1,"text":"!!!"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, found, "f warning: 1 of 1 text has no word for ROUGE1, which counts only the letters a to z and digits")
+}
+
 // TestComputation_WarnsOfTextsWithoutWords has texts in Russian, in English, of punctuation, and an empty one.
 func TestComputation_WarnsOfTextsWithoutWords(t *testing.T) {
 	const ascii = "2 of 4 texts have no word for ROUGE2, which counts only the letters a to z and digits; ROUGE2(tokenize=unicode) " +
-		"counts words of all scripts"
-	const other = "1 of 4 texts have no word for ROUGEL, which counts letters and digits"
+		"counts words of all scripts, which 1 of them has"
+	const other = "1 of 4 texts has no word for ROUGEL, which counts letters and digits"
 	content := strings.Join([]string{`{"id":1,"text":"\u043c\u0438\u0440"}`, `{"id":2,"text":"peace"}`, `{"id":3,"text":"?!"}`, `{"id":4,"text":" "}`},
 		"\n")
 	file := func() []measure.File { return []measure.File{measuretest.File("f", content)} }

@@ -21,6 +21,7 @@ type wordlessCounter struct {
 	measure string // the first measure with the tokenizer
 	unicode bool   // the tokenizer
 	found   int
+	healed  int // of these texts, how many have a word in any script
 }
 
 func newWordless(asked []measure.Measure) predictions.TextInspector {
@@ -47,6 +48,9 @@ func (w *wordless) Inspect(text []byte) {
 		}
 		if !bytes.ContainsFunc(text, inWord) && bytes.ContainsFunc(text, not(isSpace)) {
 			c.found++
+			if bytes.ContainsFunc(text, isUnicodeWord) {
+				c.healed++
+			}
 		}
 	}
 }
@@ -57,12 +61,18 @@ func (w *wordless) Warnings() (list []string) {
 		if c.found == 0 {
 			continue
 		}
-		counted := fmt.Sprintf("only the letters a to z and digits; %s(tokenize=unicode) counts words of all scripts", c.measure)
-		if c.unicode {
+		counted := "only the letters a to z and digits"
+		switch {
+		case c.unicode:
 			counted = "letters and digits"
+		case c.healed > 0:
+			counted += fmt.Sprintf("; %s(tokenize=unicode) counts words of all scripts", c.measure)
+			if c.healed < c.found {
+				counted += fmt.Sprintf(", which %d of them %s", c.healed, plural.Verb(c.healed, "has", "have"))
+			}
 		}
-		list = append(list, fmt.Sprintf("%d of %s have no word for %s, which counts %s",
-			c.found, plural.Count(w.texts, "text"), c.measure, counted))
+		list = append(list, fmt.Sprintf("%d of %s %s no word for %s, which counts %s",
+			c.found, plural.Count(w.texts, "text"), plural.Verb(c.found, "has", "have"), c.measure, counted))
 	}
 	return list
 }

@@ -116,17 +116,3 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 		t.Errorf("the public address has metrics: %d", a.status)
 	}
 }
-
-// readOps returns the body of an answer to operators.
-func readOps(t *testing.T, addr, path string) string {
-	t.Helper()
-	return waittest.Value(t, path+" answers", func() (string, bool) {
-		resp, err := http.Get("http://" + addr + path)
-		if err != nil {
-			return err.Error(), false
-		}
-		defer func() { _ = resp.Body.Close() }()
-		body, err := io.ReadAll(resp.Body)
-		return string(body), err == nil
-	})
-}

@@ -137,7 +137,7 @@ const (
 	maxTaskPages   = 6
 	maxTaskBytes   = 8 << 20
 
-	maxDatasetBytes = 256 << 10
+	maxDatasetBytes = 64 << 10
 )
 
 // chooseTasks reads the public tasks and chooses those that the page shows.

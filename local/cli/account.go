@@ -111,6 +111,12 @@ func (c *call) checkSignIn(about serverInfo) error {
 				"the same command without --" + flag}
 		}
 	}
+	for _, flag := range []string{"device", "port"} {
+		if given(c.flags, flag) && about.develops() {
+			return &refusal{failed, "This development server signs in without a browser: --" + flag + " does nothing here.",
+				"the same command without --" + flag}
+		}
+	}
 	if c.flags.Changed("user") && strings.TrimSpace(c.text("user")) == "" {
 		return &refusal{failed, "--user has no name.", "the same command with --user NAME"}
 	}

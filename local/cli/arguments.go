@@ -65,27 +65,6 @@ func unknownTopic(root *cobra.Command, args []string) error {
 	return fmt.Errorf("%s knows no %q, but %s.%s", args[0], args[1], strings.Join(known, ", "), closest(args[1], known))
 }
 
-// without lists flags that do nothing without another flag.
-var without = map[string]string{"timeout": "wait", "complete": "trec", "level": "trec", "judged": "trec", "no-summary": "trec"}
-
-// opposites lists pairs of flags that contradict each other.
-var opposites = map[string]string{"publish": "unpublish", "blind": "unblind", "image": "repository", "with-token": "device"}
-
-// checkFlags refuses flags that would do nothing, and flags that contradict each other.
-func checkFlags(flags *pflag.FlagSet) error {
-	for name, opposite := range opposites {
-		if flags.Changed(name) && flags.Changed(opposite) {
-			return &refusal{failed, fmt.Sprintf("--%s does not go with --%s.", name, opposite), "the same command with only one of both"}
-		}
-	}
-	for name, needed := range without {
-		if flags.Changed(name) && flags.Lookup(needed) != nil && !flags.Changed(needed) {
-			return &refusal{failed, fmt.Sprintf("--%s does nothing without --%s.", name, needed), "the same command with both, or with neither"}
-		}
-	}
-	return nil
-}
-
 // suggestion returns a sentence that names the flag or the command that the user may have meant. It is empty if none is like it.
 func suggestion(err error, of *cobra.Command) string {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

@@ -92,7 +92,7 @@ var groups = []struct {
 			args: cobra.MinimumNArgs(1), run: inTask(submit), flags: submitFlags},
 		{use: "runs [RUN]...", short: "List the runs of your teams, or show some with their scores", run: showRuns,
 			flags: func(f *pflag.FlagSet) {
-				f.String("task", "", "of one task, for organizers those of all teams: its URL, id, name, or a part of it")
+				f.String("task", "", "without RUN: of one task, for organizers those of all teams: its URL, id, name, or a part of it")
 				waitFlags(f)
 			}},
 		{use: "logs RUN", short: "Print what executing a run wrote", args: cobra.ExactArgs(1), run: online(showLogs),
@@ -185,7 +185,7 @@ var groups = []struct {
 				f.String("from", "", "format of the files; guessed by the first file unless given")
 				f.String("to", "", "format to write; unless given, the format of TREC, or jsonl for files in that format")
 				f.Bool("qrels", false, "the files are relevance judgments")
-				f.String("kind", "", "convert values for classification, multilabel, probabilities, regression, clustering or text")
+				f.String("kind", "", "convert values for one of "+strings.Join(valueKinds, ", "))
 				f.String("id", "", "with --kind: field of the id in the files; guessed unless given")
 				f.String("value", "", "with --kind: field of the value in the files; guessed unless given")
 				f.String("to-id", "", "with --kind: name of the field of the id to write; id unless given")
@@ -194,8 +194,8 @@ var groups = []struct {
 			}},
 		{use: "fuse RUN RUN...", short: "Make one run of several", args: cobra.MinimumNArgs(2), run: fuse, flags: func(f *pflag.FlagSet) {
 			f.String("method", "rrf", "rrf, combsum or combmnz")
-			f.Int("k", 60, "of rrf")
-			f.String("normalization", "min-max", "of combsum and combmnz: min-max, sum, z-score, rank or none")
+			f.Int("k", 60, "with --method rrf: its constant, 1 or more")
+			f.String("normalization", "min-max", "with --method combsum or combmnz: min-max, sum, z-score, rank or none")
 			f.Int("depth", 0, "documents of each topic to write; 0: all")
 			f.String("tag", "fused", "name of the fused run")
 			f.StringP("output", "o", "", "file to write, instead of standard output")
@@ -208,7 +208,7 @@ var groups = []struct {
 			flags: func(f *pflag.FlagSet) {
 				f.Bool("with-token", false, "read an access token from standard input")
 				f.Bool("device", false, "sign in on another device")
-				f.Int("port", 0, "port of this machine that the browser returns to, where the issuer knows only one; 0: any")
+				f.Int("port", 0, "port of this machine that the browser returns to, where the issuer knows only one; 0: any; not with --device")
 				f.String("user", "", "at a development server: who to be; unless given, the name of this machine's user")
 				f.Bool("admin", false, "at a development server: be an administrator")
 			}},
@@ -239,7 +239,7 @@ func teamFlags(f *pflag.FlagSet) {
 }
 
 func waitFlags(f *pflag.FlagSet) {
-	f.Bool("wait", false, "wait until the runs have ended, and print scores")
+	f.Bool("wait", false, "wait until the runs that were submitted or named have ended, and print scores")
 	f.Duration("timeout", 0, "with --wait: how long at most, such as 10m; exit code 5 after it")
 }
 
@@ -253,8 +253,8 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("paper", "", "URL of a paper about it")
 	f.String("image", "", "a container image to run, instead of files")
 	f.String("repository", "", "https URL of a repository to build and run, instead of files")
-	f.String("ref", "", "commit, tag or branch of the repository")
-	f.String("command", "", "command to run in the image or the repository")
+	f.String("ref", "", "with --repository: its commit, tag or branch")
+	f.String("command", "", "with --image or --repository: command to run in it")
 	f.Bool("public", false, "let all who see the task see the submission")
 	f.Bool("baseline", false, "as an organizer: a baseline, which needs no registration")
 	f.Bool("again", false, "submit even if your team has submitted the same before; it counts again")

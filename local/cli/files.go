@@ -42,6 +42,9 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 	if err != nil {
 		return r.Settings, err
 	}
+	if err := c.requireUse(r.Kind, r.Format.Kind, run.Name); err != nil {
+		return r.Settings, err
+	}
 	if r.Kind.Ranks() {
 		if err := c.requireTREC(truth, run); err != nil {
 			return r.Settings, err
@@ -61,6 +64,21 @@ func (c *call) settings(run scoring.File, truth ...scoring.File) (scoring.Settin
 		c.note("%s: %s (--format, --kind, --id and --value say otherwise)", r.Because, r)
 	}
 	return r.Settings, nil
+}
+
+// requireUse refuses flags that name fields or separators that a file does not have.
+func (c *call) requireUse(kind measure.Kind, format, file string) error {
+	for _, name := range []string{"id", "value", "separator"} {
+		used := measure.HasFields(format)
+		if name == "separator" {
+			used = used && kind == measure.Multilabel
+		}
+		if !used && given(c.flags, name) {
+			return &refusal{failed, fmt.Sprintf("--%s does nothing here, because %s is read as %s for %s.", name, file, format, kind),
+				"the same command without --" + name + ", or with --kind and --format"}
+		}
+	}
+	return nil
 }
 
 // requireTREC refuses rankings and judgments in the formats of other programs, with the commands that convert them.
@@ -198,7 +216,9 @@ func fuse(c *call) {
 	if s.Method != fusion.ReciprocalRank {
 		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
 	}
-	if invalid := s.Check(); len(invalid) > 0 {
+	invalid := s.Check()
+	invalid.AddIf(method == string(fusion.ReciprocalRank) && s.K == 0, "/k", "must be 1 or more")
+	if len(invalid) > 0 {
 		c.fail(&refusal{failed, strings.Join(c.words.faults(invalid), "\n"), ""})
 		return
 	}

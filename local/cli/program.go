@@ -131,7 +131,11 @@ func (p *program) root() *cobra.Command {
 			root.AddCommand(made)
 		}
 	}
-	pages := func(_ *cobra.Command, args []string) error {
+	pages := func(cmd *cobra.Command, args []string) error {
+		p.begun = true
+		if err := checkFlags("man", cmd.Flags(), args); err != nil {
+			return err
+		}
 		return doc.GenManTree(root, &doc.GenManHeader{Title: "ASSAY", Section: "1"}, args[0])
 	}
 	root.AddCommand(&cobra.Command{Use: "man FOLDER", Short: "Write the manual pages", Args: cobra.ExactArgs(1), RunE: pages})
@@ -152,7 +156,7 @@ func (p *program) cobra(c command) *cobra.Command {
 		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags(), opened: map[string]scoring.File{}}
 		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 		invoked.words = words{command: name, args: args}
-		if !invoked.fail(checkFlags(cmd.Flags())) {
+		if !invoked.fail(checkFlags(name, cmd.Flags(), args)) {
 			c.run(invoked)
 		}
 		if invoked.temporary != "" {

@@ -90,12 +90,8 @@ func (c *call) noteUnserved(runs []string) {
 	}
 }
 
-// tellBaseline says who submits a baseline. It refuses flags of teams.
+// tellBaseline says who submits a baseline.
 func (c *call) tellBaseline(task object, datasets []object) {
-	if ignored := c.teamChanges(nil); len(ignored) > 0 {
-		c.fail(&refusal{failed, "A baseline has no team, so it does not go with " + flagsOf(ignored) + ".",
-			"the same command without these flags"})
-	}
 	c.tellSubmitter(task, datasets, "as a baseline of its organizers")
 }
 

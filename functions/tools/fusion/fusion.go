@@ -65,7 +65,7 @@ func (s Options) Check() (problems problem.Fields) {
 	normalizations := []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
 	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; use %s", s.Method, lists.Or(methods))
 	problems.AddIf(s.K < 0, "/k", "must be 1 or more")
-	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more")
+	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more, or 0 for all documents")
 	if s.Method == ReciprocalRank {
 		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave {normalization} out",
 			s.Method)

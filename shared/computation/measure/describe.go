@@ -28,7 +28,7 @@ func (e *EvaluatorKind) Describe() string {
 	e.describeParameters(&b)
 	b.WriteString("\nLimits:\n")
 	for _, l := range e.Limits {
-		fmt.Fprintf(&b, "\n* At most %d %s.", l.Most, l.Of)
+		fmt.Fprintf(&b, "\n* At most %d: %s.", l.Most, l.Of)
 	}
 	return b.String()
 }
@@ -92,7 +92,7 @@ func (p Parameter) describe() string {
 		values += " from " + number(p.Min) + " to " + number(p.Max)
 	}
 	if p.Default != "" {
-		values += ", `" + p.Default + "` unless given"
+		values += "; `" + p.Default + "` unless given"
 	}
 	return fmt.Sprintf("`%s` (%s): %s.", p.Name, values, p.Definition)
 }

@@ -18,12 +18,15 @@ import (
 
 // texts holds the spans of documents with ids.
 type texts struct {
-	types  *types
-	report *measure.Report
-	field  string // the field with the spans
-	list   []span
-	places []place  // by document
-	others [][]byte // the unknown members of the last span
+	types   *types
+	report  *measure.Report
+	field   string // the field with the spans
+	list    []span
+	places  []place  // by document
+	others  [][]byte // the unknown members of the last span
+	isTruth bool
+	// recounted holds, for a truth, the list by the ways in which runs may count offsets. It is nil if the ways do not differ.
+	recounted [recounts][]span
 }
 
 // place is the part of the list with the spans of a document.
@@ -52,6 +55,9 @@ func (x *texts) take(file string, line, index int, array, text []byte) (fault st
 			return fmt.Sprintf("%q has the span from %d to %d with the type %s twice; expected every span once", x.field, s.start, s.end,
 				fields.Quote([]byte(x.types.names[s.kind])))
 		}
+	}
+	if x.isTruth {
+		x.recount(start, text)
 	}
 	for len(x.places) <= index {
 		x.places = append(x.places, place{})
@@ -132,12 +138,13 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 // readTexts reads a truth of documents.
 func readTexts(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Reference, []string, error) {
-	truth := &texts{types: newTypes(ctx), report: report, field: format.ValueField}
+	truth := &texts{types: newTypes(ctx), report: report, field: format.ValueField, isTruth: true}
 	items, err := predictions.ReadArrays(ctx, format, truth.take, files, report)
 	if err != nil {
 		return nil, nil, err
 	}
-	size := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
+	kept := cap(truth.list) + cap(truth.recounted[inUnits]) + cap(truth.recounted[inBytes])
+	size := items.Bytes() + int64(12*kept+8*cap(truth.places)+truth.types.bytes())
 	contents := func(*steps.Counter) measure.Contents { return truth.contents(items.Items()) }
 	return newTruth(asked, items.Len(), len(truth.list), size, contents, func(ctx context.Context, ids, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {

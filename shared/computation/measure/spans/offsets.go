@@ -41,9 +41,9 @@ func beyond(list []span, text textSize, of string) string {
 	cause := ""
 	switch {
 	case last.end <= text.units:
-		cause = "; the likely cause: offsets count UTF-16 units, as in Java and JavaScript, and not characters"
+		cause = "; the likely cause: " + countedCauses[inUnits]
 	case last.end <= text.bytes:
-		cause = "; the likely cause: offsets count bytes, and not characters"
+		cause = "; the likely cause: " + countedCauses[inBytes]
 	}
 	return fmt.Sprintf("the span from %d to %d ends after the %s of the text%s%s", last.start, last.end,
 		plural.Count(int(text.characters), "character"), of, cause)
@@ -64,28 +64,35 @@ var offsetCauses = map[offset]string{
 const minShifted = 2
 
 // shifted returns a warning if most of the spans of a run that equal none of the truth would equal one if they were counted in another
-// way, or if they are ever farther behind.
+// way, which needs the texts of the truth for UTF-16 units and bytes, or if they are ever farther behind.
 func (x *texts) shifted(truth *texts) string {
 	different, late := 0, 0
 	grows := false
 	shifted := map[offset]int{}
+	var recounted, against [recounts]int // spans that a way explains, and equal spans that it would have made different
 	for i := range min(len(x.places), len(truth.places)) {
 		run, actual := x.at(i), truth.at(i)
-		if x.types.counter.Add(len(offsetCauses)*(1+len(run))) != nil {
+		if x.types.counter.Add((len(offsetCauses)+recounts)*(1+len(run))) != nil {
 			return ""
-		}
-		has := func(s span) bool {
-			_, found := slices.BinarySearchFunc(actual, s, span.compare)
-			return found
 		}
 		before := different
 		for _, s := range run {
-			if has(s) {
+			if at, found := slices.BinarySearchFunc(actual, s, span.compare); found {
+				for way := range against {
+					if list := truth.recountedAt(way, i); list != nil && list[at] != s {
+						against[way]++
+					}
+				}
 				continue
 			}
 			different++
+			for way := range recounted {
+				if contains(truth.recountedAt(way, i), s) {
+					recounted[way]++
+				}
+			}
 			for o := range offsetCauses {
-				if has(span{s.kind, s.start - o.start, s.end - o.end}) {
+				if contains(actual, span{s.kind, s.start - o.start, s.end - o.end}) {
 					shifted[o]++
 				}
 			}
@@ -98,7 +105,18 @@ func (x *texts) shifted(truth *texts) string {
 	}
 	enough := func(n int) bool { return n >= minShifted && 2*n > different }
 	off := most(shifted)
+	way := inUnits
+	if recounted[inBytes] > recounted[inUnits] {
+		way = inBytes
+	}
 	switch {
+	case enough(recounted[way]) && recounted[way] > against[way] && recounted[way] >= shifted[off]:
+		cause := countedCauses[way]
+		if recounted[way] == shifted[off] { // Each of these spans comes after one such character.
+			cause += ". Or " + offsetCauses[off]
+		}
+		return fmt.Sprintf("%d of the %s that equal none of the truth would equal one if offsets were counted in another way; the likely cause: %s",
+			recounted[way], plural.Count(different, "span"), cause)
 	case enough(shifted[off]):
 		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[off],
 			plural.Count(different, "span"), offsetCauses[off])
@@ -107,6 +125,12 @@ func (x *texts) shifted(truth *texts) string {
 			"the likely cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
 	}
 	return ""
+}
+
+// contains reports whether a sorted list has a span.
+func contains(list []span, s span) bool {
+	_, found := slices.BinarySearchFunc(list, s, span.compare)
+	return found
 }
 
 // most returns the offset with the greatest number.

@@ -1,7 +1,11 @@
 package spans_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/measuretest"
@@ -67,6 +71,69 @@ func TestEvaluate_NamesTheCauseOfOffsets(t *testing.T) {
 			measuretest.Expect(t, e.Diagnostics, c.want...)
 		})
 	}
+}
+
+// TestEvaluate_NamesOtherCountingByTexts evaluates documents with one span each. The texts of the truth tell what other programs count.
+func TestEvaluate_NamesOtherCountingByTexts(t *testing.T) {
+	// document writes a document whose only span is a name behind a text, with its start and end by the sizes of the characters before it.
+	document := func(id int, before string, size func(rune) int, withText bool) string {
+		start := 0
+		for _, r := range before {
+			start += size(r)
+		}
+		text := ""
+		if withText {
+			text = fmt.Sprintf(`"text":%q,`, before+"Anna")
+		}
+		return fmt.Sprintf(`{"id":%d,%s"spans":[{"start":%d,"end":%d,"type":"A"}]}`+"\n", id, text, start, start+4)
+	}
+	character := func(rune) int { return 1 }
+	units := func(r rune) int { return utf16.RuneLen(r) }
+	file := func(texts []string, size func(rune) int, withText bool) string {
+		var all strings.Builder
+		for i, text := range texts {
+			all.WriteString(document(i, text, size, withText))
+		}
+		return all.String()
+	}
+	wide := []string{"a ", "\U0001f600\U0001f600 a ", "\U0001f600 ", "\u00e9\U0001f600\U0001f600\U0001f600 ", "\u00e9\u00e9 "}
+	single := []string{"\U0001f600 ", "a\U0001f600 ", "\U0001f600b "}
+	const start = " that equal none of the truth would equal one if offsets were counted in another way; the likely cause: "
+	for name, c := range map[string]struct {
+		texts []string
+		size  func(rune) int
+		want  []string
+	}{
+		"characters": {wide, character, nil},
+		"UTF-16": {wide, units,
+			[]string{"run warning: 3 of the 3 spans" + start + "offsets count UTF-16 units, as in Java and JavaScript, and not characters"}},
+		"bytes": {wide, utf8.RuneLen, []string{"run warning: 4 of the 4 spans" + start + "offsets count bytes, and not characters"}},
+		"UTF-16 or from 1": {single, units, []string{"run warning: 3 of the 3 spans" + start + "offsets count UTF-16 units, as in Java and " +
+			"JavaScript, and not characters. Or offsets count from 1: take 1 …"}},
+		"others": {wide, func(r rune) int { return 5 * utf16.RuneLen(r) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truth := read(t, jsonl, file(c.texts, character, true), "F1(average=micro)")
+			measuretest.Expect(t, evaluate(t, truth, file(c.texts, c.size, false)).Diagnostics, c.want...)
+		})
+	}
+}
+
+// TestEvaluate_DoesNotAccuseRunsThatCountCharacters evaluates runs most of whose spans are right, and two of which are by chance where a
+// program that counts bytes would see them.
+func TestEvaluate_DoesNotAccuseRunsThatCountCharacters(t *testing.T) {
+	var all, run strings.Builder
+	for i := range 10 {
+		const span = `"spans":[{"start":%d,"end":%d,"type":"A"}]}` + "\n"
+		fmt.Fprintf(&all, `{"id":%d,"text":"\u00e9\u00e9\u00e9\u00e9\u00e9 Anna",`+span, i, 6, 10)
+		shift := 0
+		if i < 2 {
+			shift = 5
+		}
+		fmt.Fprintf(&run, `{"id":%d,`+span, i, 6+shift, 10+shift)
+	}
+	truth := read(t, jsonl, all.String(), "F1(average=micro)")
+	measuretest.Expect(t, evaluate(t, truth, run.String()).Diagnostics)
 }
 
 // TestKnown_TellsNothingAboutSpans compares a run with the public ids and types of a truth. Its owner may read the diagnostics while the

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"assay/shared/edge/api"
@@ -203,6 +204,9 @@ func (v *value) sentence() problem.Text {
 	return t
 }
 
+// entryTitle returns the name of the resource at an index of a list, or its number in the list.
+func (v *value) entryTitle(index int) string { return v.title("No. " + strconv.Itoa(index+1)) }
+
 // excerpt summarizes a resource in a list by its description or its first members.
 func (v *value) excerpt() string {
 	if text := webpage.Excerpt(v.member("description")); text != "" {
@@ -212,13 +216,24 @@ func (v *value) excerpt() string {
 	for _, m := range v.entries {
 		text := m.text
 		if !m.literal {
-			text = m.title(m.member("id")) // for example the name of a person
+			text = m.title("") // for example the name of a person
+		} else if at, ok := m.instant(); ok {
+			text = webpage.Instant(at)
 		}
 		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
 			all = append(all, v.label(m.name)+": "+webpage.Truncate(text, 80))
 		}
 	}
 	return strings.Join(all, " · ")
+}
+
+// instant returns the time that a member of the API says.
+func (v *value) instant() (at time.Time, ok bool) {
+	if !v.literal || v.keys > 0 || !strings.HasSuffix(v.name, "At") {
+		return at, false
+	}
+	at, err := time.Parse(time.RFC3339, v.text)
+	return at, err == nil
 }
 
 // literalText returns a literal in words. A limit of 0 runs means no limit, and an empty pointer means the whole body.
@@ -262,7 +277,7 @@ func (v *value) address(parent *value) string {
 func (v *value) namedLinks() (all []link) {
 	for _, m := range v.entries {
 		if address := m.address(v); strings.HasSuffix(m.name, "Id") && address != "" {
-			all = append(all, link{v.label(strings.TrimSuffix(m.name, "Id")) + " " + m.text, address})
+			all = append(all, link{v.label(strings.TrimSuffix(m.name, "Id")), address})
 		}
 	}
 	return all

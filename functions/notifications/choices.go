@@ -99,11 +99,11 @@ func mailbox(ctx context.Context, c *api.Call) (mailboxTarget, error) {
 
 func showMailbox(_ context.Context, _ *api.Call, t mailboxTarget) (Unsubscription, error) {
 	if t.Stopped {
-		return Unsubscription{true, "You get no e-mails from this server any more. To get them again, log in and send PATCH " +
-			"/v1/user/notifications."}, nil
+		return Unsubscription{true, "You get no e-mails from this server any more. To get them again, log in to the console, and " +
+			"choose them on the page under your name."}, nil
 	}
 	return Unsubscription{false, "You get e-mails from this server. POST to this address stops all of them. To stop some of them, log in " +
-		"and send PATCH /v1/user/notifications."}, nil
+		"to the console, and choose on the page under your name."}, nil
 }
 
 func unsubscribe(_ context.Context, c *api.Call, t mailboxTarget) error {

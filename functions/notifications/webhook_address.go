@@ -16,19 +16,19 @@ func checkAddress(address string, networks []netip.Prefix) error {
 		return problem.InvalidMember("/url", "is no URL")
 	}
 	inNetworks := publicip.Within(networks)
-	at, err := netip.ParseAddr(u.Hostname())
+	ip, err := netip.ParseAddr(u.Hostname())
 	literal := err == nil
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return problem.InvalidMember("/url", "must begin with https://")
-	case literal && inNetworks(at), !literal && u.Scheme == "http" && len(networks) > 0:
+	case literal && inNetworks(ip), !literal && u.Scheme == "http" && len(networks) > 0:
 		return nil
 	case u.Scheme == "http":
 		return problem.InvalidMember("/url", "must begin with https://, because this server sends no events to that host over http. "+
-			"The operator of a server of one's own can allow networks: -webhook-networks")
-	case literal && !publicip.Is(at):
+			"The operator of the server can allow other networks")
+	case literal && !publicip.Is(ip):
 		return problem.InvalidMember("/url", "has the address %s, to which this server sends no events because it is not public. "+
-			"The operator of a server of one's own can allow networks: -webhook-networks", at)
+			"The operator of the server can allow other networks", ip)
 	}
 	return nil
 }

@@ -44,9 +44,12 @@ var readers = []string{"text", "choice", "yes", "number", "GetString", "GetBool"
 	"GetStringToString", "GetDuration", "Changed"}
 
 // sources returns the parsed files of the program, without tests, by name.
-func sources(t *testing.T) map[string]*ast.File {
+func sources(t *testing.T) map[string]*ast.File { return sourcesIn(t, ".") }
+
+// sourcesIn returns the files of a folder without tests by name.
+func sourcesIn(t *testing.T, folder string) map[string]*ast.File {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"assay/local/cli/client"
 	"assay/shared/language/problem"
@@ -263,7 +267,37 @@ func literal(e ast.Expr) (text string, ok bool) {
 	return "", false
 }
 
-// TestWords_OfCommandsAreOfTheTerminal checks the sentences that the commands say themselves: refusals and notes.
+// speakers are the functions whose texts people read in a terminal.
+var speakers = regexp.MustCompile(`^(note|say|Errorf|New)$`)
+
+// typed matches the words of a value that people type, such as label=TEXT.
+var typed = regexp.MustCompile(`\b\w+=`)
+
+// TestWords_OfHelpAreOfTheTerminal checks the help of all commands and flags.
+func TestWords_OfHelpAreOfTheTerminal(t *testing.T) {
+	texts := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, text := range []string{c.Short, c.Long} {
+			texts++
+			wantWords(t, c.CommandPath(), text)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			texts++
+			_, usage := pflag.UnquoteUsage(f) // without the marks around the name of the value
+			wantWords(t, c.CommandPath()+" --"+f.Name, typed.ReplaceAllString(usage, ""))
+		})
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(new(program).root())
+	if texts < 150 {
+		t.Errorf("found only %d texts", texts)
+	}
+}
+
+// TestWords_OfCommandsAreOfTheTerminal checks the sentences that the commands say themselves: refusals, notes and errors.
 func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
 	sentences := 0
 	check := func(name string, args []ast.Expr) {
@@ -277,7 +311,10 @@ func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
 			})
 		}
 	}
-	for name, file := range sources(t) {
+	files := sources(t)
+	maps.Copy(files, sourcesIn(t, "client"))
+	maps.Copy(files, sourcesIn(t, "offline"))
+	for name, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
@@ -285,7 +322,7 @@ func TestWords_OfCommandsAreOfTheTerminal(t *testing.T) {
 					check(name, n.Elts)
 				}
 			case *ast.CallExpr:
-				if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "note" || f.Sel.Name == "say") {
+				if f, ok := n.Fun.(*ast.SelectorExpr); ok && speakers.MatchString(f.Sel.Name) {
 					check(name, n.Args)
 				}
 			}

@@ -171,7 +171,7 @@ func (c *Client) read(res *http.Response) (*Answer, error) {
 		err = fmt.Errorf("it has more than %d MiB or %d levels", mostBytes>>20, jsoncheck.MaxDepth)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the answer of %s cannot be read: %w", res.Request.URL.Path, err)
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w", res.Request.URL.Host, err)
 	}
 	if res.StatusCode < 400 {
 		return &Answer{res.StatusCode, res.Header, body}, nil

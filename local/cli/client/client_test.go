@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -46,6 +47,23 @@ func TestDo_TakesNoTokenElsewhere(t *testing.T) {
 	}
 	_, err = c.Do(t.Context(), client.Request{Method: http.MethodGet, Path: "/endless"})
 	if err == nil || !strings.Contains(err.Error(), "redirects") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestDo_NamesTheServerOfAnUnreadableAnswer names the host. People in a terminal do not know the paths of the API.
+func TestDo_NamesTheServerOfAnUnreadableAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("[", 10_000))
+	}))
+	defer server.Close()
+	base, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client.New(base, "test", func(string, time.Duration) {})
+	_, err = c.Do(t.Context(), client.Request{Method: http.MethodGet, Path: "/v1/tasks"})
+	if err == nil || strings.Contains(err.Error(), "/v1") || !strings.Contains(err.Error(), base.Host) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -136,16 +136,18 @@ func addPattern(name string, value *huma.Schema) {
 	value.PatternDescription = "" // the messages keep it, and OpenAPI has no such member
 }
 
+// idDescription describes the pattern of ids in messages.
+const idDescription = "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+
+// ofUser matches the pointers to the ids of users in bodies.
+var ofUser = regexp.MustCompile(`/(userId|members/\d+)$`)
+
 // patternOf returns the pattern of a member and its description for messages. The pattern is empty for a member that is no id or URL.
 // Request ids get no pattern, because clients choose them.
 func patternOf(name, format string) (pattern, description string) {
 	switch {
 	case idName.MatchString(name) && name != "requestId":
-		description = "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
-		if name == "members" || name == "userId" {
-			description += "; users find theirs in GET /v1/user"
-		}
-		return record.IDPattern, description
+		return record.IDPattern, idDescription
 	case format == "uri":
 		return record.URLPattern, "an absolute http or https URL without user name, its special characters percent-encoded"
 	default:
@@ -331,5 +333,9 @@ func fieldOf(place *huma.ErrorDetail) problem.Field {
 	if name, missing := strings.CutPrefix(place.Message, required); missing {
 		return problem.NewField(pointerTo(place.Location)+problem.Pointer(name), "is missing: it must be given")
 	}
-	return problem.NewField(pointerTo(place.Location), "%s", place.Message)
+	pointer := pointerTo(place.Location)
+	if ofUser.MatchString(pointer) && strings.HasSuffix(place.Message, idDescription) {
+		return problem.NewField(pointer, "%s. Users find theirs: %s", place.Message, problem.GetCurrentUser.With())
+	}
+	return problem.NewField(pointer, "%s", place.Message)
 }

@@ -24,6 +24,7 @@ var textFaults = []struct {
 	{regexp.MustCompile("(^|[ (`])/[A-Za-z]"), "an operation, or {/pointer/0} and problem.Member for a JSON Pointer"},
 	{regexp.MustCompile(`\b[a-z]+[A-Z]`), "{name} for a member, {?name} for a query parameter"},
 	{regexp.MustCompile(`\bfilter\[|\blinks\.`), "{?filter[name]} for a query parameter, {name} for a member"},
+	{regexp.MustCompile(`(^| )-[a-z]+(-[a-z]+)+`), "what the operator of the server does instead of a flag of the program"},
 	{regexp.MustCompile(`%d bytes`), "%s with a problem.Size"},
 }
 
@@ -64,6 +65,72 @@ func TestProblems_SayValuesAsParts(t *testing.T) {
 	if texts < 300 {
 		t.Errorf("found only %d texts", texts)
 	}
+}
+
+// requestInText matches a request within a text. A whole literal such as "GET /live" is a route, and `GET /info` in backticks is
+// documentation of the API.
+var requestInText = regexp.MustCompile("[^`](GET|HEAD|POST|PUT|PATCH|DELETE) /")
+
+// TestProblems_SayRequestsAsParts checks all literals of files that make problems, because a text may reach a problem in a variable, such
+// as the description of a pattern. Documentation is in members of specifications and in the tags of types.
+func TestProblems_SayRequestsAsParts(t *testing.T) {
+	literals := 0
+	for _, f := range goFiles(t) {
+		if f.test || f.generated || !slices.Contains(f.imports, problemPackage) {
+			continue
+		}
+		p, err := parseWhole(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range spokenLiterals(p.tree) {
+			literals++
+			if found := requestInText.FindString(l.text); found != "" {
+				t.Errorf("%s: %q in a text: write an operation of problem/operations.go", p.files.Position(l.at), found)
+			}
+		}
+	}
+	if literals < 2000 {
+		t.Errorf("found only %d literals", literals)
+	}
+	for text, found := range map[string]int{`f("; users find theirs in GET /v1/user")`: 1, `f("GET /live")`: 0,
+		`api.Spec{Description: "as GET /info says"}`: 0} {
+		e, err := parser.ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := slices.DeleteFunc(spokenLiterals(e), func(l spoken) bool { return !requestInText.MatchString(l.text) })
+		if len(all) != found {
+			t.Errorf("%s: %v", text, all)
+		}
+	}
+}
+
+// spoken is a literal of a text with its place.
+type spoken struct {
+	text string
+	at   token.Pos
+}
+
+// documented matches the members of specifications that only the API description shows.
+var documented = regexp.MustCompile(`^(Description|Summary)$`)
+
+// spokenLiterals returns the text literals of a tree without documentation.
+func spokenLiterals(tree ast.Node) (all []spoken) {
+	ast.Inspect(tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			return n.Tag == nil
+		case *ast.KeyValueExpr:
+			return !documented.MatchString(nameOf(n.Key))
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				all = append(all, spoken{text, n.Pos()})
+			}
+		}
+		return true
+	})
+	return all
 }
 
 // formatOf returns the index of the format among the arguments of a call; -1 if the call makes no text for a caller.
@@ -194,6 +261,7 @@ func TestProblems_FaultsOfTextsAreFound(t *testing.T) {
 	for _, text := range []string{
 		`problem.Conflict.New("DELETE %s first.", x)`, `problem.Conflict.New("See /info.")`, `problem.InvalidMember("/a", "must be like /b")`,
 		`fields.Add("/a", "leave closesAt out")`, `problem.NotFound.New("Name it with filter[x].")`,
+		`problem.InvalidMember("/url", "is not public: see -webhook-networks")`,
 		`problem.TooLarge.New("It has %d bytes.", n)`,
 		`problem.Conflict.Wrap(err, "The run %s.", run.ID)`, `fields.AddIf(x, "/a", "is %s", strings.Join(runIDs, ", "))`,
 		`problem.OutsideWindow.New("Closed at %s.", closes.UTC().Format(layout))`,

@@ -61,7 +61,8 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"visibility": "private", "terms": map[string]any{"text": "Be fair."}}, []string{
 			"Who sees the task Lakes: everyone → the organizers and the teams that they accepted.",
-			"2 teams must accept the changed terms before they submit again or get inputs for registrants."}},
+			"2 teams must accept the changed terms before they get inputs for registrants and, while a dataset takes runs, before they "+
+				"submit again."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"inputsFor": "registrants", "truthsPublic": true}, []string{
 			"Who gets the input files: everyone → the organizers and the teams that they accepted. Links that others have received already " +
 				"work for some more minutes.",

@@ -96,6 +96,7 @@ func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	return api.CountEffect(ctx, c, of, "team", []records.Source{records.Registrations(t.ID)},
 		func(r *record.RegistrationItem) bool { return r.State != record.Rejected },
 		func(teams string) problem.Text {
-			return problem.Sentence("%s must accept the changed terms before they submit again or get inputs for registrants.", teams)
+			return problem.Sentence("%s must accept the changed terms before they get inputs for registrants and, while a dataset takes "+
+				"runs, before they submit again.", teams)
 		})
 }

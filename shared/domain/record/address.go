@@ -15,8 +15,8 @@ import (
 const MaxAddressBytes = 254
 
 // NoAddress tells users the effect of not having a confirmed e-mail address.
-const NoAddress = "No confirmed address: no e-mail is sent to you, and organizers are shown no address. Confirm your address where you " +
-	"sign in, sign in again, and change something."
+const NoAddress = "No confirmed address: no e-mail is sent to you, and organizers are shown no address. If your sign-in can " +
+	"confirm an address, confirm yours there, sign in again, and change something."
 
 // IsAddress reports whether the text is one e-mail address (RFC 5322, addr-spec), without name, quotes or brackets, and fit for one
 // line.

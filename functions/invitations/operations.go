@@ -63,10 +63,11 @@ var Operations = append([]api.Operation{
 		token:    access.ScopeSubmit | access.ScopeOrganize,
 		problems: []*problem.Kind{problem.Forbidden},
 		about: "For the owner of the team and the organizers of the task; if `registration.mode` of the task is `closed`, only for its " +
-			"organizers. A user who joins has the same rights as the owner over the team's " +
-			"submissions, and the team stays accepted. Organizers find the change in the audit entries, and can remove members. All invitations " +
-			"end when a member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, " +
-			"independent of the organizer's 20.",
+			"organizers. A user who joins has the same rights as the owner over the team's submissions. Of the members, only the owner " +
+			"invites and removes others, hands the team over, and changes its name, affiliation, country, contact and anonymity. The team " +
+			"stays accepted. Organizers find the change in the audit entries, and can remove members. All invitations end when a member is " +
+			"removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, independent of the " +
+			"organizer's 20.",
 	}.operations(),
 )...)
 

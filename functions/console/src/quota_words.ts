@@ -22,11 +22,9 @@ export function sharedOf({ left, datasets = [] }: Schemas["Quota"]): number | un
 export function leftOf(q: Pick<Quota, "left" | "nextAt">, shared?: number): { said: string; next: Instant } {
   if (q.left === undefined) return { said: "no limit", next: undefined };
   if (q.left === 0) return { said: "no run is left", next: q.nextAt };
-  const said =
-    shared === undefined
-      ? `${count(q.left, "run")} left`
-      : `up to ${q.left} of the ${count(shared, "run")} left for all datasets together`;
-  return { said, next: q.nextAt };
+  if (shared === undefined) return { said: `${count(q.left, "run")} left`, next: q.nextAt };
+  const most = shared === 1 ? "1 run" : `up to ${q.left} of the ${shared} runs`;
+  return { said: `${most} left for all datasets together`, next: q.nextAt };
 }
 
 /** limitsOf returns the limits of a quota. It is empty without limits. */
@@ -39,7 +37,7 @@ export function togetherOf(quota: Schemas["Quota"], now = Date.now()): string {
   const all = quota.datasets ?? [];
   if (!limits) return "";
   const said = "Over all datasets of the task together a team";
-  if (all.length > 0 && all.every(q => hasClosed(q, now))) return `${said} could submit ${limits}.`;
+  if (allClosed(quota, now)) return `${said} could submit ${limits}.`;
   return `${said} may submit ${limits}${all.length === 0 || all.some(q => q.open) ? `: ${leftOf(quota).said}` : ""}.`;
 }
 
@@ -50,6 +48,10 @@ const passed = (at: Instant, now: number): boolean => at !== undefined && Date.p
 /** hasClosed reports whether the dataset takes no more runs of the team, even if the organizers accept the team. */
 export const hasClosed = (q: Quota, now = Date.now()): boolean =>
   q.closedReason === "late" || (!q.open && passed(q.closesAt, now));
+
+/** allClosed reports whether each dataset of a task has closed for the team. It is false without datasets. */
+export const allClosed = ({ datasets = [] }: Schemas["Quota"] = {}, now = Date.now()): boolean =>
+  datasets.length > 0 && datasets.every(q => hasClosed(q, now));
 
 /** reasonOf returns why the dataset takes no runs. For a team that is not accepted, the window of the dataset counts first. */
 function reasonOf(q: Quota, now: number): Reason {
@@ -102,7 +104,7 @@ export const isOver = (q: Quota, now = Date.now()): boolean =>
   hasClosed(q, now) || (q.left === 0 && nextAt(q, now) === undefined);
 
 /** allOver reports whether no dataset of a task takes a run of the team any more. A task without datasets will get some. */
-export const allOver = ({ datasets = [] }: Schemas["Quota"], now = Date.now()): boolean =>
+export const allOver = ({ datasets = [] }: Schemas["Quota"] = {}, now = Date.now()): boolean =>
   datasets.length > 0 && datasets.every(q => isOver(q, now));
 
 type Team = Pick<Schemas["Registration"], "state" | "quota">;
@@ -110,8 +112,7 @@ type Team = Pick<Schemas["Registration"], "state" | "quota">;
 /** waits says why a team that is not accepted cannot submit. */
 export function waits({ state, quota }: Team): string {
   if (state === "rejected") return "The organizers rejected your team: it does not take part, and cannot submit.";
-  const datasets = quota?.datasets ?? [];
-  return datasets.length > 0 && datasets.every(q => hasClosed(q))
+  return allClosed(quota)
     ? "The organizers have not accepted your team, and every dataset of the task has closed: your team cannot submit."
     : "Your team can submit once the organizers have accepted it.";
 }
@@ -122,6 +123,10 @@ export function nextRun({ datasets = [] }: Schemas["Quota"], now = Date.now()): 
   const times = datasets.map(q => nextAt(q, now)).filter(at => at !== undefined);
   return { possible: false, at: times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] };
 }
+
+/** onlyTerms reports whether the team can submit a run once it has accepted the terms of the task, and none before. */
+export const onlyTerms = ({ datasets = [] }: Schemas["Quota"]): boolean =>
+  datasets.some(takes) && !datasets.some(q => q.open && q.left !== 0);
 
 /** blindedNote says when a team sees the scores of runs on a dataset, if that is not at once. */
 export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): string {

@@ -9,6 +9,7 @@ import {
   leftOf,
   limitsOf,
   nextRun,
+  onlyTerms,
   sharedOf,
   takes,
   togetherOf,
@@ -31,6 +32,7 @@ test("datasets that share a limit do not each promise all of it", () => {
   const shared = sharedOf({ left: 5, perDay: 5, datasets: [of(5), of(2)] });
   assert.equal(shared, 5);
   assert.equal(leftOf(of(5), shared).said, "up to 5 of the 5 runs left for all datasets together");
+  assert.equal(leftOf({ left: 1 }, 1).said, "1 run left for all datasets together");
   assert.equal(leftOf(of(2), shared).said, "up to 2 of the 5 runs left for all datasets together");
   assert.equal(leftOf(of(0), shared).said, "no run is left");
   assert.equal(sharedOf({ left: 5, perDay: 5, datasets: [of(3), of(2)] }), undefined);
@@ -129,4 +131,12 @@ test("a dataset is over once it has closed, or the quota is used up for good", (
   assert.equal(allOver({ datasets: [] }, now), false);
   assert.equal(allOver({ datasets: [closed, { ...quota, left: 0 }] }, now), true);
   assert.equal(allOver({ datasets: [closed, early] }, now), false);
+});
+
+test("a team that must accept terms first cannot submit before", () => {
+  const terms = { ...quota, open: false, closedReason: "terms" as const, left: 2 };
+  assert.equal(onlyTerms({ datasets: [terms, { ...quota, left: 0 }] }), true);
+  assert.equal(onlyTerms({ datasets: [terms, { ...quota, left: 1 }] }), false);
+  assert.equal(onlyTerms({ datasets: [{ ...terms, left: 0 }] }), false);
+  assert.equal(onlyTerms({ datasets: [{ ...terms, closedReason: "late" as const }] }), false);
 });

@@ -1,6 +1,7 @@
 // The terms of a task: whether a team must accept them, and terms that change while a form shows them.
 import type { Schemas } from "./api";
 import { Problem, toProblem } from "./problem";
+import { allOver } from "./quota_words";
 
 type OfTeam = {
   task: Pick<Schemas["Task"], "terms">;
@@ -10,6 +11,17 @@ type OfTeam = {
 /** asksForTerms reports whether a team must accept the present terms before it submits or restores. */
 export const asksForTerms = ({ task, of: r }: OfTeam): boolean =>
   r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
+
+type Asked = Pick<Schemas["Registration"], "acceptedTerms" | "quota">;
+
+/** termsNotice says why a team is asked to accept terms. It speaks of submitting only while a dataset may take runs. */
+export function termsNotice({ acceptedTerms, quota }: Asked, now = Date.now()): string {
+  const asked = acceptedTerms ? "The terms of the task have changed." : "The task has terms.";
+  const effect = allOver(quota, now)
+    ? "No dataset of the task takes a run of your team any more, even if it accepts them."
+    : "Your team can submit only after it has accepted them.";
+  return `${asked} ${effect} One member accepts for all.`;
+}
 
 /** ofTerms reports whether a fault concerns accepted terms, of a registration or of one inside another body. */
 const ofTerms = (e: { pointer: string }): boolean => e.pointer.endsWith("/acceptedTerms");

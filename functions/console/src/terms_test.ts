@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "./problem";
-import { withNewTerms } from "./terms";
+import { termsNotice, withNewTerms } from "./terms";
 
 const refusal = (pointer: string): Problem =>
   new Problem({ title: "Invalid", detail: "2 faults", errors: [{ pointer, detail: "must be 2" }] });
@@ -26,4 +26,23 @@ test("other refusals stay unchanged, and nothing is read again", async () => {
   const problem = refusal("/team");
   assert.equal(await outcome(withNewTerms(Promise.reject(problem), async () => read++)), problem);
   assert.equal(read, 0);
+});
+
+test("terms speak of submitting only while a dataset may take runs", () => {
+  const quota = (...closedReason: ("terms" | "late" | "early")[]) => ({
+    datasets: closedReason.map(r => ({
+      datasetId: r,
+      startsBlinded: false,
+      types: [],
+      open: false,
+      closedReason: r,
+    })),
+  });
+  const open = "The terms of the task have changed. Your team can submit only after it has accepted them.";
+  assert.ok(termsNotice({ acceptedTerms: 1, quota: quota("late", "terms") }).startsWith(open));
+  assert.ok(termsNotice({ acceptedTerms: 1, quota: quota("early") }).startsWith(open));
+  assert.match(
+    termsNotice({ quota: quota("late", "late") }),
+    /^The task has terms. No dataset of the task takes a run of your team any more/,
+  );
 });

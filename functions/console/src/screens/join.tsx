@@ -2,6 +2,7 @@
 import { post } from "../api";
 import { useMail } from "../mail";
 import { refresh } from "../refresh";
+import { notNow } from "../registration_words";
 import { endedIn, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { closedForTeams, registers } from "../stage";
@@ -13,6 +14,7 @@ import { TeamFields, TermsField } from "../ui/registration_fields";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
+import { Sentence } from "../ui/time";
 import { filled } from "../ui/values";
 
 export default ({ params }: Screen) => (
@@ -27,12 +29,19 @@ const registered = {
   rejected: "The organizers rejected your team",
 };
 
+const NotNow = ({ task }: Pick<OfTask, "task">) => (
+  <p class="empty">
+    <Sentence of={notNow(task.registration)} />
+  </p>
+);
+
 function Register({ task, me }: OfTask) {
   const mail = useMail();
   const past = useStages([task])?.(task).stage === "past";
   if (!me)
     return (
       <>
+        {!registers(task) && <NotNow task={task} />}
         <p>Sign in to take part. You come back to this page.</p>
         <SignIn />
       </>
@@ -49,11 +58,7 @@ function Register({ task, me }: OfTask) {
     return (
       <>
         {ended && <Ended of={ended} />}
-        <p class="empty">
-          {task.registration?.mode === "closed"
-            ? "Teams take part by invitation of the organizers: open the link that they send you."
-            : "This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you."}
-        </p>
+        <NotNow task={task} />
       </>
     );
   const join = async (values: object): Promise<void> => {

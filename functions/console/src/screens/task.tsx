@@ -2,7 +2,8 @@
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { count } from "../plural";
-import { isOver, limitsOf, nextRun } from "../quota_words";
+import { isOver, limitsOf, nextRun, onlyTerms } from "../quota_words";
+import { registrationOf } from "../registration_words";
 import { organizes, registrationIn, useMe } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
@@ -19,7 +20,7 @@ import { familyOf } from "../ui/measures";
 import { Quotas } from "../ui/quota";
 import { Code, Items, Members, Tag } from "../ui/show";
 import { type OfTask, Organizer, TaskFrame } from "../ui/task_nav";
-import { Deadline, When } from "../ui/time";
+import { Deadline, Sentence, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
   return (
@@ -29,16 +30,9 @@ export default function TaskScreen({ params }: Screen) {
   );
 }
 
-const modes = {
-  open: "Open: you take part at once",
-  approval: "Organizers accept teams",
-  closed: "By invitation of the organizers",
-};
-
 function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   const s = task.submissions;
-  const r = task.registration;
   const staged = useStages([task])?.(task);
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } }).items;
   const past = staged?.stage === "past";
@@ -57,17 +51,7 @@ function Overview({ task, me }: OfTask) {
       <dl class="members">
         <dt>Registration</dt>
         <dd>
-          {modes[r?.mode ?? "open"]}
-          {r?.opensAt && (
-            <>
-              , from <Deadline at={r.opensAt} />
-            </>
-          )}
-          {r?.closesAt && (
-            <>
-              , until <Deadline at={r.closesAt} />
-            </>
-          )}
+          <Sentence of={registrationOf(task.registration)} />
         </dd>
         <dt>Submissions</dt>
         <dd>
@@ -120,7 +104,8 @@ function Next({ task, me, past }: OfTask & { past: boolean }) {
   if (organizes(me, task.organizerId))
     return task.visibility === "private" ? (
       <p class="notice">
-        Only you and the teams you accept see this task. <a href={`#/tasks/${task.id}/edit`}>Prepare and publish it</a>
+        Only the organizers and the teams that they accept see this task.{" "}
+        <a href={`#/tasks/${task.id}/edit`}>Prepare and publish it</a>
       </p>
     ) : null;
   return registers(task) ? (
@@ -146,7 +131,8 @@ function NextRun(of: Team) {
   const quota = useTeam(of)?.quota;
   if (!quota) return null;
   const { possible, at } = nextRun(quota);
-  const [page, name] = possible ? ["submit", "Submit"] : ["runs", "My runs"];
+  const next = onlyTerms(quota) ? "Accept the terms" : "Submit";
+  const [page, name] = possible ? ["submit", next] : ["runs", "My runs"];
   return (
     <>
       {!possible && (

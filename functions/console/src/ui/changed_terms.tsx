@@ -2,20 +2,17 @@
 import { patch, type Schemas } from "../api";
 import { done } from "../data";
 import { refresh } from "../refresh";
-import { asksForTerms, withNewTerms } from "../terms";
+import { asksForTerms, termsNotice, withNewTerms } from "../terms";
 import { Form } from "./form";
 import { TermsField } from "./registration_fields";
 
-type Props = { task: Schemas["Task"]; of: Pick<Schemas["Registration"], "id" | "state" | "acceptedTerms"> };
+type Props = { task: Schemas["Task"]; of: Pick<Schemas["Registration"], "id" | "state" | "acceptedTerms" | "quota"> };
 
 /** ChangedTerms asks a team to accept the present terms, unless it has accepted them. */
 export const ChangedTerms = ({ task, of: r }: Props) =>
   asksForTerms({ task, of: r }) ? (
     <section class="notice" aria-label="Changed terms">
-      <p>
-        {r.acceptedTerms ? "The terms of the task have changed." : "The task has terms."} Your team submits once it has
-        accepted them. One member accepts for all.
-      </p>
+      <p>{termsNotice(r)}</p>
       <Form
         name={`terms ${r.id}`}
         initial={{}}

@@ -1,5 +1,6 @@
 // Instants for people: in the zone of the reader, with UTC in the tooltip. Deadlines are also shown in AoE (UTC−12),
 // like in calls for papers.
+import { Fragment } from "preact";
 import { useInstants } from "./clock";
 
 type Format = (at: Date) => string;
@@ -82,6 +83,23 @@ export function Deadline({ at }: { at: string }) {
     </time>
   );
 }
+
+/** Sentence shows parts of a sentence, some with an instant after them. */
+export const Sentence = ({ of }: { of: { said: string; at?: string | undefined }[] }) => (
+  <>
+    {of.map(({ said, at }) => (
+      <Fragment key={said}>
+        {said}
+        {at && (
+          <>
+            {" "}
+            <Deadline at={at} />
+          </>
+        )}
+      </Fragment>
+    ))}
+  </>
+);
 
 /**
  * toLocal and fromLocal convert an instant to the value of a date and time input in the reader's zone, and back. The

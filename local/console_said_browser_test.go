@@ -1,0 +1,68 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/edge/webpage/browsertest"
+)
+
+// TestConsole_SaysWhenATaskRegisters shows a task before and after its window of registration.
+func TestConsole_SaysWhenATaskRegisters(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, _ := s.twoDatasets(t)
+	window := func(member string, in time.Duration) {
+		t.Helper()
+		at := map[string]any{member: time.Now().Add(in).UTC().Format(time.RFC3339)}
+		s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"registration": at}, nil)
+	}
+	window("opensAt", time.Hour)
+	screen := strings.TrimPrefix(task, "/v1")
+	p := s.signedIn(t, "eve", screen)
+	p.Sees("Then you take part at once")
+	p.Visit(screen + "/join")
+	p.Sees("The task takes registrations from")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"registration": map[string]any{"opensAt": nil}}, nil)
+	window("closesAt", -time.Minute)
+	p.returnOften()
+	p.Sees("The task took registrations until")
+	p.Visit(screen)
+	p.Sees("Took registrations until")
+}
+
+// TestConsole_PromisesNoSubmissionAfterTheClose changes the terms of a task, before and after its last dataset closes.
+func TestConsole_PromisesNoSubmissionAfterTheClose(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, open := s.twoDatasets(t)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	screen := strings.TrimPrefix(task, "/v1")
+	p := s.signedIn(t, "ada", screen)
+	p.Sees("Your team can submit only after it has accepted them.")
+	p.Press("Accept the terms")
+	p.Await(`location.hash.endsWith("/submit")`)
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{
+		"closesAt": "2020-01-01T00:00:00Z"}}, nil)
+	p.returnOften()
+	p.Sees("No dataset of the task takes a run of your team any more, even if it accepts them.")
+	p.Sees("You can submit to no dataset of the task now.")
+}
+
+// TestConsole_FollowsAPublication shows the address of a private task to somebody who is signed out, and publishes the task.
+func TestConsole_FollowsAPublication(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Hidden lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"}, nil)
+	p := s.open(t, "/console#"+strings.TrimPrefix(task, "/v1"), browsertest.DeskLight)
+	p.Sees("Nothing is public at this address.")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	p.Sees("Hidden lakes")
+}

@@ -61,7 +61,7 @@ func TestConsole_DropsARefusalOnceItIsHealed(t *testing.T) {
 	p.Await(refused)
 	p.Sees("Cite us.")
 	p.Fill("I accept these terms", "true")
-	p.Press("Your team submits once > Accept")
+	p.Press("Your team can submit only > Accept")
 	p.Await("!" + refused)
 	terms("Cite us twice.")
 	p.Press("Run on Summer > Submit")

@@ -190,6 +190,7 @@ func TestConsole_FollowsDecisionsAboutATeam(t *testing.T) {
 	p.Sees("The organizers rejected your team: it does not take part, and cannot submit.")
 	p.Visit(path + "/team")
 	p.Sees("The organizers rejected your team")
+	p.Await(`![...document.querySelectorAll("main h3")].some(h => h.textContent === "About the team")`)
 	p.Await(`!document.querySelector("main").innerText.includes("ask the organizers")`)
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"website": "https://lakes.example"}, nil)
 	p.returnOften()
@@ -228,7 +229,14 @@ func TestConsole_SwitchesWhenADatasetCloses(t *testing.T) {
 		"closesAt": time.Now().Add(15 * time.Second).UTC().Format(time.RFC3339)}}, nil)
 	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
 	p.Sees("This dataset takes runs until")
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	p.Fill("Title", "Entry")
 	p.Sees("You can submit to no dataset of the task now.")
+	p.Sees("The last dataset has closed, so this form was not submitted.")
+	p.Sees("The file run.txt that you chose for it is not submitted.")
+	p.Await(`document.querySelector("[data-field=title] input").matches(":disabled") &&
+		document.querySelector("[data-field=title] input").value === "Entry"`)
+	p.Check(s.url + "/")
 }
 
 // TestConsole_ShowsWhatIsShared shows two datasets whose runs count in one limit of the task.

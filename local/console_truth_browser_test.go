@@ -62,7 +62,7 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	browsertest.Evaluate[any](p.Page, `setInterval(() => dispatchEvent(new Event("focus")), 200)`) // reads again, at most every five seconds
 	p.Sees("Cite us.")
 	p.Fill("I accept these terms", "true")
-	p.Press("Your team submits once > Accept")
+	p.Press("Your team can submit only > Accept")
 	p.Sees("Runs start blinded")
 }
 
@@ -114,11 +114,11 @@ func TestConsole_KeepsTheFileWhileTermsChange(t *testing.T) {
 	p.Fill("Title", "Entry")
 	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
 	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
-	organizer.Sees("not accepted. The team cannot submit until it accepts version 1 on its page Team.")
+	organizer.Sees("not accepted. The team cannot submit until it accepts version 1 on its page Overview, Team or Submit.")
 	p.returnOften()
 	p.Sees("Cite us.")
 	p.Fill("I accept these terms", "true")
-	p.Press("Your team submits once > Accept")
+	p.Press("Your team can submit only > Accept")
 	p.Await(`document.querySelector("section[aria-label='Changed terms']") === null`)
 	p.Sees("The file can be submitted.")
 	p.Press("Run on Summer > Submit")

@@ -5,7 +5,7 @@ import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
-import { baselineNote, blindedNote, leftOf, sharedOf, takes, unservedNote, waits } from "../quota_words";
+import { allClosed, allOver, baselineNote, blindedNote, takes, unservedNote, waits } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -69,7 +69,11 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
               <>
                 <ChangedTerms task={task} of={r} />
                 <Exceptions task={task} of={r} />
-                <div hidden={asksForTerms({ task, of: r }) /* keeps chosen files until new terms are accepted */}>
+                <div
+                  hidden={
+                    asksForTerms({ task, of: r }) && !allOver(r.quota) /* keeps files until new terms are accepted */
+                  }
+                >
                   <Forms task={task} query={query} datasets={datasets} baseline={false} quota={r.quota} />
                 </div>
               </>
@@ -135,6 +139,9 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   const [refused, setRefused] = useState<Problem>();
   const [earlier, setEarlier] = useState<{ made: Schemas["Submission"]; values: Values }>();
   const stop = useRef<AbortController>();
+  const opened = useRef(false); // whether the form was shown
+  opened.current ||= datasets.length > 0;
+  const submitted = useRef(false);
   const [first] = useState<Values>({
     visibility: baseline ? "public" : "private",
     ...(type !== "upload" && { datasetIds: all.map(d => d.id) }),
@@ -149,16 +156,22 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     setFiles({});
     setEarlier(undefined);
   };
-  if (datasets.length === 0)
+  const over = datasets.length === 0;
+  const none = (
+    <>
+      {refused && (
+        <div class="notice" role="status">
+          <p>Your last submission was refused: no run was made.</p>
+          <Failure of={refused} />
+        </div>
+      )}
+      <p class="empty">You can submit to no dataset of the task now.</p>
+    </>
+  );
+  if (over && (submitted.current || !opened.current))
     return (
       <>
-        {refused && (
-          <div class="notice" role="status">
-            <p>Your last submission was refused: no run was made.</p>
-            <Failure of={refused} />
-          </div>
-        )}
-        <p class="empty">You can submit to no dataset of the task now.</p>
+        {none}
         <Datasets of={all} task={task} quota={quota} baseline={baseline} type={type} />
         {quota && <Together of={quota} />}
       </>
@@ -184,12 +197,13 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     try {
       const sent = type === "upload" ? chosen : [];
       const { made, repeated, broken } = await submit(task.id, draft, sent, tell, stop.current.signal);
+      submitted.current = !repeated || Boolean(broken);
       await refresh();
       if (repeated && !broken) return setEarlier({ made, values });
       say(
         broken
           ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
-          : `Submitted.${leftAfter(made.quota, all)}`,
+          : "Submitted.",
       );
       if (baseline && !broken) go(`/tasks/${task.id}/edit`);
       else go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
@@ -203,121 +217,136 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
   };
   const options = Object.fromEntries(datasets.map(d => [d.id, `${d.name} (${d.split})`]));
   return (
-    <Form
-      name={`submission ${task.id} ${type}`}
-      initial={first}
-      button="Submit"
-      {...(type === "upload" && { files: { chosen: Object.keys(files).length > 0, clear } })}
-      submit={v => act(v)}
-    >
-      {f => (
+    <>
+      {over && (
         <>
-          {quota && <Together of={quota} />}
-          {type === "upload" && (
-            <div data-field="files">
-              {all.map(d => (
-                <fieldset key={d.id} class="field">
-                  <legend>
-                    <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
-                  </legend>
-                  <p class="small">
-                    <Conditions of={d} task={task} quota={quota} baseline={baseline} type={type} />
-                  </p>
-                  {!takesNow(d.id) && files[d.id] && (
-                    <p class="small">
-                      The file <bdi>{files[d.id]!.name}</bdi> that you chose for it is not submitted.
-                    </p>
-                  )}
-                  {takesNow(d.id) && (
-                    <RunFile
-                      of={d}
-                      chosen={files[d.id]}
-                      refused={diagnosticsOf(
-                        f.faults,
-                        chosen.findIndex(c => c.datasetId === d.id),
-                      )}
-                      choose={file => {
-                        f.markEdited("files");
-                        setFiles(chosen => ({ ...chosen, [d.id]: file }));
-                      }}
-                    />
-                  )}
-                </fieldset>
-              ))}
-              <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
-            </div>
-          )}
-          {type !== "upload" && <Datasets of={all} task={task} quota={quota} baseline={baseline} type={type} />}
-          {type === "image" && (
-            <Text
-              f={f}
-              name="image"
-              label="Image"
-              required
-              max={500}
-              hint={
-                <>
-                  With its registry, such as <code>docker.io/lab/ranker:1.0</code>.
-                </>
-              }
-            />
-          )}
-          {type === "repository" && (
-            <>
-              <Text f={f} name="url" type="url" label="Address of the repository" required max={500} />
-              <Text f={f} name="ref" label="Branch, tag or commit" max={200} />
-            </>
-          )}
-          {type !== "upload" && (
-            <>
-              <Text
-                f={f}
-                name="command"
-                label="Command"
-                max={2000}
-                hint="Runs in the container. Without a command, the container starts its default one."
-              />
-              <Checks f={f} name="datasetIds" label="Run it on" options={options} />
-            </>
-          )}
-          <Text f={f} name="title" label="Title" max={200} hint="What you call this run, such as the method." />
-          <Notes f={f} baseline={baseline} />
-          <details>
-            <summary>More to say</summary>
-            <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
-            <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-            <Audience f={f} baseline={baseline} />
-          </details>
-          {earlier && (
-            <div class="notice" role="status">
-              <p>
-                {baseline ? "You have" : "Your team has"} submitted the same before: <Runs of={earlier.made} />. Nothing
-                new was made or counted.
-              </p>
-              <p class="actions">
-                <Action plain run={() => act(earlier.values, true)}>
-                  Submit again
-                </Action>
-              </p>
-            </div>
-          )}
-          {sending.map(s => (
-            <p key={s.name}>
-              <label>
-                {s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} />
-              </label>
-            </p>
-          ))}
-          {sending.length > 0 && (
-            <p>
-              <button type="button" class="plain" onClick={() => stop.current?.abort()}>
-                Stop
-              </button>
+          {none}
+          {!refused && (
+            <p class="notice" role="status">
+              {allClosed(quota) ? "The last dataset has closed" : "Your team can submit no more runs now"}, so this form
+              was not submitted.
             </p>
           )}
         </>
       )}
-    </Form>
+      <fieldset class="bare" disabled={over} aria-label="Submission">
+        <Form
+          name={`submission ${task.id} ${type}`}
+          initial={first}
+          button="Submit"
+          {...(type === "upload" && { files: { chosen: Object.keys(files).length > 0, clear } })}
+          submit={v => act(v)}
+        >
+          {f => (
+            <>
+              {quota && <Together of={quota} />}
+              {type === "upload" && (
+                <div data-field="files">
+                  {all.map(d => (
+                    <fieldset key={d.id} class="field">
+                      <legend>
+                        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
+                      </legend>
+                      <p class="small">
+                        <Conditions of={d} task={task} quota={quota} baseline={baseline} type={type} />
+                      </p>
+                      {!takesNow(d.id) && files[d.id] && (
+                        <p class="small">
+                          The file <bdi>{files[d.id]!.name}</bdi> that you chose for it is not submitted.
+                        </p>
+                      )}
+                      {takesNow(d.id) && (
+                        <RunFile
+                          of={d}
+                          chosen={files[d.id]}
+                          refused={diagnosticsOf(
+                            f.faults,
+                            chosen.findIndex(c => c.datasetId === d.id),
+                          )}
+                          choose={file => {
+                            f.markEdited("files");
+                            setFiles(chosen => ({ ...chosen, [d.id]: file }));
+                          }}
+                        />
+                      )}
+                    </fieldset>
+                  ))}
+                  <Faults f={{ ...f, faults: f.faults.filter(e => !ofFile(e)) }} name="files" />
+                </div>
+              )}
+              {type !== "upload" && <Datasets of={all} task={task} quota={quota} baseline={baseline} type={type} />}
+              {type === "image" && (
+                <Text
+                  f={f}
+                  name="image"
+                  label="Image"
+                  required
+                  max={500}
+                  hint={
+                    <>
+                      With its registry, such as <code>docker.io/lab/ranker:1.0</code>.
+                    </>
+                  }
+                />
+              )}
+              {type === "repository" && (
+                <>
+                  <Text f={f} name="url" type="url" label="Address of the repository" required max={500} />
+                  <Text f={f} name="ref" label="Branch, tag or commit" max={200} />
+                </>
+              )}
+              {type !== "upload" && (
+                <>
+                  <Text
+                    f={f}
+                    name="command"
+                    label="Command"
+                    max={2000}
+                    hint="Runs in the container. Without a command, the container starts its default one."
+                  />
+                  <Checks f={f} name="datasetIds" label="Run it on" options={options} />
+                </>
+              )}
+              <Text f={f} name="title" label="Title" max={200} hint="What you call this run, such as the method." />
+              <Notes f={f} baseline={baseline} />
+              <details>
+                <summary>More to say</summary>
+                <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
+                <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
+                <Audience f={f} baseline={baseline} />
+              </details>
+              {earlier && (
+                <div class="notice" role="status">
+                  <p>
+                    {baseline ? "You have" : "Your team has"} submitted the same before: <Runs of={earlier.made} />.
+                    Nothing new was made or counted.
+                  </p>
+                  <p class="actions">
+                    <Action plain run={() => act(earlier.values, true)}>
+                      Submit again
+                    </Action>
+                  </p>
+                </div>
+              )}
+              {sending.map(s => (
+                <p key={s.name}>
+                  <label>
+                    {s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} />
+                  </label>
+                </p>
+              ))}
+              {sending.length > 0 && (
+                <p>
+                  <button type="button" class="plain" onClick={() => stop.current?.abort()}>
+                    Stop
+                  </button>
+                </p>
+              )}
+            </>
+          )}
+        </Form>
+      </fieldset>
+    </>
   );
 }
 
@@ -334,14 +363,6 @@ const Runs = ({ of: s }: { of: Schemas["Submission"] }) => (
     ))}
   </>
 );
-
-/** leftAfter says how many runs can still be submitted to each dataset of a submission. */
-function leftAfter(quota: Quota | undefined, all: Dataset[]): string {
-  const said = (quota?.datasets ?? [])
-    .filter(q => q.left !== undefined)
-    .map(q => `${all.find(d => d.id === q.datasetId)?.name ?? "The dataset"}: ${leftOf(q, sharedOf(quota!)).said}.`);
-  return said.length > 0 ? ` ${said.join(" ")}` : "";
-}
 
 const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
   quota?.datasets?.find(q => q.datasetId === d.id);

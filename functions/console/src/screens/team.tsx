@@ -96,7 +96,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
                 )}
               </>
             )}
-            <h3>About the team</h3>
+            {!out && <h3>About the team</h3>}
             {owner ? (
               <Form
                 name={`team ${registrationId}`}

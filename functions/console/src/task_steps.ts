@@ -54,7 +54,7 @@ export function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][])
       done: task.visibility !== "private",
       name: "Open it to everyone",
       at: "publish",
-      note: "Until then only its organizers see it.",
+      note: "Until then only its organizers and the teams that they accept see it.",
     },
   ];
 }
@@ -68,6 +68,15 @@ function truthStep(task: Task, datasets: Dataset[]): Step {
   }
   const note = "The server reads it, and says what is wrong with it.";
   return { done: datasets.length > 0, name, at: `#/tasks/${task.id}/datasets/new`, note };
+}
+
+/** noTeam says how teams come to a task that has none. Others see nothing at the address of a private task. */
+export function noTeam(task: Pick<Task, "visibility" | "registration">): string {
+  if (task.visibility === "private")
+    return "There is no team yet. Invite those who might take part: the address of the task shows them nothing while it is private.";
+  return task.registration?.mode === "closed"
+    ? "There is no team yet. Invite those who might take part."
+    : "There is no team yet. Send the address of the task to those who might take part, or invite them.";
 }
 
 /** headingOf returns the heading above the steps. Optional steps do not count as open. */

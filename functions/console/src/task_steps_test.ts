@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Schemas } from "./api";
-import { headingOf, stepsOf } from "./task_steps";
+import { headingOf, noTeam, stepsOf } from "./task_steps";
 
 type Lists = { datasets?: object[]; runs?: object[] };
 
@@ -47,4 +47,11 @@ test("a deadline and terms are optional", () => {
   );
   const rules = { ...task, submissions: { closesAt: "2026-05-01T12:00:00Z" }, terms: { text: "Be fair." } };
   assert.equal(steps(rules).filter(s => s.optional && s.done).length, 2);
+});
+
+test("nobody is sent to the address of a private task", () => {
+  assert.match(noTeam({ visibility: "private" }), /Invite those who might/);
+  assert.doesNotMatch(noTeam({ visibility: "private" }), /Send the address/);
+  assert.match(noTeam({ visibility: "public" }), /Send the address/);
+  assert.doesNotMatch(noTeam({ visibility: "public", registration: { mode: "closed" } }), /Send the address/);
 });

@@ -130,10 +130,7 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
     return staged ? names[staged(t).stage] : "…";
   };
   return (
-    <Listed
-      of={all}
-      empty={<p>There is no task yet.{member && " Make one: nobody else sees it until you publish it."}</p>}
-    >
+    <Listed of={all} empty={<p>There is no task yet.{member && " Make one: others see it once you publish it."}</p>}>
       {t => (
         <>
           <span>

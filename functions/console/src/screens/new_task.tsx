@@ -41,7 +41,8 @@ export default function NewTask({ query }: Screen) {
       {signedIn && organizerId && me && (
         <>
           <p class="lead">
-            It starts private: only its organizers see it until you publish it. All can be changed later.
+            It starts private: only its organizers and the teams that they accept see it until you publish it. All can
+            be changed later.
           </p>
           <Form name="new task" initial={{ organizerId }} button="Create, and go on to edit it" submit={make}>
             {f => (

@@ -17,6 +17,7 @@ import { organizes } from "../roles";
 import { type Screen, view } from "../route";
 import { useScores } from "../scores";
 import { noRunNote, truthState } from "../stage";
+import { noTeam } from "../task_steps";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
@@ -54,7 +55,7 @@ export default function TaskDesk({ params, query }: Screen) {
                 {d => <Reviews key={d.id + query.get("state")} of={d} task={task} query={query} />}
               </OneDataset>
             )}
-            {at === "registrations" && <Teams taskId={task.id} />}
+            {at === "registrations" && <Teams of={task} />}
             {at === "announcements" && <Announcements taskId={task.id} />}
             <p class="actions small">
               <a href={`#/tasks/${task.id}/webhooks`}>Webhooks</a>
@@ -247,7 +248,8 @@ function Rows({
   );
 }
 
-function Teams({ taskId }: { taskId: string }) {
+function Teams({ of: task }: { of: Schemas["Task"] }) {
+  const taskId = task.id;
   const all = useList("/v1/tasks/{taskId}/registrations", { path: { taskId }, query: { limit: 100 } });
   const waiting = all.items?.filter(r => r.state === "pending") ?? [];
   return (
@@ -259,11 +261,7 @@ function Teams({ taskId }: { taskId: string }) {
           </Action>
         </p>
       )}
-      <Listed
-        of={all}
-        first={r => r.state === "pending"}
-        empty={<p>No team takes part yet. Send the address of the task to those who might, or invite them.</p>}
-      >
+      <Listed of={all} first={r => r.state === "pending"} empty={<p>{noTeam(task)}</p>}>
         {r => (
           <>
             <span>

@@ -13,6 +13,16 @@ export const scoresLabels = {
   afterClose: "After the close: until then teams see only whether runs are valid",
 };
 
+/** splitLabels returns the labels of the splits of a dataset, which say when teams see scores. scores is when scores are shown. */
+export function splitLabels(scores: unknown): Record<string, string> {
+  const closed = scores === "afterClose";
+  return {
+    test: `Test: teams see scores once you unblind their run${closed ? ", after the close" : ""}`,
+    validation: `Validation: teams see their scores ${closed ? "after the close" : "at once"}`,
+    training: "Training: the ground truth may be given out",
+  };
+}
+
 /** choiceLabels holds the labels of values by the member that has them, for texts that tell a change of the member. */
 export const choiceLabels: Record<string, Record<string, string>> = {
   scores: scoresLabels,

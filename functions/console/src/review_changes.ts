@@ -64,3 +64,22 @@ export function chunks<T>(items: T[], size: number): T[][] {
   for (let at = 0; at < items.length; at += size) all.push(items.slice(at, at + size));
   return all;
 }
+
+type Flags = { blinded?: unknown; published?: unknown };
+
+/** publishedHint says who sees the scores of a run with these flags. scores is when the dataset shows scores. */
+export function publishedHint(
+  { state, evaluationId, registrationId }: Pick<Schemas["Run"], "state" | "evaluationId" | "registrationId">,
+  { blinded, published }: Flags,
+  scores: Schemas["Dataset"]["scores"],
+): string {
+  if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
+  if (blinded)
+    return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
+  const closed = scores === "afterClose" && " after the window of the last team has closed";
+  if (published) return `Everyone who sees the task sees the scores${closed || ""}.`;
+  if (!registrationId) return "Only the organizers see the scores, until you tick this.";
+  return closed
+    ? `Until you tick this, only the organizers see the scores, and the team${closed}.`
+    : "Only the team and the organizers see the scores, until you tick this.";
+}

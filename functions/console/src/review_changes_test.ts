@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changes, changesBack, chunks, concluded, mayChange } from "./review_changes";
+import { changes, changesBack, chunks, concluded, mayChange, publishedHint } from "./review_changes";
 
 const reviewedAt = "2026-05-01T12:00:00Z";
 const before = [
@@ -56,4 +56,15 @@ test("only changed runs are said to have changed", () => {
   assert.equal(concluded(1, 5, words), "1 run is unblinded. 5 runs were not blinded before.");
   assert.equal(concluded(0, 1, words), "Nothing was changed. 1 run was not blinded before.");
   assert.equal(concluded(0, 0, words), "Nothing was changed.");
+});
+
+test("the hint of Published says who sees the scores with the flags as they are", () => {
+  const run = { state: "completed", evaluationId: "e", registrationId: "r" } as const;
+  const of = (published: boolean, scores?: "afterClose", blinded = false): string =>
+    publishedHint(run, { published, blinded }, scores);
+  assert.equal(of(false), "Only the team and the organizers see the scores, until you tick this.");
+  assert.equal(of(true), "Everyone who sees the task sees the scores.");
+  assert.match(of(false, "afterClose"), /only the organizers see the scores, and the team after the window/);
+  assert.match(of(true, "afterClose"), /^Everyone who sees the task sees the scores after the window/);
+  assert.match(of(true, undefined, true), /^The run is blinded/);
 });

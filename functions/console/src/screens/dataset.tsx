@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
 import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
+import { splitLabels } from "../field_labels";
 import { gone, toProblem } from "../problem";
 import { refresh } from "../refresh";
 import { go, type Screen } from "../route";
@@ -22,12 +23,6 @@ import { ForOrganizers } from "./edit_task";
 
 type Dataset = Schemas["Dataset"];
 type Given = Schemas["File"];
-
-const splits = {
-  test: "Test: teams see scores once you unblind their run",
-  validation: "Validation: teams see their scores at once",
-  training: "Training: the ground truth may be given out",
-};
 
 const noFiles: Added = { inputs: [], truths: [] };
 
@@ -229,7 +224,7 @@ function Editor({ taskId, of, latest }: Props) {
             f={f}
             name="split"
             label="Split"
-            options={splits}
+            options={splitLabels(f.values.scores)}
             hint="Runs on a test split start blinded: their teams see neither scores nor the ground truth until an organizer unblinds them."
           />
           <Measuring f={f} />

@@ -3,7 +3,7 @@ import useSWR from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
-import { flags } from "../review_changes";
+import { flags, publishedHint } from "../review_changes";
 import { go, type Screen } from "../route";
 import { againstNote } from "../run_rules";
 import { teamName } from "../team_name";
@@ -45,12 +45,6 @@ const fields = (r: Schemas["Review"]): Values => ({
 // An unticked checkbox is absent in the values of a form, and false in a review.
 const decided = (patch: Values): Values =>
   Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
-
-function publishedHint({ state, evaluationId }: Schemas["Run"], blinded: boolean): string {
-  if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
-  if (!blinded) return "Everyone who sees the task sees the scores.";
-  return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
-}
 
 type Review = Schemas["Review"];
 
@@ -161,7 +155,7 @@ function One({
               hint="Its members read it on the page of the run, also while the run is blinded. Markdown."
             />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint={publishedHint(r, Boolean(f.values.blinded))} />
+            <Check f={f} name="published" label="Published" hint={publishedHint(r, f.values, dataset?.scores)} />
           </>
         )}
       </Form>

@@ -1,24 +1,18 @@
 // A task that the reader does not find. Its organizers and the teams that took part are told that it was deleted.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Schemas } from "../api";
 import { type Loading, useList } from "../data";
 import { personOf } from "../known_names";
 import { deletedTask, registrationIn, useMe } from "../roles";
 import { Busy, Heading } from "./show";
 import { Deadline, When } from "./time";
-import { Visible } from "./visible";
-
-const pause = 20_000;
+import { useUntilFound, Visible } from "./visible";
 
 /** MissingTask tells users who knew the task why it is not shown. Others see the same as for a task that does not exist. */
 export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schemas["Task"]> }) {
   const me = useMe();
   const trash = useList("/v1/deletions", { query: { "filter[kind]": ["task"], "filter[taskId]": [taskId] } });
-  useEffect(() => {
-    const timer = setInterval(() => void of.mutate(), pause); // It may be restored.
-    return () => clearInterval(timer);
-  }, []);
+  useUntilFound(of);
   if (!me || (!trash.items && !trash.error)) return <Busy />;
   const entry = trash.items?.[0];
   const deleted = deletedTask(me, taskId);

@@ -54,7 +54,7 @@ export function Announcements({ taskId }: { taskId: string }) {
       >
         {fields}
       </Form>
-      <Items of={all} empty={<p>Nothing was announced yet.</p>}>
+      <Items of={all} empty={<p>There is no announcement.</p>}>
         {items => (
           <>
             {items.map(a => (

@@ -81,7 +81,10 @@ function Leave({ of: u }: { of: Me }) {
     <DeleteAccount
       title="Delete my account"
       run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
-      about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name."
+      about={
+        "Your profile, tokens and notes go. Without other members in your team, your runs without a published result " +
+        "go with you, and your published ones stay with their tasks under an alias. With other members, the team keeps its runs."
+      }
     />
   );
 }

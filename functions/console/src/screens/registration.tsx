@@ -100,7 +100,7 @@ const One = ({ of: r, task, ids, changed }: Props) => (
               "not accepted"
             )}
             {asksForTerms({ task, of: r }) &&
-              `. The team cannot submit until it accepts version ${task.terms!.version} on its page Team.`}
+              `. The team cannot submit until it accepts version ${task.terms!.version} on its page Overview, Team or Submit.`}
           </dd>
         </>
       )}

@@ -81,7 +81,7 @@ export const parts: Part[] = [
     name: "terms",
     title: "Terms",
     about:
-      "What teams accept when they register. Saving another text makes a new version: teams then accept it before they submit again. An empty text: there are none.",
+      "What teams accept when they register. Saving another text makes a new version: teams can then submit only after they have accepted it. An empty text: there are none.",
     of: t => ({ terms: { text: t.terms?.text ?? "" } }),
     fields: f => <MarkdownField f={f} name="terms/text" label="Text of the terms" />,
   },

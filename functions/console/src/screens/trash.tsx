@@ -29,7 +29,12 @@ export default function Trash({ query }: Screen) {
         </p>
       )}
       <Heading title="Trash">Trash</Heading>
-      <Listed of={all} empty={<p>Nothing is here. What you delete can be restored for 30 days.</p>}>
+      <Listed
+        of={all}
+        empty={
+          <p>Nothing is here. Tasks, datasets, submissions and runs that you delete can be restored for 30 days.</p>
+        }
+      >
         {d => (
           <>
             <span>

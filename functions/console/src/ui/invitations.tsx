@@ -11,7 +11,10 @@ import { filled } from "./values";
 
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
 
-const roles = { editor: "Editor: the tasks, and their deletion", owner: "Owner: the members and the organizer too" };
+const roles = {
+  editor: "Editor: changes and deletes tasks, and changes what the organizer says of itself",
+  owner: "Owner: also changes the members, and can delete the organizer",
+};
 
 function pathOf(to: To) {
   if ("organizerId" in to) return "/v1/organizers/{organizerId}/invitations";

@@ -22,7 +22,7 @@ export const TeamFields = ({ f }: { f: Editing }) => (
     />
     <Text f={f} name="affiliation" label="Affiliation" max={200} />
     <Text f={f} name="country" label="Country" max={100} />
-    <Text f={f} name="contact" label="Contact" max={200} hint="Only the organizers see it." />
+    <Text f={f} name="contact" label="Contact" max={200} hint="Only your team and the organizers see it." />
   </>
 );
 

@@ -241,7 +241,7 @@ func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 	p.Sees("nobody but the organizers sees its scores, published or not")
 	p.Fill("Blinded", "false")
 	p.Fill("Published", "false")
-	p.Sees("Only the team and the organizers see the scores, until you tick this.")
+	p.Sees("Only the organizers see the scores, until you tick this.")
 	p.Fill("Published", "true")
 	p.Sees("Everyone who sees the task sees the scores.")
 }

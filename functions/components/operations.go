@@ -24,10 +24,10 @@ var language = page.Filter{Name: "language", Type: page.Enum, Values: languages(
 var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listComponents", Path: "/v1/platform/components", May: access.Anyone, CacheFor: cacheFor,
-		Summary:     "List components",
+		Summary: "List components",
 		Description: "The building blocks of the platform, the newest first, each with links to its snippets. Evaluators have the definitions, " +
 			"conventions and limits of their measures.",
-		Query:       page.Spec{Filters: []page.Filter{{Name: "kind", Type: page.Enum}, {Name: "name"}}},
+		Query: page.Spec{Filters: []page.Filter{{Name: "kind", Type: page.Enum}, {Name: "name"}}},
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getComponent", Path: "/v1/platform/components/{componentId}", May: access.Anyone, CacheFor: cacheFor,

@@ -115,7 +115,8 @@ func TestFlagRules_RefuseFlagsWithoutEffect(t *testing.T) {
 				p.says(failed, []string{"--" + flag + " does nothing without " + r.needs[0].String()}, args...)
 			}
 			for _, c := range r.not {
-				p.says(failed, []string{"--" + flag + " does not go with " + c.String() + "."}, slices.Concat(args, fulfilling(commands[name], c, len(arguments(name))))...)
+				both := slices.Concat(args, fulfilling(commands[name], c, len(arguments(name))))
+				p.says(failed, []string{"--" + flag + " does not go with " + c.String() + "."}, both...)
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func (p Parameter) describe() string {
 	if p.Default != "" {
 		values += "; `" + p.Default + "` unless given"
 	}
-	return fmt.Sprintf("`%s` (%s): %s.", p.Name, values, p.Definition)
+	return joinedCode([]string{p.Name}) + " (" + values + "): " + p.Definition + "."
 }
 
 // joinedCode returns names as code, separated by commas.

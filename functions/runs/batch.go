@@ -25,7 +25,7 @@ const maxReviewed = 100
 // ReviewsPatch selects runs of a dataset, by their ids or by a filter, and holds the change of their reviews.
 type ReviewsPatch struct {
 	RunIDs []string      `json:"runIds,omitempty" maxItems:"100" maxLength:"26" doc:"ids of the runs"`
-	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: all runs that match every member, the newest first, 100 in each request. A change that publishes or unblinds leaves out runs of rejected teams, unless registrationIds names the team"`
+	Filter *RunSelection `json:"filter,omitempty" doc:"instead of runIds: all runs that match every member, the newest first, 100 in each request. Left out are runs of rejected teams that the change would publish or unblind, unless registrationIds names the team; all other changes concern these runs too"`
 	Cursor string        `json:"cursor,omitempty" maxLength:"26" doc:"with filter: cursor of the answer before"`
 	Review ReviewChange  `json:"review" doc:"new values of members of each review; absent members stay unchanged"`
 }
@@ -56,8 +56,8 @@ type ReviewChange struct {
 type ReviewedRuns struct {
 	Data []ReviewedRun `json:"data" doc:"results in the order of runIds, or the newest first"`
 	Next string        `json:"cursor,omitempty" doc:"cursor of the next request; absent if no more runs match the filter"`
-	// LeftOut is the number of runs of rejected teams that the filter left out.
-	LeftOut int `json:"leftOut,omitempty" doc:"how many runs of rejected teams the filter left out"`
+	// LeftOut is the number of runs of rejected teams that the filter left out, because the change would publish or unblind them.
+	LeftOut int `json:"leftOut,omitempty" doc:"how many runs of rejected teams the filter left out, because the change would publish or unblind them"`
 }
 
 // ReviewedRun is the result for one run.
@@ -65,6 +65,7 @@ type ReviewedRun struct {
 	RunID   string            `json:"runId"`
 	Status  int               `json:"status" doc:"200, or the status of the problem"`
 	Changed bool              `json:"changed" doc:"whether the request changed the review"`
+	NoTeam  bool              `json:"noTeam,omitempty" doc:"true for a baseline without a team. With the audience owners, only the user who submitted it and the organizers see its results"`
 	Review  *record.Review    `json:"review,omitempty" doc:"the current review"`
 	Problem *problem.Document `json:"problem,omitempty" doc:"the reason why the review was not changed"`
 }
@@ -98,9 +99,9 @@ func (s *RunSelection) keeps(r *record.RunItem) bool {
 		among(s.RegistrationIDs, r.Access.RegistrationID) && strings.Contains(strings.ToLower(r.Label), strings.ToLower(s.Label))
 }
 
-// shows reports whether the change can show results to more users.
-func (ch ReviewChange) shows() bool {
-	return ch.Published != nil && *ch.Published || ch.Blinded != nil && !*ch.Blinded
+// showsMore reports whether a change of a review publishes or unblinds the run.
+func showsMore(was, is record.ReviewDraft) bool {
+	return is.Published && !was.Published || was.Blinded && !is.Blinded
 }
 
 // apply sets the members of the draft that the change has.
@@ -142,14 +143,14 @@ func selectRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b Revie
 	return ids, next, err
 }
 
-// leavesOut reports whether a change that shows results leaves out the run, because the filter matches it and organizers rejected its
-// team, which the filter does not name. Otherwise the transaction conflicts if the registration changes.
-func (b *ReviewsPatch) leavesOut(ctx context.Context, c *api.Call, r *record.RunItem) (bool, error) {
-	id := r.Access.RegistrationID
-	if b.Filter == nil || !b.Review.shows() || id == "" || slices.Contains(b.Filter.RegistrationIDs, id) {
+// leavesOut reports whether the request leaves out the run, because is would publish or unblind it, the filter matches it and organizers
+// rejected its team, which the filter does not name. Otherwise the transaction conflicts if the registration changes.
+func (b *ReviewsPatch) leavesOut(ctx context.Context, c *api.Call, r *record.ReviewItem, is record.ReviewDraft) (bool, error) {
+	id := r.Run.Access.RegistrationID
+	if b.Filter == nil || !showsMore(r.ReviewDraft, is) || id == "" || slices.Contains(b.Filter.RegistrationIDs, id) {
 		return false, nil
 	}
-	team, err := records.Get[record.RegistrationItem](ctx, c.Store, store.Strong, record.RegistrationKey(r.TaskID, id))
+	team, err := records.Get[record.RegistrationItem](ctx, c.Store, store.Strong, record.RegistrationKey(r.Run.TaskID, id))
 	switch {
 	case team == nil || err != nil:
 		return false, err
@@ -178,7 +179,7 @@ func refuseOther(ctx context.Context, c *api.Call, r *record.ReviewItem) error {
 func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, b ReviewsPatch) (of ReviewedRun, leftOut bool,
 	err error) {
 	var shown record.Review
-	changed := false
+	changed, noTeam := false, false
 	err = c.Each(ctx, func() error {
 		r, err := findReview(ctx, c, runID)
 		if err == nil && r.Run.DatasetID != d.ID {
@@ -190,11 +191,12 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err != nil {
 			return err
 		}
-		if leftOut, err = b.leavesOut(ctx, c, r.Run); leftOut || err != nil {
-			return err
-		}
+		noTeam = r.Run.Access.RegistrationID == ""
 		draft := ReviewDraft{ReviewDraft: r.ReviewDraft}
 		if err := b.Review.apply(&draft); err != nil {
+			return err
+		}
+		if leftOut, err = b.leavesOut(ctx, c, r, draft.ReviewDraft); leftOut || err != nil {
 			return err
 		}
 		if err := problem.Check(draft.Check()); err != nil {
@@ -210,7 +212,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		return err
 	})
 	if leftOut || err == nil {
-		return ReviewedRun{RunID: runID, Status: http.StatusOK, Changed: changed, Review: &shown}, leftOut, err
+		return ReviewedRun{RunID: runID, Status: http.StatusOK, Changed: changed, NoTeam: noTeam, Review: &shown}, leftOut, err
 	}
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {

@@ -106,11 +106,12 @@ func TestReviews_SelectsRuns(t *testing.T) {
 	}
 }
 
-// A filter selects no runs of rejected teams to be published or unblinded, unless it names the team. Other changes concern these runs too.
+// A filter selects no runs of rejected teams to be published or unblinded, unless it names the team. Other changes concern these runs too,
+// and so do changes that publish a run which is published already.
 func TestReviews_LeaveOutRejectedTeams(t *testing.T) {
 	s := serve(t)
 	kept := s.add("ada")
-	rejected := s.add("reg")
+	rejected := s.add("reg", recordtest.Blinded)
 	team := rejected.Access.RegistrationID
 	r := recordtest.Get[record.RegistrationItem](t, s.Store, record.RegistrationKey(s.dataset.TaskID, team))
 	r.State = record.Rejected
@@ -123,6 +124,8 @@ func TestReviews_LeaveOutRejectedTeams(t *testing.T) {
 		{map[string]any{"userIds": []string{recordtest.UserID("reg")}}, publish, nil},
 		{map[string]any{}, map[string]any{"blinded": false}, []string{kept.ID}},
 		{map[string]any{"registrationIds": []string{team}}, publish, []string{rejected.ID}},
+		{map[string]any{}, publish, []string{rejected.ID, kept.ID}},
+		{map[string]any{}, map[string]any{"comment": "Seen."}, []string{rejected.ID, kept.ID}},
 		{map[string]any{}, map[string]any{"published": false}, []string{rejected.ID, kept.ID}},
 	} {
 		var answer runs.ReviewedRuns

@@ -55,8 +55,8 @@ var Operations = []api.Operation{
 		Summary: "Return a whole leaderboard",
 		Description: "All entries of the dataset's leaderboard that the caller sees, in one answer. CSV has the same columns as " +
 			"`listTaskEvaluations`, without the names of users. With `Accept: application/jsonl`, each line is an evaluation in JSON. The entries " +
-			"are sorted by rank, or by the measure that `sort` names. `best=true` keeps the best run of each team, `final=true` its final runs." +
-			views + " More than 4 MiB are answered with a redirect to a link that works for a while. More than 3 MiB need a login.",
+			"are sorted by rank, or by the measure that `sort` names. `best=true` keeps the best run of each team, `final=true` its final runs, " +
+			"and both keep all baselines without a team." + views + " More than 4 MiB are answered with a redirect to a link that works for a while. More than 3 MiB need a login.",
 		Query:    page.Spec{Filters: []page.Filter{{Name: "sort", Standalone: true}, best, final, view}},
 		Problems: append(slices.Clone(api.Quotas), problem.TooLarge, problem.Unauthorized), Large: true,
 	}, []string{mediaCSV, mediaJSONL}, dataset, whole),
@@ -66,8 +66,9 @@ var Operations = []api.Operation{
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or " +
 			"by the named measure. `filter[datasetId]` is optional if the task has one dataset. `best=true` keeps the best run of each team. " +
 			"`final=true` keeps the runs that each team marked as final or, if it marked none, the last `finalRuns` that the caller sees. Both " +
-			"sort by rank unless `sort` names a measure. Undefined values come last, and of equal values the earlier submission comes first. " +
-			"`rank` is the place on the leaderboard. Filters by run and user do not change it, and equal values share it. A browser gets a page: " +
+			"keep all baselines without a team, and sort by rank unless `sort` names a measure. Undefined values come last, and of equal values " +
+			"the earlier submission comes first. `rank` is the place on the leaderboard. Filters by run and user do not change it, and equal " +
+			"values share it. A browser gets a page: " +
 			"the leaderboard of the newest dataset unless the filter names another, with the best run and the number of runs of each team unless " +
 			"`best` or a filter selects other runs." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, final, view}},

@@ -23,8 +23,8 @@ type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; by default the measure that ranks" example:"AP"`
 	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the ground truth and evaluator, to show how ranks changed among the entries that both have"`
-	Best      *bool  `json:"best,omitempty" doc:"only the best run of each team; default true"`
-	Final     bool   `json:"final,omitempty" doc:"only the final runs of each team, if the dataset takes final runs"`
+	Best      *bool  `json:"best,omitempty" doc:"only the best run of each team, and all baselines without a team; default true"`
+	Final     bool   `json:"final,omitempty" doc:"only the final runs of each team, and all baselines without a team, if the dataset takes final runs"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"number of entries of the answer; default 50"`
 	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all entries that you may see; public: the entries that everyone who sees the task may see, with their public ranks. Default caller"`
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`

@@ -26,9 +26,10 @@ const AfterClose = "From then on, a team sees the results of its runs that are n
 
 // EmptyBoard says why a leaderboard has no entries. Its text is the reason as a sentence.
 type EmptyBoard struct {
-	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed; from then on, a team sees those of its runs that are not blinded, and others once the run is published as well; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see"`
+	Reason EmptyReason     `json:"reason" enum:"results,afterClose,blinded,unpublished,final" doc:"results: no run has a result against truthVersion; afterClose: no scores are shown before the window of every team has closed; from then on, a team sees those of its runs that are not blinded, and others once the run is published as well; blinded: runs on the dataset start blinded, and you see no result against truthVersion; unpublished: you see no result against truthVersion; final: with final, you see only runs of teams whose final runs you do not see. With the view public, each is about everyone who sees the task, instead of you"`
 	Until  *record.Instant `json:"until,omitempty" doc:"for afterClose: when the last window closes, as far as is known now; absent without a close"`
 	problem.Text
+	public bool // the board shows only what everyone who sees the task sees
 }
 
 // Empty says why the caller sees no entries on the board. Call it only if Entries has none.
@@ -37,6 +38,7 @@ func (b *Boards) Empty(ctx context.Context, q Query) (*EmptyBoard, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.public = q.Viewer.Public
 	e.Text = e.sentence(q.TruthVersion)
 	return e, nil
 }
@@ -93,6 +95,11 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	if truthVersion > 1 {
 		missing = "against " + record.TruthVersionName(truthVersion)
 	}
+	if e.public {
+		if text := e.publicSentence(missing); text.Detail != "" {
+			return text
+		}
+	}
 	switch e.Reason {
 	case EmptyResults:
 		return problem.Sentence("No run has a result %s.", missing)
@@ -110,5 +117,22 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	default:
 		return problem.Sentence("You see no result %s. A team sees the result of its run unless the organizers have blinded the run, and "+
 			"others once the run is published as well.", missing)
+	}
+}
+
+// publicSentence returns the reason as a sentence about everyone who sees the task, where sentence speaks to the reader. It is empty for
+// all other reasons.
+func (e *EmptyBoard) publicSentence(missing string) (none problem.Text) {
+	switch e.Reason {
+	case EmptyBlinded:
+		return problem.Sentence("The public leaderboard has no result %s. Runs on this dataset start blinded: others see the result of a run "+
+			"once the organizers have unblinded and published it.", missing)
+	case EmptyUnpublished:
+		return problem.Sentence("The public leaderboard has no result %s. Others see the result of a run once it is published, unless the "+
+			"organizers have blinded it.", missing)
+	case EmptyFinal:
+		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that everyone sees.")
+	default:
+		return none
 	}
 }

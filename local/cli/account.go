@@ -196,11 +196,18 @@ func signOut(c *call) {
 	}
 }
 
+// mostDays is the greatest number of days for which an access token is accepted, which the server limits to a year.
+const mostDays = 365
+
 func makeToken(c *call) {
 	scopes, err := c.flags.GetStringSlice("scopes")
 	c.fail(err)
+	days := c.number("days")
+	if days < 1 || days > mostDays {
+		c.fail(&refusal{failed, fmt.Sprintf("--days: must be from 1 to %d, and is %d.", mostDays, days), ""})
+	}
 	body := map[string]any{"name": c.arg(0), "scopes": scopes,
-		"expiresAt": time.Now().AddDate(0, 0, c.number("days")).UTC().Truncate(time.Second)}
+		"expiresAt": time.Now().AddDate(0, 0, days).UTC().Truncate(time.Second)}
 	if pools := c.pools(); len(pools) > 0 {
 		body["pools"] = pools
 	}

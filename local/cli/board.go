@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ func leaderboard(c *call, task object) {
 	entries := memberAs[[]object](b, "entries")
 	hidden, unmarked := false, false
 	for _, e := range entries {
-		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final")
+		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final") && e.text("team") != record.BaselineTeam
 		hidden = hidden || !isShown(e)
 		line := []string{rankOf(e), e.text("group"), marked(e), e.first("label", "title", "runTag", "runId")}
 		values := memberAs[object](e, "measures")
@@ -39,10 +40,21 @@ func leaderboard(c *call, task object) {
 		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
 	}
 	if unmarked && !c.json {
-		c.note("A team that marked no run as final is shown with the last of its %s.",
-			map[bool]string{true: "published runs", false: "runs that you see"}[c.yes("public")])
+		c.noteUnmarked(memberAs[object](b, "dataset").id())
 	}
 	c.print(b, lines...)
+}
+
+// noteUnmarked says with which runs a leaderboard of final runs shows a team that marked none.
+func (c *call) noteUnmarked(datasetID string) {
+	shown := "the last"
+	if n := memberAs[int](c.get(client.Path("datasets", datasetID)), "finalRuns"); n > 1 {
+		shown = fmt.Sprintf("the last %d", n)
+	}
+	if c.err == nil {
+		c.note("A team that marked no run as final is shown with %s of its %s.", shown,
+			map[bool]string{true: "published runs", false: "runs that you see"}[c.yes("public")])
+	}
 }
 
 // marked returns the team of an entry. In parentheses follow the alias of an anonymous team, whether the entry is a baseline, and why

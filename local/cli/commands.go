@@ -39,8 +39,13 @@ const downloadHelp = taskHelp + ` Each dataset
 has a folder of its name, with a folder truths if its ground truth is public. Digests are checked,
 and interrupted downloads continue where they ended.`
 
-const inviteHelp = taskHelp + ` Only the owner of a
-team invites into it. If the task takes teams only by invitation, only its organizers invite.`
+const inviteHelp = taskHelp + ` The owner of a
+team and the organizers of the task invite into the team. If the task takes teams only by
+invitation, only its organizers do.`
+
+const reviewHelp = taskHelp + ` A filter leaves out
+runs of rejected teams that the command would publish or unblind, unless its registrationIds names
+the team. All other changes concern these runs too.`
 
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
@@ -82,6 +87,7 @@ var groups = []struct {
 			flags: func(f *pflag.FlagSet) {
 				f.String("email", "", "also send the link to this address")
 				f.Int("uses", 1, "how many users can join by the link")
+				f.String("team", "", "as an organizer: invite into this team, by its name or the id of its registration")
 				f.Bool("to-task", false, "as an organizer: invite into the task, not into a team")
 			}},
 		{use: "submit TASK [[DATASET=]FILE]...", short: "Submit runs, an image or a repository, and with --wait see the scores",
@@ -91,6 +97,7 @@ var groups = []struct {
 				"  assay submit \"Lake search\" --image ghcr.io/otters/search:1 --command '/run $inputDir $outputDir'",
 			args: cobra.MinimumNArgs(1), run: inTask(submit), flags: submitFlags},
 		{use: "runs [RUN]...", short: "List the runs of your teams, or show some with their scores", run: showRuns,
+			more: "Without RUN, it lists runs and does not wait: --wait needs the ids of runs.",
 			flags: func(f *pflag.FlagSet) {
 				f.String("task", "", "without RUN: of one task, for organizers those of all teams: its URL, id, name, or a part of it")
 				waitFlags(f)
@@ -101,16 +108,19 @@ var groups = []struct {
 				f.Bool("evaluation", false, "as an organizer: the log of the task's own evaluator")
 			}},
 		{use: "cancel RUN...", short: "Cancel runs that have not ended", args: cobra.MinimumNArgs(1),
-			run: online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"}) })},
+			run: online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"}, "") })},
 		{use: "final RUN...", short: "Mark runs as those of your team that count", args: cobra.MinimumNArgs(1),
-			run:   online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"final": !c.yes("undo")}) }),
+			run: online(func(c *call) {
+				c.change(client.Path("runs"), c.args, map[string]any{"final": !c.yes("undo")}, "|FINAL final")
+			}),
 			flags: func(f *pflag.FlagSet) { f.Bool("undo", false, "take the mark away") }},
 		{use: "leaderboard TASK", short: "Show the leaderboard of a dataset", more: taskHelp, args: cobra.ExactArgs(1), run: inTask(leaderboard),
 			flags: func(f *pflag.FlagSet) {
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.String("measure", "", "measure to sort by, instead of the primary one")
-				f.Bool("best", false, "only the best run of each team")
-				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, the last that you see")
+				f.Bool("best", false, "only the best run of each team, and all baselines without a team")
+				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, as many of its last ones, "+
+					"of those that you see; and all baselines without a team")
 				f.Bool("public", false, "what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")
 			}},
@@ -137,7 +147,7 @@ var groups = []struct {
 					args: cobra.MinimumNArgs(2), run: decide("rejected")},
 			}},
 		{use: "review TASK [RUN]...", short: "Publish, unpublish, blind or unblind runs, by their ids or by a filter",
-			args: cobra.MinimumNArgs(1), more: taskHelp,
+			args: cobra.MinimumNArgs(1), more: reviewHelp,
 			example: "  assay review \"Lake search\" --dataset Lakes --unblind --publish --filter states=completed\n" +
 				"  assay review \"Lake search\" 01J... --unpublish --comment 'Wrong collection.'",
 			run: inTask(review), flags: func(f *pflag.FlagSet) {
@@ -145,7 +155,7 @@ var groups = []struct {
 				f.Bool("unpublish", false, "take their scores from the leaderboard")
 				f.Bool("blind", false, "show their scores only to organizers")
 				f.Bool("unblind", false, "show their scores to their teams")
-				f.String("comment", "", "a text for the teams")
+				f.String("comment", "", "a text for the teams; an empty one removes it")
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.StringToString("filter", nil, "instead of ids: states=completed, label=TEXT, registrationIds=ID;ID, userIds=ID;ID")
 			}},
@@ -221,7 +231,7 @@ var groups = []struct {
 				flags: func(f *pflag.FlagSet) {
 					f.StringSlice("scopes", []string{"submit"}, "its permissions: read, submit, organize, or work with --pools")
 					f.StringSlice("pools", nil, "with the scope work: pools of workers, as ORGANIZER/NAME; administrators may leave it out")
-					f.Int("days", 90, "for how many days it is accepted, at most 365")
+					f.Int("days", 90, "for how many days it is accepted: 1 to 365")
 				}},
 			{use: "delete ID", short: "Delete an access token, which the server refuses within 10 seconds", args: cobra.ExactArgs(1),
 				run: online(deleteToken)},
@@ -255,7 +265,7 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("repository", "", "https URL of a repository to build and run, instead of files")
 	f.String("ref", "", "with --repository: its commit, tag or branch")
 	f.String("command", "", "with --image or --repository: command to run in it")
-	f.Bool("public", false, "let all who see the task see the submission")
+	f.Bool("public", false, "let all who see the task see the submission; baselines are public without it")
 	f.Bool("baseline", false, "as an organizer: a baseline, which needs no registration")
 	f.Bool("again", false, "submit even if your team has submitted the same before; it counts again")
 }

@@ -85,6 +85,8 @@ var flagRules = []flagRule{
 	{command: "submit", flags: []string{"image"}, not: []condition{flagIs("repository")}},
 	{command: "submit", flags: []string{"team", "affiliation", "contact", "anonymous", "accept-terms", "again"},
 		not: []condition{flagIs("baseline")}},
+	{command: "submit", flags: []string{"public"}, not: []condition{flagIs("baseline")}},
+	{command: "invite", flags: []string{"team"}, not: []condition{flagIs("to-task")}},
 	{command: "review", flags: []string{"publish"}, not: []condition{flagIs("unpublish")}},
 	{command: "review", flags: []string{"blind"}, not: []condition{flagIs("unblind")}},
 	{command: "review", flags: []string{"filter"}, not: []condition{argumentIs("RUN", 1)}},

@@ -12,7 +12,7 @@ import (
 // effective lists the flags that have an effect in every mode of their commands, or that the server refuses where they have none.
 var effective = map[string]string{
 	"download": "dataset output", "invite": "email uses to-task", "join": "team affiliation contact anonymous accept-terms",
-	"submit": "wait dataset title description notes paper repository public baseline", "logs": "follow evaluation", "final": "undo",
+	"submit": "wait dataset title description notes paper repository baseline", "logs": "follow evaluation", "final": "undo",
 	"leaderboard": "dataset measure best final public limit", "compare": "measure", "apply": "dry-run new-organizer",
 	"registrations": "state", "review": "unpublish unblind comment dataset", "announce": "title", "export": "output files",
 	"eval": "trec per-topic measure", "validate": "kind format",

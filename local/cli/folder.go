@@ -18,7 +18,6 @@ import (
 	"unicode"
 
 	"assay/local/cli/client"
-	"assay/local/cli/offline"
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
@@ -87,7 +86,7 @@ func download(c *call, task object) {
 	}
 	for _, d := range datasets {
 		folder := fileName(d.text("name"), d.id())
-		if d.text("inputsFor") == string(record.InputsForRegistrants) && len(filesOf(d, "inputs")) == 0 {
+		if withholdsInputs(d) {
 			withheld = append(withheld, d.text("name"))
 		}
 		members := map[string]string{"inputs": folder}
@@ -107,7 +106,7 @@ func download(c *call, task object) {
 	}
 	why := ""
 	if len(withheld) > 0 {
-		why = c.withheldInputs(task)
+		why = c.withheldInputs(task, c.knownRegistration(task))
 	}
 	switch {
 	case c.err != nil:
@@ -119,20 +118,23 @@ func download(c *call, task object) {
 	c.print(saved, lines...)
 }
 
-// withheldInputs says why the caller gets no inputs for registrants, and what to do. It returns an empty text if the caller may read them.
-func (c *call) withheldInputs(task object) string {
+// withheldInputs says why the caller, with the registration r, gets no inputs for registrants, and what to do. It returns an empty text if
+// the caller may read them.
+func (c *call) withheldInputs(task, r object) string {
 	if c.organizes(task) {
 		return ""
 	}
-	r := c.knownRegistration(task)
-	join := "assay join " + offline.Quoted(c.arg(0))
 	switch {
 	case r == nil:
-		return "The task gives them only to accepted teams. To take part: " + join
+		why, join := c.howToJoin(task)
+		if join != "" {
+			why = "To take part: " + join
+		}
+		return "The task gives them only to accepted teams. " + why
 	case r.text("state") != string(record.Accepted):
 		return notAccepted(task, r)
 	case lacksTerms(task, r):
-		return "Your team has not accepted the present terms of the task. To read and accept them: " + join + " --accept-terms"
+		return "Your team has not accepted the present terms of the task. " + c.howToAccept()
 	}
 	return ""
 }

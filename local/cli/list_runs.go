@@ -13,7 +13,7 @@ import (
 
 // listRuns lists the runs of a task for its organizers, and the runs of the caller's teams for all others. task is nil for all tasks.
 func (c *call) listRuns(task object) {
-	columns := "ID id|STATE state|DATASET dataset|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final"
+	columns := "ID id|STATE state|DATASET dataset|TITLE label,title|RUN TAG runTag|SUBMITTED createdAt|FINAL final"
 	if task != nil && c.organizes(task) {
 		list := all[object](c, client.Query(client.Path("runs"), "filter[taskId]", task.id()))
 		c.nameDatasets(list)
@@ -142,6 +142,11 @@ func (c *call) noRuns(teams []object, task object) string {
 	none += " Runs of a team that you left stay with that team."
 	if task == nil && len(c.me().Memberships) > 0 {
 		return none + " Organizers list the runs of a task with: assay runs --task TASK"
+	}
+	if task != nil && len(teams) == 0 {
+		if why, _ := c.howToJoin(task); why != "" {
+			return none + " " + why
+		}
 	}
 	return none + " Submit one with: assay submit TASK FILE"
 }

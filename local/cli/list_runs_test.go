@@ -52,7 +52,8 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 	if got := tom.ids("runs"); !slices.Equal(got, runs) {
 		t.Errorf("tom sees %v, want %v", got, runs)
 	}
-	olga.says(done, []string{"TEAM\n", " Otters\n", " Seals\n"}, "runs", "--task", "Lake search")
+	olga.says(done, []string{"TITLE  RUN TAG  SUBMITTED", "  -      tom      ", "TEAM\n", " Otters\n", " Seals\n"},
+		"runs", "--task", "Lake search")
 	if got := olga.ids("runs", "--task", "Lake search"); len(got) != 3 {
 		t.Errorf("olga sees %v", got)
 	}

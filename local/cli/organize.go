@@ -83,7 +83,7 @@ func decide(state string) func(*call) {
 		if !c.organizes(task) && c.signedIn() {
 			c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " accept and reject teams.", ""})
 		}
-		changed := c.change(registrationsOf(task), c.teams(task, c.args[1:]), map[string]any{"state": state})
+		changed := c.change(registrationsOf(task), c.teams(task, c.args[1:]), map[string]any{"state": state}, "")
 		if state == string(record.Rejected) {
 			for _, r := range changed {
 				c.tellPublished(task, r)
@@ -182,13 +182,13 @@ const byTeam = "registrationIds"
 
 // shownTo says who sees the results of a reviewed run.
 func shownTo(reviewed object) string {
-	switch audience := reviewed.text("review.audience"); audience {
-	case "registrants":
+	switch audience := reviewed.text("review.audience"); {
+	case audience == "registrants":
 		return "all who take part"
-	case "owners":
+	case audience == "owners" && memberAs[bool](reviewed, "noTeam"):
+		return "its submitter"
+	case audience == "owners":
 		return "its team"
-	case "organizers":
-		return "organizers"
 	default:
 		return audience
 	}
@@ -223,7 +223,9 @@ func (c *call) reviews() map[string]any {
 			change[member] = c.yes(flag)
 		}
 	}
-	c.fill(change, map[string]string{"comment": "comment"})
+	if c.flags.Changed("comment") { // An empty text removes the comment.
+		change["comment"] = c.text("comment")
+	}
 	body["review"] = change
 	filter, err := c.flags.GetStringToString("filter")
 	c.fail(err)

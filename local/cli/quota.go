@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
-	"assay/local/cli/offline"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
@@ -113,6 +112,20 @@ func withheldScores(q record.DatasetQuota, d object) string {
 	return ""
 }
 
+// scoresShown says in a cell when the team sees the scores of its runs on a dataset.
+func scoresShown(q record.DatasetQuota, d object) string {
+	closes := d.text("scores") == string(record.ScoresAfterClose)
+	switch {
+	case q.StartsBlinded && closes:
+		return "once unblinded, after the last close"
+	case q.StartsBlinded:
+		return "once unblinded"
+	case closes:
+		return "after the last close"
+	}
+	return "at once"
+}
+
 // unservedType says that no worker takes runs of this type on a dataset now. It is empty if a worker does, or none is needed.
 func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
 	if !slices.Contains(q.UnservedTypes, of) {
@@ -197,10 +210,11 @@ func takesRuns(q record.DatasetQuota) string {
 	}
 }
 
-// listDatasets lists the datasets of a task. Members of a team see whether and until when each takes runs of the team, and what is left.
+// listDatasets lists the datasets of a task. Members of a team see whether and until when each takes runs of the team, what is left, and
+// when the team sees scores.
 func listDatasets(c *call, task object) {
 	list := all[object](c, datasetsOf(task))
-	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs|TAKES forms"
+	const columns = "ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputsShown|TAKES forms"
 	if !c.json {
 		ofTask := memberAs[record.SubmissionRules](task, "submissions").Types
 		for _, d := range list {
@@ -212,6 +226,9 @@ func listDatasets(c *call, task object) {
 		r = c.knownRegistration(task)
 	}
 	q := memberAs[record.Quota](r, "quota")
+	if !c.json {
+		c.showInputs(task, r, list, q)
+	}
 	if len(q.Datasets) == 0 {
 		c.table(list, noDataset, columns)
 		return
@@ -226,21 +243,45 @@ func listDatasets(c *call, task object) {
 			continue
 		}
 		d["takesRuns"] = takesRuns(of)
+		d["scoresShown"] = scoresShown(of, d)
 		if !of.Open {
 			delete(d, "quota") // nothing is left of a dataset that takes no runs
 		}
 	}
-	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt")
+	c.table(list, noDataset, columns+"|TAKES RUNS takesRuns|LEFT quota.left|ONE MORE quota.nextAt|SCORES SHOWN scoresShown")
 	c.tellCarriedOver(q)
 	c.tellTerms(task, q)
+}
+
+// showInputs sets the cells of the inputs of datasets. It says why the caller, with the registration r, may not read those that are
+// hidden.
+func (c *call) showInputs(task, r object, datasets []object, q record.Quota) {
+	why := ""
+	if slices.ContainsFunc(datasets, withholdsInputs) {
+		why = c.withheldInputs(task, r)
+	}
+	var hidden []string
+	for _, d := range datasets {
+		d["inputsShown"] = d.text("inputs")
+		if why != "" && withholdsInputs(d) {
+			hidden = append(hidden, d.text("name"))
+			d["inputsShown"] = "hidden"
+		}
+	}
+	if len(hidden) > 0 && c.err == nil && !slices.ContainsFunc(q.Datasets, closedByTerms) { // Otherwise tellTerms says why.
+		c.note("You may not read inputs of %s. %s", strings.Join(hidden, " and "), why)
+	}
+}
+
+// withholdsInputs reports whether a dataset gives inputs only to accepted teams and the organizers, and shows none to the caller.
+func withholdsInputs(dataset object) bool {
+	return dataset.text("inputsFor") == string(record.InputsForRegistrants) && len(filesOf(dataset, "inputs")) == 0
 }
 
 // tellTerms says how the team accepts the present terms of a task, if a dataset takes no run of the team before.
 func (c *call) tellTerms(task object, q record.Quota) {
 	if c.err == nil && !c.json && slices.ContainsFunc(q.Datasets, closedByTerms) {
-		join := "assay join " + offline.Quoted(c.arg(0))
-		c.note("The terms of %s have changed, and your team has not accepted them. To read them: %s. To accept them: %s --accept-terms",
-			task.text("name"), join, join)
+		c.note("The terms of %s have changed, and your team has not accepted them. %s", task.text("name"), c.howToAccept())
 	}
 }
 

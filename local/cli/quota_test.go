@@ -62,7 +62,8 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 		t.Errorf("a run that is not published has a rank:\n%s", got)
 	}
 	tom.want(done, "submit", "Lakes", "Ponds="+better)
-	refused := tom.says(outside, []string{`0 of the 2 that the dataset "Ponds" allows`}, "submit", "Lakes", "Ponds="+tom.write("bad.txt", "x\n"), "--again")
+	refused := tom.says(outside, []string{`on the dataset "Ponds", and 0 of the 2 that this dataset allows`},
+		"submit", "Lakes", "Ponds="+tom.write("bad.txt", "x\n"), "--again")
 	if strings.Contains(refused, "Ponds takes runs") {
 		t.Errorf("a dataset without a run left takes runs:\n%s", refused)
 	}
@@ -74,7 +75,7 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 	}
 	tom.says(done, []string{"TAKES", "files, images"}, "datasets", "Lakes")
 	list := tom.says(done, []string{"TAKES RUNS", "yes until " + end, "closed 20", "LEFT", "ONE MORE"}, "datasets", "Lakes")
-	if !regexp.MustCompile(`Seas .*closed 20.*\s-\s+-\s*\n`).MatchString(list) {
+	if !regexp.MustCompile(`Seas .*closed 20.*\s-\s+-\s+at once\s*\n`).MatchString(list) {
 		t.Errorf("a closed dataset has runs left:\n%s", list)
 	}
 	if list := decode[[]object](t, tom.want(done, "datasets", "Lakes", "--json")); list[2].text("quota.left") != "0" {

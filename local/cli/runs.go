@@ -196,8 +196,8 @@ func unseen(seen, tail string) string {
 	return strings.TrimSuffix(tail, "\n") + strings.Repeat("\n", min(len(tail), 1))
 }
 
-// change patches resources below a path by their ids, prints them, and returns them.
-func (c *call) change(below string, ids []string, body map[string]any) (changed []object) {
+// change patches resources below a path by their ids, prints them with more columns of the table, and returns them.
+func (c *call) change(below string, ids []string, body map[string]any, columns string) (changed []object) {
 	for _, id := range ids {
 		if c.err != nil {
 			break
@@ -210,6 +210,6 @@ func (c *call) change(below string, ids []string, body map[string]any) (changed 
 		changed = append(changed, now)
 	}
 	c.nameTeams(changed)
-	c.table(changed, "", "ID id|STATE state|TEAM teamName|FINAL final")
+	c.table(changed, "", "ID id|STATE state|TEAM teamName"+columns)
 	return changed
 }

@@ -48,6 +48,9 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 			"when the dataset has closed for every team. From then on, a team sees the results of its runs"},
 			"leaderboard", "Lakes", "--dataset", "Seas")
 	}
+	olga.says(done, []string{"The public leaderboard has no result yet. Runs on this dataset start blinded: others see"},
+		"leaderboard", "Lakes", "--dataset", "Ponds", "--public")
+	tom.says(done, []string{"SCORES SHOWN\n", "once unblinded\n", "after the last close\n"}, "datasets", "Lakes")
 	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}
 	for dataset, why := range map[string]string{
 		"Ponds": "Published, but blinded: 1 run. Nobody but the organizers sees the results until --unblind.",
@@ -76,18 +79,43 @@ func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 	_, olga, tom := limited(t)
 	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
 	id := olga.ids("registrations", "Lakes")[0]
-	if got := olga.want(done, "registrations", "reject", "Lakes", id); strings.Contains(got, "Others") {
+	if got := olga.want(done, "registrations", "reject", "Lakes", id); strings.Contains(got, "Others") || strings.Contains(got, "FINAL") {
 		t.Errorf("results that others do not see: %s", got)
 	}
 	publish := []string{"review", "Lakes", "--dataset", "Rivers", "--publish", "--filter"}
 	olga.says(done, []string{"Left out: 1 run of rejected teams.", "No run was selected."}, append(publish, "states=completed")...)
 	olga.says(done, []string{"changed", "everyone"}, append(publish, "registrationIds="+id)...)
 	olga.says(done, []string{"unchanged", "everyone"}, append(publish, "registrationIds="+id)...)
+	if got := olga.says(done, []string{"unchanged", "everyone"}, append(publish, "states=completed")...); strings.Contains(got, "Left out") {
+		t.Errorf("a run whose results everyone sees already is left out:\n%s", got)
+	}
 	olga.want(done, "registrations", "accept", "Lakes", id)
 	said := olga.says(done, []string{"Others still see the results of 1 run of tom. To hide them: assay review Lakes --dataset "},
 		"registrations", "reject", "Lakes", id)
 	_, hide, _ := strings.Cut(strings.TrimSpace(said), "To hide them: assay ")
 	olga.says(done, []string{"changed", "its team"}, strings.Fields(hide)...)
+}
+
+// TestBaselines_HaveNoTeam reviews a baseline, and shows boards of the final and the best runs with it.
+func TestBaselines_HaveNoTeam(t *testing.T) {
+	_, olga, tom := limited(t)
+	olga.want(done, "apply", olga.write("task.yaml", strings.Replace(limitedFile, "name: Rivers\n", "name: Rivers\n    finalRuns: 2\n", 1)))
+	run := olga.write("run.txt", goodRun)
+	for range 3 {
+		olga.want(done, "submit", "Lakes", "Rivers="+run, "--baseline", "--wait")
+	}
+	review := []string{"review", "Lakes", "--dataset", "Rivers", "--filter", "states=completed"}
+	olga.says(done, []string{"everyone"}, append(review, "--publish")...)
+	for _, flag := range []string{"--best", "--final"} {
+		got := olga.want(done, "leaderboard", "Lakes", "--dataset", "Rivers", flag)
+		if strings.Count(got, "baseline") != 3 || strings.Contains(got, "marked no run") {
+			t.Errorf("with %s, the board of three baselines is\n%s", flag, got)
+		}
+	}
+	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
+	tom.says(done, []string{"A team that marked no run as final is shown with the last 2 of its runs that you see.\n"},
+		"leaderboard", "Lakes", "--dataset", "Rivers", "--final")
+	olga.says(done, []string{"its submitter", "its team"}, append(review, "--unpublish")...)
 }
 
 // testInvitationsInWords joins and invites without a team. The hints depend on who can register.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -98,9 +99,27 @@ func (c *call) register(task object) object {
 }
 
 // canRegister reports whether a task takes registrations of the caller now.
-func (c *call) canRegister(task object) bool {
+func (c *call) canRegister(task object) bool { return c.registrationWindow(task) == nil }
+
+// registrationWindow returns the problem that registration for a task is not open to the caller now, or nil.
+func (c *call) registrationWindow(task object) error {
+	if c.organizes(task) {
+		return nil
+	}
 	rules := memberAs[record.RegistrationRules](task, "registration")
-	return c.organizes(task) || record.CheckWindow("Registration", rules.OpensAt, rules.ClosesAt, time.Now()) == nil
+	return record.CheckWindow("Registration", rules.OpensAt, rules.ClosesAt, time.Now())
+}
+
+// howToJoin returns the command by which the caller, who has no team in a task, gets one. If no command does now, it is empty, and
+// howToJoin returns the reason in a sentence.
+func (c *call) howToJoin(task object) (why, command string) {
+	if c.needsInvitation(task) {
+		return "Teams take part by invitation: ask its organizers for one.", ""
+	}
+	if p, outside := errors.AsType[*problem.Error](c.registrationWindow(task)); outside {
+		return c.words.text(p.Text), ""
+	}
+	return "", "assay join " + offline.Quoted(c.arg(0))
 }
 
 // needsInvitation reports whether the caller can register for a task only by an invitation.
@@ -127,6 +146,12 @@ func (c *call) teamChanges(r object) map[string]any {
 func lacksTerms(task, r object) bool {
 	terms := memberAs[record.Terms](task, "terms")
 	return terms.Text != "" && terms.Version != memberAs[int64](r, "acceptedTerms")
+}
+
+// howToAccept names the commands that print the terms of the task of the first argument, and that accept them for the caller's team.
+func (c *call) howToAccept() string {
+	join := "assay join " + offline.Quoted(c.arg(0))
+	return "To read them: " + join + ". To accept them: " + join + " --accept-terms"
 }
 
 // changeTeam changes a registration, and accepts changed terms of the task.
@@ -190,23 +215,37 @@ func (c *call) teamless(task object) *refusal {
 	}
 	switch {
 	case c.organizes(task):
-		r.heal = "assay invite " + offline.Quoted(c.arg(0)) + " --to-task, to invite into the task"
-	case c.needsInvitation(task):
-		r.text += " Teams take part by invitation: ask its organizers for one."
+		r.heal = "assay invite " + offline.Quoted(c.arg(0)) + " --to-task, to invite into the task, or --team TEAM, to invite into a team"
 	default:
-		r.heal = "assay join " + offline.Quoted(c.arg(0))
+		why, join := c.howToJoin(task)
+		r.text = strings.TrimSpace(r.text + " " + why)
+		r.heal = join
 	}
 	return r
+}
+
+// invitedTeam returns the id of the registration to invite into: the one that --team names, or the caller's own.
+func (c *call) invitedTeam(task object) string {
+	team := c.text("team")
+	switch {
+	case team == "":
+		id := c.me().registration(task)
+		if id == "" {
+			c.fail(c.teamless(task))
+		}
+		return id
+	case !c.organizes(task):
+		c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " name the team to invite into.",
+			"the same command without --team, for your own team"})
+		return ""
+	}
+	return c.teams(task, []string{team})[0]
 }
 
 func invite(c *call, task object) {
 	path := client.Path("tasks", task.id(), "invitations")
 	if !c.yes("to-task") {
-		id := c.me().registration(task)
-		if id == "" {
-			c.fail(c.teamless(task))
-		}
-		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
+		path = client.Path("tasks", task.id(), "registrations", c.invitedTeam(task), "invitations")
 	}
 	body := map[string]any{"uses": c.number("uses")}
 	if to := c.text("email"); to != "" && !c.info().Mail {

@@ -22,7 +22,8 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	olga.want(done, "apply", withTerms("Cite us."))
 	tom.want(done, "join", "Lake search", "--accept-terms")
 	olga.want(done, "apply", withTerms("Cite us twice."))
-	tom.says(done, []string{"no inputs of Lakes that you may read", "assay join 'Lake search' --accept-terms"},
+	tom.says(done, []string{"no inputs of Lakes that you may read",
+		"To read them: assay join 'Lake search'. To accept them: assay join 'Lake search' --accept-terms\n"},
 		"download", "Lake search", "--dataset", "Lakes", "-o", filepath.Join(tom.folder, "new"))
 	if _, err := os.Stat(filepath.Join(tom.folder, "new")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a download without files leaves a folder: %v", err)
@@ -42,5 +43,32 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	olga.want(done, "apply", olga.write("task.yaml", over))
 	if got := s.person("zoe").says(outside, []string{"Registration closed at "}, "join", "Lake search"); strings.Contains(got, "Cite us") {
 		t.Errorf("terms of a task that takes no registrations are asked for:\n%s", got)
+	}
+}
+
+// TestJoin_IsAdvisedOnlyWhileItWorks asks for things that need a team before registration opens and after it has closed.
+func TestJoin_IsAdvisedOnlyWhileItWorks(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, zoe := s.person("olga"), s.person("zoe")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	for _, c := range [][2]string{
+		{`opensAt: "2099-01-01T00:00:00Z"`, "Registration opens at "},
+		{`opensAt: "2019-01-01T00:00:00Z", closesAt: "2020-01-01T00:00:00Z"`, "Registration closed at "},
+	} {
+		why := c[1]
+		file := strings.Replace(taskFile, "{mode: open}", "{mode: open, "+c[0]+"}", 1)
+		olga.want(done, "apply", olga.write("task.yaml", file))
+		for _, got := range []string{
+			zoe.says(notFound, []string{"You have no team in Lake search yet. " + why}, "invite", "Lake search"),
+			zoe.says(done, []string{"only to accepted teams. " + why}, "download", "Lake search", "--dataset", "Lakes"),
+			zoe.says(done, []string{"  hidden  ", "You may not read inputs of Lakes. The task gives them only to accepted teams. " + why},
+				"datasets", "Lake search"),
+			zoe.says(done, []string{"You have no team in Lake search.", why}, "runs", "--task", "Lake search"),
+		} {
+			if strings.Contains(got, "assay join") || strings.Contains(got, "assay submit") {
+				t.Errorf("a command that would be refused is advised: %s", got)
+			}
+		}
 	}
 }

@@ -74,6 +74,20 @@ func TestInvite_SaysThatNothingIsSent(t *testing.T) {
 	}
 }
 
+// TestInvite_OfOrganizersNamesATeam invites into a team as an organizer without a team, and as somebody who is none.
+func TestInvite_OfOrganizersNamesATeam(t *testing.T) {
+	s, tom, _ := prepared(t)
+	olga, ben := s.person("olga"), s.person("ben")
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	olga.says(notFound, []string{"--team TEAM, to invite into a team"}, "invite", "Lake search")
+	link := strings.TrimSpace(olga.want(done, "invite", "Lake search", "--team", "otters"))
+	ben.says(done, []string{"Joined Lake search in the team Otters.\n"}, "join", link)
+	olga.says(notFound, []string{`There is no team "Seals"`}, "invite", "Lake search", "--team", "Seals")
+	olga.says(failed, []string{"does not go with"}, "invite", "Lake search", "--team", "Otters", "--to-task")
+	tom.says(notFound, []string{"Only the organizers of Lake search name the team to invite into."},
+		"invite", "Lake search", "--team", "Otters")
+}
+
 // TestTokens_WorkForPools makes tokens for workers of an organizer, which people name.
 func TestTokens_WorkForPools(t *testing.T) {
 	s := serve(t, "embedded")
@@ -87,6 +101,9 @@ func TestTokens_WorkForPools(t *testing.T) {
 	olga.want(done, append(create, "--pools", "lake lab/gpu")...)
 	if pool := decode[[]object](t, olga.want(done, "tokens", "--json"))[0].text("pools"); !strings.HasSuffix(pool, "/gpu") {
 		t.Errorf("the token is for the pool %q", pool)
+	}
+	for _, days := range []string{"0", "-3", "366"} {
+		olga.says(failed, []string{"--days: must be from 1 to 365, and is " + days + ".\n"}, "tokens", "create", "ci", "--days", days)
 	}
 	olga.says(fileRefused, []string{"The announcement has no text"}, "announce", "Lakes", "--title", "News")
 	olga.in = " \n"

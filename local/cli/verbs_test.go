@@ -110,7 +110,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	const task = "lake SEARCH"
 	tom, ben := s.person("tom"), s.person("ben")
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
-	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -\n"}, "datasets", task)
+	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -       files, images\n", "hidden  files, images\n"}, "datasets", task)
 	tom.says(notFound, []string{`no dataset "Rivers 1" here`, `Did you mean "Rivers"?`, "Lakes"}, "download", task, "--dataset", "Rivers 1")
 	tom.says(done, []string{"no inputs of Lakes that you may read", "only to accepted teams"},
 		"download", task, "--dataset", "Lakes", "-o", tom.folder)
@@ -218,6 +218,10 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 	}
 	if got := s.person("zoe").run(t.Context(), "runs", runs[0]); strings.Contains(got.out+got.errs, "Wrong") {
 		t.Errorf("others are told the comment: %s%s", got.out, got.errs)
+	}
+	olga.says(done, []string{"changed"}, "review", "Lake search", runs[0], "--dataset", "Rivers", "--comment", "")
+	if got := tom.want(done, "runs", runs[0]); strings.Contains(got, "The organizers say") {
+		t.Errorf("a comment that was removed is told: %s", got)
 	}
 	warned := tom.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
 	tom.want(done, "submit", "Lake search", "Rivers="+warned, "--wait")

@@ -28,6 +28,8 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	one := f.dataset.Run("ada")
 	f.patch(http.StatusOK, "ada", f.task.Path()+"/submissions/"+one.SubmissionID, map[string]any{"title": "first"})
 	two := f.dataset.Run("bob")
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 1})
+	f.patch(http.StatusOK, "bob", "/v1/runs/"+two.ID, map[string]any{"final": true})
 	later := f.in(5 * record.Day)
 	file := servertest.Inline("r.txt", "q1 Q0 d1 1 2 t\n")
 	// one has an evaluation against an earlier version of the ground truth, too.
@@ -76,9 +78,16 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"split": "test"}, []string{
 			"Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them. Earlier runs stay " +
 				"as they are."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(0), "total": 1}}, []string{
+			"Teams without an exception can submit nothing more to: Rivers.",
+			"A team can have 1 run on Rivers in all instead of any number: teams that have as many or more can submit no further run then."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"finalRuns": 0}, []string{
+			"Leaderboards show no final runs any more, although teams have marked 1 run as final."}},
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
 			"Who sees the task Seas: nobody → everyone.", "Your limit of tasks in 24 hours counts 1 more."}},
-		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later}}, []string{
+		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9}}, []string{
+			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
+			"A team can have 1 run on Lakes in 24 hours instead of 5 runs: teams that have as many or more can submit no further run then.",
 			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",

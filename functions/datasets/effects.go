@@ -36,6 +36,10 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if t != nil {
 		c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
 		c.EffectOfAdvice(old, changed, t, t)
+		noteRules(c, path, old, changed, t)
+	}
+	if err := noteFinals(ctx, c, path, old, changed); err != nil {
+		return err
 	}
 	noteSplit(c, path, old, changed)
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
@@ -56,6 +60,30 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
 	return noteTrial(ctx, c, old, changed, inline)
+}
+
+// noteRules adds the effects of another window and quota of the dataset on teams.
+func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {
+	set := problem.Resource("dataset", old.ID).Named(changed.Name)
+	_, was := old.Window(t)
+	_, is := changed.Window(t)
+	c.EffectOfClose(path, []problem.Part{set}, was, is)
+	before, after := old.Submissions, changed.Submissions
+	c.EffectsOfLimits(path, set, api.Limit{Was: before.PerDay, Is: after.PerDay, Within: "in 24 hours"},
+		api.Limit{Was: before.Total, Is: after.Total, Within: "in all"})
+}
+
+// noteFinals says how many runs teams have marked as final, if the dataset takes no final runs any more.
+func noteFinals(ctx context.Context, c *api.Call, path string, old, changed *record.DatasetItem) error {
+	if old.FinalRuns == 0 || changed.FinalRuns > 0 {
+		return nil
+	}
+	of := api.Consequence{Kind: api.EffectAudience, Subject: path}
+	return api.CountEffect(ctx, c, of, "run", records.Of(record.KindDataset, old.ID, record.KindRun),
+		func(r *record.RunItem) bool { return r.Final },
+		func(runs string) problem.Text {
+			return problem.Sentence("Leaderboards show no final runs any more, although teams have marked %s as final.", runs)
+		})
 }
 
 // noteSplit says whether runs start blinded from now on, if a change of the split changes that. Runs that exist keep their reviews.

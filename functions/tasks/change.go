@@ -41,7 +41,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	if err := noteTerms(ctx, c, t, &changed); err != nil {
 		return nil, err
 	}
-	if err := noteAdvice(ctx, c, t, &changed); err != nil {
+	if err := noteRules(ctx, c, t, &changed); err != nil {
 		return nil, err
 	}
 	c.Tx.Save(&changed, c.Now())
@@ -74,16 +74,26 @@ func moveClose(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil)
 }
 
-// noteAdvice adds to a preview the datasets whose advice for organizers changes with the window or the quota of the task.
-func noteAdvice(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
+// noteRules adds to a preview the effects of another window and quota of the task on teams, and the datasets whose advice for organizers
+// changes with them.
+func noteRules(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
 	if !c.Previewing() || reflect.DeepEqual(t.Submissions, changed.Submissions) {
 		return nil
 	}
 	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
 	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
+	var moved []problem.Part // datasets without a close of their own
 	for _, d := range found {
 		c.EffectOfAdvice(d, d, t, changed)
+		if d.Submissions.ClosesAt == nil {
+			moved = append(moved, problem.Resource("dataset", d.ID).Named(d.Name))
+		}
 	}
+	was, is := t.Submissions, changed.Submissions
+	path := "/v1/tasks/" + t.ID
+	c.EffectOfClose(path, moved, was.ClosesAt, is.ClosesAt)
+	c.EffectsOfLimits(path, problem.Resource("task", t.ID).Named(changed.Name),
+		api.Limit{Was: was.PerDay, Is: is.PerDay, Within: "in 24 hours"}, api.Limit{Was: was.Total, Is: is.Total, Within: "in all"})
 	return err
 }
 

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"cmp"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
+)
+
+// EffectOfClose adds an effect if the end of the window of the datasets moves, unless it has passed before and after the change.
+func (c *Call) EffectOfClose(subject string, datasets []problem.Part, was, is *record.Instant) {
+	passed := func(at *record.Instant) bool { return at != nil && !c.Now().Before(at.Time) }
+	of := Consequence{Kind: EffectWindow, Subject: subject}
+	switch {
+	case len(datasets) == 0, was == nil && is == nil, was != nil && is != nil && was.Equal(is.Time), passed(was) && passed(is):
+	case passed(is):
+		c.Effect(of, problem.Sentence("Teams without an exception can submit nothing more to: %s.", datasets))
+	case is == nil:
+		c.Effect(of, problem.Sentence("Teams can submit without an end instead of until %s to: %s.", was, datasets))
+	case was == nil:
+		c.Effect(of, problem.Sentence("Teams without an exception can submit until %s instead of without an end to: %s.", is, datasets))
+	default:
+		c.Effect(of, problem.Sentence("Teams without an exception can submit until %s instead of %s to: %s.", is, was, datasets))
+	}
+}
+
+// A Limit is a number of runs that a team may have. 0 means no limit.
+type Limit struct {
+	Was, Is int
+	Within  string // where the limit counts, such as "in 24 hours"
+}
+
+// EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that becomes lower.
+func (c *Call) EffectsOfLimits(subject string, on problem.Part, limits ...Limit) {
+	for _, l := range limits {
+		if l.Is == 0 || l.Was != 0 && l.Is >= l.Was {
+			continue
+		}
+		before := cmp.Or(map[bool]string{true: "any number"}[l.Was == 0], plural.Count(l.Was, "run"))
+		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s: teams that have "+
+			"as many or more can submit no further run then.", plural.Count(l.Is, "run"), on, l.Within, before))
+	}
+}

@@ -144,7 +144,7 @@ func (v *boardView) choices() []choice {
 	if v.dataset.FinalRuns > 0 {
 		all = append(all, choice{
 			name:    "Final runs of each team",
-			kept:    "The final runs of each team: those that it marked or, if it marked none, the last of its ",
+			kept:    "The final runs of each team: those that it marked or, if it marked none, " + webpage.LastOf(v.dataset.FinalRuns),
 			address: v.address(best.Name, "false", final.Name, "true"),
 			current: v.final,
 		})

@@ -50,6 +50,7 @@ type LeaderboardOutput struct {
 	Empty         *board.EmptyBoard  `json:"empty,omitempty" doc:"why there are no entries"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
+	finals int  // number of final runs that the dataset takes
 	hidden bool // the values belong to examples, and some callers may not see them
 }
 
@@ -133,7 +134,7 @@ var leaderboardTool = define(metadata{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
 				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
-				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty,
+				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty, finals: ranking.Dataset.FinalRuns,
 			}
 			if in.Against != nil {
 				out.Against = *in.Against

@@ -144,7 +144,7 @@ func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
 	p.Sees("The organizers deleted Entry")
 	p.Visit("/trash")
 	p.Sees("by the organizers; gone for good")
-	p.Sees("Only the organizers can restore it.")
+	p.Sees("The organizers deleted this run, so only they can restore it.")
 	s.signedIn(t, "ada", run).Sees("It may have been deleted, or its team or the organizers may not show it to you.")
 }
 

@@ -92,9 +92,10 @@ export const unservedNote = (q: Pick<Quota, "unservedTypes">, type: Schemas["Sub
 export const takes = (q: Quota | undefined): boolean =>
   q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);
 
-/** nextAt returns when the dataset takes a run of the team that it does not take now, if that is known. */
+/** nextAt returns when the dataset takes a run of the team, with accepted terms, that it does not take now, if that is known. */
 function nextAt(q: Quota, now: number): Instant {
-  if (!q.open) return reasonOf(q, now) === "early" ? q.opensAt : undefined;
+  const reason = q.open ? undefined : reasonOf(q, now);
+  if (reason && reason !== "terms") return reason === "early" ? q.opensAt : undefined;
   const closed = q.nextAt && q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.nextAt);
   return closed ? undefined : q.nextAt;
 }

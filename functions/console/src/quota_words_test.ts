@@ -126,7 +126,8 @@ test("a dataset is over once it has closed, or the quota is used up for good", (
   const early = { ...quota, open: false, closedReason: "early" as const, opensAt: after };
   for (const over of [closed, { ...quota, left: 0 }, { ...quota, left: 0, nextAt: after, closesAt: after }])
     assert.equal(isOver(over, now), true);
-  for (const open of [quota, early, { ...quota, left: 1 }, { ...quota, left: 0, nextAt: after }])
+  const terms = { ...quota, open: false, closedReason: "terms" as const, left: 0, nextAt: after };
+  for (const open of [quota, early, terms, { ...quota, left: 1 }, { ...quota, left: 0, nextAt: after }])
     assert.equal(isOver(open, now), false);
   assert.equal(allOver({ datasets: [] }, now), false);
   assert.equal(allOver({ datasets: [closed, { ...quota, left: 0 }] }, now), true);

@@ -89,7 +89,8 @@ func TestGetDeletion_NamesWhatToRestoreFirst(t *testing.T) {
 	for _, path := range []string{run, submission} {
 		p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
 	}
-	first, second := "/v1/deletions/"+deletionOf(p, "tom", submission).ID, "/v1/deletions/"+deletionOf(p, "tom", run).ID
+	first := "/v1/deletions/" + deletionOf(p, "tom", submission).ID
+	second := "/v1/deletions/" + deletionOf(p, "tom", run).ID
 	for _, user := range []string{"tom", "olga"} {
 		checkRefusal(p, user, second, false, "The submission that this belongs to was deleted too: restore it first")
 		checkRefusal(p, user, first, true, "")

@@ -44,8 +44,8 @@ team and the organizers of the task invite into the team. If the task takes team
 invitation, only its organizers do.`
 
 const reviewHelp = taskHelp + ` A filter leaves out
-runs of rejected teams that the command would publish or unblind, unless its registrationIds names
-the team. All other changes concern these runs too.`
+runs of rejected teams that the command would publish or unblind, unless it names the team by
+registrationIds=ID. All other changes concern these runs too.`
 
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the

@@ -140,7 +140,8 @@ func fulfilling(of *cobra.Command, c condition, required int) []string {
 // TestFlags_ThatFilesDoNotHave names fields and separators for files that have none.
 func TestFlags_ThatFilesDoNotHave(t *testing.T) {
 	p := local(t)
-	qrels, run := p.write("qrels.txt", "1 0 a 1\n"), p.write("run.txt", "1 Q0 a 1 4 t\n")
+	qrels := p.write("qrels.txt", "1 0 a 1\n")
+	run := p.write("run.txt", "1 Q0 a 1 4 t\n")
 	for _, flag := range []string{"--id", "--value", "--separator"} {
 		want := []string{flag + " does nothing here, because ", "run.txt is read as trec-run for retrieval"}
 		p.says(failed, want, "eval", qrels, run, "AP", flag, "x")

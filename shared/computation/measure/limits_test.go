@@ -89,7 +89,8 @@ func TestLimits_AreStated(t *testing.T) {
 	if len(declared) < 40 {
 		t.Errorf("%d limits are declared", len(declared))
 	}
-	found, isLimit := map[string]bool{}, regexp.MustCompile(`^([mM]ax|[mM]ost)[A-Z]`)
+	found := map[string]bool{}
+	isLimit := regexp.MustCompile(`^([mM]ax|[mM]ost)[A-Z]`)
 	root := os.DirFS("..")
 	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {

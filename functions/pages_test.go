@@ -19,8 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// maxPage is the largest size of a page in bytes. The reference of the API is the largest page; the definitions, parameters and limits of all
-// measures take 48 kB of it.
+// maxPage is the largest size of a page in bytes. The reference of the API is the largest page; the definitions, parameters and limits of
+// all measures take 48 kB of it.
 const maxPage = 600_000
 
 // hostile are texts that try to become markup or script.

@@ -63,7 +63,7 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"visibility": "private", "terms": map[string]any{"text": "Be fair."}}, []string{
 			"Who sees the task Lakes: everyone → the organizers and the teams that they accepted.",
-			"2 teams must accept the changed terms before they get inputs for registrants and, while a dataset takes runs, before they "+
+			"2 teams must accept the changed terms before they get inputs for registrants and, while a dataset takes runs, before they " +
 				"submit again."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"inputsFor": "registrants", "truthsPublic": true}, []string{
 			"Who gets the input files: everyone → the organizers and the teams that they accepted. Links that others have received already " +
@@ -85,7 +85,9 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"Leaderboards show no final runs any more, although teams have marked 1 run as final."}},
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
 			"Who sees the task Seas: nobody → everyone.", "Your limit of tasks in 24 hours counts 1 more."}},
-		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9}}, []string{
+		{olga, http.MethodPatch, f.task.Path(), map[string]any{
+			"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9},
+		}, []string{
 			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
 			"A team can have 1 run on Lakes in 24 hours instead of 5 runs: teams that have as many or more can submit no further run then.",
 			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},

@@ -56,7 +56,8 @@ var Operations = []api.Operation{
 		Description: "All entries of the dataset's leaderboard that the caller sees, in one answer. CSV has the same columns as " +
 			"`listTaskEvaluations`, without the names of users. With `Accept: application/jsonl`, each line is an evaluation in JSON. The entries " +
 			"are sorted by rank, or by the measure that `sort` names. `best=true` keeps the best run of each team, `final=true` its final runs, " +
-			"and both keep all baselines without a team." + views + " More than 4 MiB are answered with a redirect to a link that works for a while. More than 3 MiB need a login.",
+			"and both keep all baselines without a team." + views + " More than 4 MiB are answered with a redirect to a link that " +
+			"works for a while. More than 3 MiB need a login.",
 		Query:    page.Spec{Filters: []page.Filter{{Name: "sort", Standalone: true}, best, final, view}},
 		Problems: append(slices.Clone(api.Quotas), problem.TooLarge, problem.Unauthorized), Large: true,
 	}, []string{mediaCSV, mediaJSONL}, dataset, whole),

@@ -82,8 +82,8 @@ func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
 	later := record.At(time.Now().Add(time.Hour))
 	const live = "You see no result yet. A team sees the result of its run unless the organizers have blinded the run, and others once the " +
 		"run is published as well."
-	const tested = "You see no result yet. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded the " +
-		"run, and others once the run is published as well."
+	const tested = "You see no result yet. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded " +
+		"the run, and others once the run is published as well."
 	const closing = "From then on, a team sees the results of its runs that are not blinded, and others once the run is published as well."
 	failed := func(r *recordtest.Run) { recordtest.InState(record.Failed)(r); r.Evaluation = nil }
 	s := newToolServer(t, record.Public)

@@ -154,7 +154,7 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 			return nil, err
 		}
 	}
-	if !asks("memberships") && !asks("registrations") && !asks("endedRegistrations") {
+	if !slices.ContainsFunc([]string{"memberships", "registrations", "endedRegistrations"}, asks) {
 		return u, nil
 	}
 	organizers := make([]*record.Organizer, len(u.Memberships))
@@ -182,13 +182,14 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 			u.Memberships[i].OrganizerName = o.Name
 		}
 	}
+	sees := func(t *record.TaskItem) bool { return t != nil && access.Sees(rolesOf(t.Scope()), t.Scope().Audience) }
 	for i, t := range tasks {
-		if t != nil && access.Sees(rolesOf(t.Scope()), t.Scope().Audience) {
+		if sees(t) {
 			u.Registrations[i].TaskName = t.Name
 		}
 	}
 	for i, t := range endedIn {
-		if t != nil && (u.Ended[i].accepted || access.Sees(rolesOf(t.Scope()), t.Scope().Audience)) {
+		if sees(t) || t != nil && u.Ended[i].accepted {
 			u.Ended[i].TaskName = t.Name
 		}
 	}

@@ -182,14 +182,19 @@ func TestQuota_InSentences(t *testing.T) {
 		QuotaLeft:        record.QuotaLeft{Left: new(0)},
 		SubmissionWindow: record.SubmissionWindow{Open: true},
 	}
-	terms := record.DatasetQuota{DatasetID: "ponds", Types: files, SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms}}
+	terms := record.DatasetQuota{
+		DatasetID:        "ponds",
+		Types:            files,
+		SubmissionWindow: record.SubmissionWindow{ClosedReason: record.ClosedByTerms},
+	}
 	blinded := record.DatasetQuota{StartsBlinded: true}
 	live := object{"name": "Ponds"}
 	late := object{"name": "Ponds", "scores": "afterClose"}
+	closing := localTime(closed.ClosesAt)
 	for name, c := range map[string]struct{ got, want string }{
-		"closed":                     {takesNone(live, closed, record.UploadType), "Ponds takes no runs: closed " + localTime(closed.ClosesAt) + "."},
+		"closed":                     {takesNone(live, closed, record.UploadType), "Ponds takes no runs: closed " + closing + "."},
 		"no run left":                {takesNone(live, none, record.UploadType), "Left to submit to Ponds: 0 runs."},
-		"closed, with a run left":    {leftNow(closed), "no run, closed " + localTime(closed.ClosesAt)},
+		"closed, with a run left":    {leftNow(closed), "no run, closed " + closing},
 		"terms not accepted":         {takesNone(live, terms, record.UploadType), "Ponds takes no runs: accept the terms."},
 		"terms, with runs left":      {leftNow(terms), "no run, accept the terms"},
 		"another form":               {takesNone(live, none, record.ImageType), "Ponds takes no images, only files."},

@@ -35,7 +35,8 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.want(fileRefused, "submit", "Lake search", "Rivers="+bad, "--accept-terms")
 	tom.says(done, []string{"no, accept the terms"}, "datasets", "Lake search")
-	tom.says(done, []string{"Rivers takes runs until ", "Left to submit: 5 runs.", "Submitted"}, "submit", "Lake search", "Rivers="+run, "--accept-terms")
+	tom.says(done, []string{"Rivers takes runs until ", "Left to submit: 5 runs.", "Submitted"},
+		"submit", "Lake search", "Rivers="+run, "--accept-terms")
 	if got := tom.want(done, "datasets", "Lake search"); strings.Contains(got, "accept") {
 		t.Errorf("terms that the team has accepted are asked for:\n%s", got)
 	}

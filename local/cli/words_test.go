@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"assay/local/cli/client"
 	"assay/shared/language/problem"
 	"assay/shared/testing/programtest"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // apiOnly are patterns that no sentence for a terminal has, unless the user wrote them: requests, paths, pointers, instants and names of

@@ -44,8 +44,8 @@ func Read(kind measure.Kind, format measure.Format, run scoring.File, truth ...s
 	if r.Kind.Ranks() {
 		r.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
 	}
-	if fields := scoring.CheckFormat(r.Kind, r.Format); len(fields) > 0 {
-		return r, problem.Check(fields)
+	if faults := scoring.CheckFormat(r.Kind, r.Format); len(faults) > 0 {
+		return r, problem.Check(faults)
 	}
 	return r, nil
 }

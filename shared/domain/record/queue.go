@@ -258,8 +258,8 @@ var workDescriptions = map[Work]string{ExecuteImage: "executes images", ExecuteR
 // Unserved returns the diagnostic for runs that wait for a pool's workers while none has been seen for a minute. It says who can start one.
 func Unserved(pool string, w Work) measure.Diagnostic {
 	pool = cmp.Or(pool, DefaultPool)
-	advice := "The operator of this installation starts workers of this pool. Organizers can start a worker of a pool of their own, and name " +
-		"that pool in the dataset."
+	advice := "The operator of this installation starts workers of this pool. Organizers can start a worker of a pool of their own, and " +
+		"name that pool in the dataset."
 	if PoolOrganizer(pool) != "" {
 		advice = "Its organizers start one, or name another pool in the dataset that is served."
 	}

@@ -129,8 +129,8 @@ func (w SubmissionWindow) opensBy(at Instant) bool {
 	return opens && (w.ClosesAt == nil || at.Before(w.ClosesAt.Time))
 }
 
-// Participation says whether a team takes part in a task and has accepted its terms. Besides windows and quotas, it decides whether the team
-// can submit.
+// Participation says whether a team takes part in a task and has accepted its terms. Besides windows and quotas, it decides whether the
+// team can submit.
 type Participation struct {
 	State      RegistrationState
 	LacksTerms bool // The team has not accepted the present terms of the task.

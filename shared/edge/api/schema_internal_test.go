@@ -3,9 +3,9 @@ package api
 import (
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"assay/shared/language/problem"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // TestFieldOf_NamesAnOperationAsAPart has faulty ids of users, which say where users find theirs, and of another resource.

@@ -57,8 +57,10 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 			"write id,label as the first line, and before each text the id of its item and a comma",
 			"write such an object for each text, with the id of its item"},
 		"The lake is deep, and cold.\nNo.\nOh, no, it is a lake.\n": {},
-		"1 Q0 d-1 1 2.5 x\n":                          {"a ranking in the format of TREC", "measures of rankings", "measures of rankings"},
-		"1 0 d-1 1\n1 0 d-2 -1\n":                     {"relevance judgments in the format of TREC", "measures of rankings", "measures of rankings"},
+		"1 Q0 d-1 1 2.5 x\n": {"a ranking in the format of TREC", "measures of rankings", "measures of rankings"},
+		"1 0 d-1 1\n1 0 d-2 -1\n": {
+			"relevance judgments in the format of TREC", "measures of rankings", "measures of rankings",
+		},
 		"1 2 3 4\n5 6 7 8\n":                          {},
 		"1,the lake is deep\n2,the sea is cold\n":     {},
 		"the label of the lake\nx y z a b\n":          {},

@@ -66,16 +66,20 @@ func (r *Run) compareIDs(failed, unread bool) {
 	case cause != "":
 		r.report.Explain(r.strange, cause)
 	}
-	if missing == 0 || unread || tooMany || r.places.read == 0 && (failed || r.report.Failed()) {
-		return // the report says already why there are no predictions
-	}
+	if missing > 0 && !unread && !tooMany && (r.places.read > 0 || !failed && !r.report.Failed()) {
+		r.reportMissing(name, missing)
+	} // otherwise the report says already why there are no predictions
+}
+
+// reportMissing reports the ids without a prediction.
+func (r *Run) reportMissing(name string, missing int) {
 	list := least(r.missing())
 	fault := measure.Diagnostic{Severity: measure.Error, File: name}
 	for i, id := range list {
 		fault.Message = "there is no prediction for the id " + fields.Quote([]byte(id))
 		if i == 0 {
 			fault.Message = fmt.Sprintf("there is no prediction for %d of %s of %s%s; expected one for each%s", missing,
-				plural.Count(r.truth.Len(), "id"), o, firstOf(id, missing), sumHint(id, missing))
+				plural.Count(r.truth.Len(), "id"), r.truth.origin, firstOf(id, missing), sumHint(id, missing))
 		}
 		r.report.Add(fault)
 	}

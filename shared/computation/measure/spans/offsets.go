@@ -66,63 +66,86 @@ const minShifted = 2
 // shifted returns a warning if most of the spans of a run that equal none of the truth would equal one if they were counted in another
 // way, which needs the texts of the truth for UTF-16 units and bytes, or if they are ever farther behind.
 func (x *texts) shifted(truth *texts) string {
-	different, late := 0, 0
-	grows := false
-	shifted := map[offset]int{}
-	var recounted, against [recounts]int // spans that a way explains, and equal spans that it would have made different
+	c := comparison{shifted: map[offset]int{}}
 	for i := range min(len(x.places), len(truth.places)) {
-		run, actual := x.at(i), truth.at(i)
+		run := x.at(i)
 		if x.types.counter.Add((len(offsetCauses)+recounts)*(1+len(run))) != nil {
 			return ""
 		}
-		before := different
-		for _, s := range run {
-			if at, found := slices.BinarySearchFunc(actual, s, span.compare); found {
-				for way := range against {
-					if list := truth.recountedAt(way, i); list != nil && list[at] != s {
-						against[way]++
-					}
-				}
-				continue
-			}
-			different++
-			for way := range recounted {
-				if contains(truth.recountedAt(way, i), s) {
-					recounted[way]++
-				}
-			}
-			for o := range offsetCauses {
-				if contains(actual, span{s.kind, s.start - o.start, s.end - o.end}) {
-					shifted[o]++
-				}
-			}
+		c.add(run, truth, i)
+	}
+	return c.warning()
+}
+
+// comparison counts which differences the spans of a run have from those of the truth.
+type comparison struct {
+	different int // spans that equal none of the truth
+	shifted   map[offset]int
+	recounted [recounts]int // different spans that a way of counting explains
+	against   [recounts]int // equal spans that the way would have made different
+	late      int           // spans behind a true one
+	grows     bool          // some spans are the farther behind, the later they come in a text
+}
+
+// add counts the spans of text i.
+func (c *comparison) add(run []span, truth *texts, i int) {
+	actual := truth.at(i)
+	before := c.different
+	for _, s := range run {
+		at, equal := slices.BinarySearchFunc(actual, s, span.compare)
+		if !equal {
+			c.addDifferent(s, truth, i)
+			continue
 		}
-		if different > before {
-			n, grow := delays(run, actual)
-			late += n
-			grows = grows || grow
+		for way := range c.against {
+			if list := truth.recountedAt(way, i); at < len(list) && list[at] != s {
+				c.against[way]++
+			}
 		}
 	}
-	enough := func(n int) bool { return n >= minShifted && 2*n > different }
-	off := most(shifted)
+	if c.different > before {
+		n, grow := delays(run, actual)
+		c.late += n
+		c.grows = c.grows || grow
+	}
+}
+
+// addDifferent counts a span of text i that equals none of the truth.
+func (c *comparison) addDifferent(s span, truth *texts, i int) {
+	c.different++
+	for way := range c.recounted {
+		if contains(truth.recountedAt(way, i), s) {
+			c.recounted[way]++
+		}
+	}
+	for o := range offsetCauses {
+		if contains(truth.at(i), span{s.kind, s.start - o.start, s.end - o.end}) {
+			c.shifted[o]++
+		}
+	}
+}
+
+// warning returns a warning if most of the different spans have the same difference, or "".
+func (c *comparison) warning() string {
+	enough := func(n int) bool { return n >= minShifted && 2*n > c.different }
+	of := plural.Count(c.different, "span") + " that equal none of the truth"
+	off := most(c.shifted)
 	way := inUnits
-	if recounted[inBytes] > recounted[inUnits] {
+	if c.recounted[inBytes] > c.recounted[inUnits] {
 		way = inBytes
 	}
-	switch {
-	case enough(recounted[way]) && recounted[way] > against[way] && recounted[way] >= shifted[off]:
+	switch explained := c.recounted[way]; {
+	case enough(explained) && explained > c.against[way] && explained >= c.shifted[off]:
 		cause := countedCauses[way]
-		if recounted[way] == shifted[off] { // Each of these spans comes after one such character.
+		if explained == c.shifted[off] { // Each of these spans comes after one such character.
 			cause += ". Or " + offsetCauses[off]
 		}
-		return fmt.Sprintf("%d of the %s that equal none of the truth would equal one if offsets were counted in another way; the likely cause: %s",
-			recounted[way], plural.Count(different, "span"), cause)
-	case enough(shifted[off]):
-		return fmt.Sprintf("%d of the %s that equal none of the truth are one character off; the likely cause: %s", shifted[off],
-			plural.Count(different, "span"), offsetCauses[off])
-	case grows && enough(late):
-		return fmt.Sprintf("%d of the %s that equal none of the truth are the farther behind a true one, the later they come in a text; "+
-			"the likely cause: offsets count UTF-16 units or bytes, and not characters", late, plural.Count(different, "span"))
+		return fmt.Sprintf("%d of the %s would equal one if offsets were counted in another way; the likely cause: %s", explained, of, cause)
+	case enough(c.shifted[off]):
+		return fmt.Sprintf("%d of the %s are one character off; the likely cause: %s", c.shifted[off], of, offsetCauses[off])
+	case c.grows && enough(c.late):
+		return fmt.Sprintf("%d of the %s are the farther behind a true one, the later they come in a text; "+
+			"the likely cause: offsets count UTF-16 units or bytes, and not characters", c.late, of)
 	}
 	return ""
 }

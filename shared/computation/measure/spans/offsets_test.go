@@ -88,7 +88,7 @@ func TestEvaluate_NamesOtherCountingByTexts(t *testing.T) {
 		return fmt.Sprintf(`{"id":%d,%s"spans":[{"start":%d,"end":%d,"type":"A"}]}`+"\n", id, text, start, start+4)
 	}
 	character := func(rune) int { return 1 }
-	units := func(r rune) int { return utf16.RuneLen(r) }
+	units := utf16.RuneLen
 	file := func(texts []string, size func(rune) int, withText bool) string {
 		var all strings.Builder
 		for i, text := range texts {

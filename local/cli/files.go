@@ -299,6 +299,11 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 		return scoring.Settings{}, err
 	}
 	if len(kinds) == 1 && guessed {
+		if !c.flags.Changed("value") {
+			if err := offline.Namesake(kinds[0], names, runs[0], truth); err != nil {
+				return scoring.Settings{}, err
+			}
+		}
 		c.fail(c.flags.Set("kind", string(kinds[0])))
 	}
 	s, err := c.settings(runs[0], truth)

@@ -99,6 +99,28 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}
 }
 
+// TestEval_SaysWhichParametersF1Needs evaluates labels, sets, tags and spans by F1 without parameters, which is a measure of probabilities.
+func TestEval_SaysWhichParametersF1Needs(t *testing.T) {
+	const span = `{"id":"1","spans":[{"start":0,"end":4,"type":"PER"}]}` + "\n"
+	p := local(t)
+	for kind, c := range map[string]struct{ truth, want string }{
+		"classification": {"id,label\n1,no\n2,yes\n", "F1 needs exactly one of average, positive: F1(average=macro) or F1(positive=LABEL)"},
+		"multilabel":     {`{"id":"1","labels":["a"]}` + "\n", "F1 needs exactly one of average, positive"},
+		"conll":          {"EU B-ORG\n\nPeter B-PER\n", "F1 needs exactly one of average, type: F1(average=macro) or F1(type=LABEL)"},
+		"spans":          {span, "F1 needs exactly one of average, type"},
+	} {
+		if kind == "conll" {
+			kind = "spans"
+		}
+		file := p.write("file", c.truth)
+		p.says(failed, []string{c.want, "The files look like " + kind + ".", "--kind probabilities reads"}, "eval", file, file, "F1")
+	}
+	truth := p.write("truth", "id,label\n1,no\n2,yes\n")
+	for _, scores := range []string{"id,label\n1,0\n2,0.75\n", "id,no,yes\n1,0.75,0.25\n2,0.25,0.75\n"} {
+		p.says(done, []string{"F1", "1.0000"}, "eval", truth, p.write("run", scores), "F1")
+	}
+}
+
 // TestValidate_NamesTheCauseOfWrongFiles validates files whose fault shows without a truth.
 func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 	p := local(t)

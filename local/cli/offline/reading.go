@@ -200,6 +200,29 @@ func ParseGuessed(guess measure.Kind, kinds []measure.Kind, names []string) ([]s
 	return nil, fmt.Errorf("%w. The files look like %s: --kind names another kind", err, guess)
 }
 
+// Namesake returns an error if the files look like another kind than parses, and that kind has measures of the same names that need other
+// parameters. parses is the only kind that computes the measures unchanged. Numbers in a run may be labels and scores, so they are no
+// reason for an error.
+func Namesake(parses measure.Kind, names []string, run, truth scoring.File) error {
+	guess, err := guessOf("", measure.Format{}, run, []scoring.File{truth})
+	if err != nil || guess.Kind == parses {
+		return nil //nolint:nilerr // the reading of the files reports the error
+	}
+	if ofRun, err := detection.Of("", run); err != nil || ofRun.Number && guess.Kind != measure.Spans {
+		return nil //nolint:nilerr // as above
+	}
+	for _, name := range names {
+		if parsed, named := measure.KindsOf(name); !slices.Contains(slices.Concat(parsed, named), guess.Kind) {
+			return nil
+		}
+	}
+	if _, err = Parse(guess.Kind, names); err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w. The files look like %s. As written, the measure is one of %s: --kind %[3]s reads the files for it", err,
+		guess.Kind, parses)
+}
+
 func joined(kinds []measure.Kind) string {
 	return strings.Join(lists.Map(kinds, func(kind measure.Kind) string { return string(kind) }), ", ")
 }

@@ -172,7 +172,8 @@ func TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored(t *testing.T) {
 	f.Wait(49 * time.Hour)
 	f.Store = &restoringStore{f.Store, func() {
 		f.Must(records.Change(f.Ctx, deleter.Store, entry.Key(), func(entry *record.DeletionItem, tx *records.Tx) error {
-			return deleter.Restore(f.Ctx, tx, entry, run.UserID)
+			_, err := deleter.Restore(f.Ctx, tx, entry, run.UserID)
+			return err
 		}))
 	}}
 	f.clean()

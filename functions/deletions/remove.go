@@ -12,7 +12,7 @@ import (
 
 // remove removes an entry of the trash, which restores its resource. If the request ends before that, the background worker continues.
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
-	if err := addRestore(ctx, c, c.Tx, entry, c.Organizes()); err != nil {
+	if _, err := addRestore(ctx, c, c.Tx, entry, c.Organizes()); err != nil {
 		return err
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
@@ -20,14 +20,15 @@ func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error 
 	return c.UpsertProfile(ctx)
 }
 
-// addRestore adds to tx that the caller restores the resource of the entry. It is refused if the caller may not.
-func addRestore(ctx context.Context, c *api.Call, tx *records.Tx, entry *record.DeletionItem, organizes bool) error {
+// addRestore adds to tx that the caller restores the resource of the entry, and returns the runs that lose their mark as final. The error is
+// a problem if the caller may not restore the resource now.
+func addRestore(ctx context.Context, c *api.Call, tx *records.Tx, entry *record.DeletionItem, organizes bool) ([]string, error) {
 	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
 	switch {
 	case organizes:
 		return d.Restore(ctx, tx, entry, c.Caller.ID)
 	case entry.ByOrganizers:
-		return problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
+		return nil, problem.Forbidden.New("The organizers deleted this %s, so only they can restore it. Ask them.", entry.Kind)
 	default:
 		return d.RestoreForTeam(ctx, tx, entry, c.Caller.ID)
 	}

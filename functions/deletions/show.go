@@ -9,22 +9,18 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/language/problem"
-	"assay/shared/service/deletion"
 	"assay/shared/service/records"
 )
 
-// DeletionShown is an entry of the trash, with whether the caller can restore its resource.
+// DeletionShown is an entry of the trash that says whether the caller can restore its resource.
 type DeletionShown struct {
 	record.Deletion
 	Refusal *problem.Text `json:"refusal,omitempty" doc:"why you cannot restore it now; absent if you can"`
 }
 
-// show renders an entry of the trash, with the refusal that the caller would get for restoring it now.
+// show renders an entry of the trash, with the outcome that restoring it now would have for the caller.
 func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (v DeletionShown, err error) {
 	if v.Deletion, err = api.ShowFor(ctx, c, entry); err != nil {
-		return v, err
-	}
-	if v.UnmarkedRunIDs, err = (deletion.Deleter{Store: c.Store, Now: c.Now}).Unmarked(ctx, entry); err != nil {
 		return v, err
 	}
 	roles, err := c.Roles(ctx, entry.Scope())
@@ -32,7 +28,7 @@ func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (v Delet
 		return v, err
 	}
 	attempt := *entry
-	err = addRestore(ctx, c, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
+	v.UnmarkedRunIDs, err = addRestore(ctx, c, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
 	if refused, ok := errors.AsType[*problem.Error](err); ok && refused.Kind.Status < http.StatusInternalServerError {
 		v.Refusal = &refused.Text
 		return v, nil

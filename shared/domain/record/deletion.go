@@ -38,7 +38,7 @@ type Deletion struct {
 	RegistrationID string `json:"registrationId,omitempty" doc:"the team of a submission or run"`
 	ByOrganizers   bool   `json:"byOrganizers,omitempty" doc:"organizers deleted it, so that only organizers can restore it"`
 
-	UnmarkedRunIDs []string `json:"unmarkedRunIds,omitempty" doc:"runs of it that were final and, restored now, would not be: the team has marked as many other runs as the dataset takes; only when a single entry is asked for"`
+	UnmarkedRunIDs []string `json:"unmarkedRunIds,omitempty" doc:"only in the answer for a single entry: final runs that would not be final again if you restored the entry now, because the team has marked as many others as the dataset takes"`
 }
 
 // DeletionItem is a stored entry of the trash.

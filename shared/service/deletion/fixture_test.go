@@ -162,7 +162,8 @@ func (f *fixture) restore(ctx context.Context, s store.Store) error {
 		if entry.Over() {
 			return nil
 		}
-		return d.Restore(ctx, tx, entry, recordtest.UserID("olga"))
+		_, err := d.Restore(ctx, tx, entry, recordtest.UserID("olga"))
+		return err
 	})
 	if err != nil {
 		return err

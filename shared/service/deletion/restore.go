@@ -16,30 +16,32 @@ import (
 //
 // If tx has no room for the whole resource, or the resource still moves to the trash, Restore only makes restoring pending. Therefore the
 // caller calls Continue with the key of the entry after the commit.
-func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) error {
+//
+// Restore returns the runs that come back without the mark as final that they had, because the team has marked as many others as the
+// dataset takes.
+func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
 	return d.restore(ctx, &batch{Tx: new(records.Tx), entry: entry}, tx, by)
 }
 
 // RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission,
-// and the team must not have too many unfinished runs.
-// Once restoring is pending, it continues whatever becomes of the registration.
-func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) error {
+// and the team must not have too many unfinished runs. Once restoring is pending, it continues whatever becomes of the registration.
+func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
 	b := &batch{Tx: new(records.Tx), entry: entry}
 	if !entry.PendingWork.Is(record.RestoreTrash) {
 		if err := d.checkTeam(ctx, b); err != nil {
-			return err
+			return nil, err
 		}
 		b.waitingRuns = d.WaitingRuns
 	}
 	return d.restore(ctx, b, tx, by)
 }
 
-// restore adds to tx that the resource is restored by b, or that restoring is pending.
-func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by string) error {
+// restore adds to tx that the resource is restored by b, or that restoring is pending. It returns the runs that lose their mark as final.
+func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by string) ([]string, error) {
 	whole, err := d.restoreWhole(ctx, b)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case whole:
 		tx.Append(b.Delete(b.entry).Create(d.restored(b, by)))
 	case !b.entry.PendingWork.Is(record.RestoreTrash):
@@ -47,7 +49,7 @@ func (d Deleter) restore(ctx context.Context, b *batch, tx *records.Tx, by strin
 		b.entry.PendingWork = record.NewPendingWork(record.RestoreTrash, d.Now().Add(record.RequestTime))
 		tx.Replace(b.entry)
 	}
-	return nil
+	return b.unmarked, nil
 }
 
 // restoreWhole adds to b that the resource comes back, and reports whether b has room for all of it and nothing still moves to the trash.
@@ -111,20 +113,6 @@ func (d Deleter) restored(b *batch, by string) *record.AuditEntry {
 		}{b.unmarked}
 	}
 	return record.NewAudit(d.Now(), b.entry.Scope(), by, record.Restored, b.entry.Subject, nil, after)
-}
-
-// Unmarked returns the runs of the entry that would be restored without the mark as final that they had: the team has marked as many other
-// runs as its dataset takes. It returns none if the resource cannot be restored now.
-func (d Deleter) Unmarked(ctx context.Context, entry *record.DeletionItem) ([]string, error) {
-	if entry.Kind != record.RunInTrash && entry.Kind != record.SubmissionInTrash {
-		return nil, nil
-	}
-	b := &batch{Tx: new(records.Tx), entry: entry}
-	_, err := d.restoreRuns(ctx, b)
-	if problem.Conflict.Is(err) {
-		return nil, nil
-	}
-	return b.unmarked, err
 }
 
 // checkTeam refuses that the team restores runs which it could not submit, or by which it would choose its final runs after the close. It

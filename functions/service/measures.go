@@ -6,7 +6,7 @@ import (
 	"assay/shared/computation/measure"
 )
 
-// describeMeasures returns what all evaluators and their measures compute, in Markdown, for readers of the API's documentation.
+// describeMeasures describes all evaluators and their measures in Markdown, for readers of the API's documentation.
 func describeMeasures() string {
 	var b strings.Builder
 	for i := range measure.Evaluators {

@@ -13,14 +13,14 @@ import (
 func (e *EvaluatorKind) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A run of `%s`: %s. Its ground truth: %s The formats of runs are %s.",
-		e.Kind, e.Definition, e.Truth, joinedCode(e.Formats))
+		e.Kind, e.Definition, e.Truth, joinedCode(e.Formats...))
 	if e.ValueField != "" {
 		fmt.Fprintf(&b, " The value is usually in the field `%s`.", e.ValueField)
 	}
 	if e.HasLabels {
 		b.WriteString(" A dataset can declare the labels of its ground truth public.")
 	}
-	fmt.Fprintf(&b, " Unless measures are named, they are %s.\n\n", joinedCode(e.Defaults))
+	fmt.Fprintf(&b, " The default measures are %s.\n\n", joinedCode(e.Defaults...))
 	b.WriteString(strings.Join(e.Conventions, " ") + "\n\nMeasures:\n\n")
 	for _, f := range e.Families {
 		fmt.Fprintf(&b, "* `%s`%s: %s\n", f.Name, f.traits(), strings.Join(append([]string{f.Definition}, f.Conventions...), " "))
@@ -33,18 +33,19 @@ func (e *EvaluatorKind) Describe() string {
 	return b.String()
 }
 
-// traits returns the aliases, cutoff, parameters and direction of a family in brackets. It returns an empty string if the family has only a
-// name and higher values are better.
+// traits returns the aliases, cutoff, parameters and direction of a family in parentheses. It returns an empty string if the family has
+// only a name and higher values are better.
 func (f *Family) traits() string {
 	var all []string
 	if len(f.Aliases) > 0 {
-		all = append(all, "also "+joinedCode(f.Aliases))
+		all = append(all, "also "+joinedCode(f.Aliases...))
 	}
 	if f.Cutoff != NoCutoff {
 		all = append(all, string(f.Cutoff))
 	}
 	if len(f.Parameters) > 0 {
-		all = append(all, "parameters "+joinedCode(lists.Map(f.Parameters, func(p Parameter) string { return p.Name })))
+		names := lists.Map(f.Parameters, func(p Parameter) string { return p.Name })
+		all = append(all, "parameters "+joinedCode(names...))
 	}
 	if !f.HigherIsBetter {
 		all = append(all, "less is better")
@@ -73,31 +74,33 @@ func (e *EvaluatorKind) describeParameters(b *strings.Builder) {
 	}
 	b.WriteString("\nParameters:\n\n")
 	for _, text := range texts {
-		fmt.Fprintf(b, "* %s It is a parameter of %s.\n", text, joinedCode(families[text]))
+		fmt.Fprintf(b, "* %s It is a parameter of %s.\n", text, joinedCode(families[text]...))
 	}
 }
 
 // describe returns the definition of the parameter and its values.
 func (p Parameter) describe() string {
 	values := p.Domain
-	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	switch {
 	case len(p.Choices) > 0:
-		values += " of " + joinedCode(p.Choices)
+		values += " of " + joinedCode(p.Choices...)
 	case p.Domain == "scale":
-		values += " of at most " + number(p.Max) + " labels"
+		values += " of at most " + decimal(p.Max) + " labels"
 	case p.Open:
-		values += " between " + number(p.Min) + " and " + number(p.Max) + ", and neither of them"
+		values += " between " + decimal(p.Min) + " and " + decimal(p.Max) + ", and neither of them"
 	case p.Min != 0 || p.Max != 0:
-		values += " from " + number(p.Min) + " to " + number(p.Max)
+		values += " from " + decimal(p.Min) + " to " + decimal(p.Max)
 	}
 	if p.Default != "" {
-		values += "; `" + p.Default + "` unless given"
+		values += "; " + joinedCode(p.Default) + " unless given"
 	}
-	return joinedCode([]string{p.Name}) + " (" + values + "): " + p.Definition + "."
+	return joinedCode(p.Name) + " (" + values + "): " + p.Definition + "."
 }
 
+// decimal returns a number without an exponent.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
 // joinedCode returns names as code, separated by commas.
-func joinedCode(names []string) string {
+func joinedCode(names ...string) string {
 	return "`" + strings.Join(names, "`, `") + "`"
 }

@@ -28,7 +28,7 @@ var diversityEvaluator = EvaluatorKind{
 	Limits: ofRankings(
 		Limit{"different subtopics of a truth", bounds.Topics},
 		Limit{"rank of a cutoff of alpha_nDCG, alpha_DCG and nERR_IA", bounds.IdealDepth},
-		Limit{"grades that finding the ideal rankings of an evaluation looks at; alpha_nDCG and nERR_IA have no value beyond that",
+		Limit{"grades that an evaluation looks at to find ideal rankings; alpha_nDCG and nERR_IA have no value if these would be more",
 			bounds.IdealSteps},
 	),
 	Families: []Family{

@@ -12,8 +12,8 @@ type Limit struct {
 	Most int64  `json:"most" doc:"the greatest number" example:"5000000"`
 }
 
-// comparedLabels is the limit of Classes.
-var comparedLabels = Limit{"labels that an evaluation compares in classes; with more, it has no classes", bounds.Classes}
+// comparedLabels is the limit of the labels in Classes.
+var comparedLabels = Limit{"labels in the classes of an evaluation; an evaluation of more labels has no classes", bounds.Classes}
 
 // ofSteps returns a limit of steps for a computation.
 func ofSteps(computation string, most int64) Limit {
@@ -37,7 +37,7 @@ func ofFiles(line int64, others ...Limit) []Limit {
 		Limit{"bytes of such a warning, before it is cut off", bounds.Warning},
 		ofSteps("evaluating a run that is as large as the truth; a truth that takes more is refused", bounds.Steps),
 		ofSteps("evaluating a run; a run that takes more fails", bounds.RunSteps),
-		ofSteps("scoring a truth against itself; a truth that takes more is not scored so", bounds.OwnSteps),
+		ofSteps("scoring a truth against itself; a truth that takes more is not scored against itself", bounds.OwnSteps),
 	)
 }
 
@@ -49,7 +49,7 @@ func ofItems(line int64, others ...Limit) []Limit {
 		{"bytes of all ids of a truth", bounds.IDs},
 		{"bytes of a record of csv, which may have several lines", bounds.Record},
 		{"levels of arrays and objects in a line of JSON", bounds.Nesting},
-		{"items of an evaluation with values by item; one of more has none", bounds.Examples},
+		{"items of an evaluation with values by item; an evaluation of more items has no such values", bounds.Examples},
 	}, others...)...)
 }
 
@@ -70,7 +70,7 @@ func ofRankings(others ...Limit) []Limit {
 		{"topics of a truth, and of a run", bounds.Topics},
 		{"lines of a run", bounds.RunLines},
 		{"rank of a cutoff", bounds.Depth},
-		{"values by topic of an evaluation, over all measures; one of more has none", bounds.TopicValues},
+		{"values by topic of an evaluation, over all measures; an evaluation with more shows none of them", bounds.TopicValues},
 		{"bytes of the inputs that tools read for texts of documents and queries, after unpacking", bounds.Inputs},
 		{"bytes of a line of the inputs; longer lines are skipped", bounds.InputLine},
 		{"characters of a title that tools show", bounds.Title},

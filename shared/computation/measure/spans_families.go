@@ -58,7 +58,7 @@ var spansEvaluator = EvaluatorKind{
 		Limit{"bytes of all ids of a truth", bounds.IDs},
 		Limit{"bytes of a token", bounds.Name},
 		Limit{"bytes of a type", bounds.Name},
-		Limit{"documents of an evaluation with values by document; one of more has none", bounds.Examples},
+		Limit{"documents of an evaluation with values by document; an evaluation of more documents has no such values", bounds.Examples},
 	),
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,

@@ -1,5 +1,5 @@
-// Package bounds holds the limits of what the packages of computation read, compute and show. The limits of files keep the memory for an
-// untrusted file at about half a gigabyte. Package measure states each limit to organizers.
+// Package bounds holds the limits of files, evaluations and reports. The limits of files keep the memory for an untrusted file at about
+// half a gigabyte. Package measure states each limit to organizers.
 package bounds
 
 // Limits of all files.
@@ -83,7 +83,7 @@ const (
 	MeasureName     = 100            // bytes of the text of a measure
 )
 
-// Limits of what evaluations and reports hold.
+// Limits of the results of evaluations, and of reports.
 const (
 	Examples    = 10_000    // examples with values of their own
 	TopicValues = 1_000_000 // values by topic, over all topics and measures; they take some 50 MB

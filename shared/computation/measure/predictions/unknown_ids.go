@@ -66,9 +66,10 @@ func (r *Run) compareIDs(failed, unread bool) {
 	case cause != "":
 		r.report.Explain(r.strange, cause)
 	}
-	if missing > 0 && !unread && !tooMany && (r.places.read > 0 || !failed && !r.report.Failed()) {
+	explained := r.places.read == 0 && (failed || r.report.Failed()) // The report says already why there are no predictions.
+	if missing > 0 && !unread && !tooMany && !explained {
 		r.reportMissing(name, missing)
-	} // otherwise the report says already why there are no predictions
+	}
 }
 
 // reportMissing reports the ids without a prediction.

@@ -69,7 +69,7 @@ func (s *sentences) readFile(ctx context.Context, f measure.File) error {
 	var parts [bounds.Columns][]byte
 	last := 0
 	known := faults
-	for ; in.Scan(); known = s.report.Errors() {
+	for ; in.Scan(); known = s.report.Errors() { // Scan reports faulty lines and skips them.
 		s.lost = s.lost || s.report.Errors() > known
 		last = in.Number()
 		n := fields.Split(in.Text(), parts[:])

@@ -20,8 +20,9 @@ var countedCauses = [recounts]string{
 	inBytes: "offsets count bytes, and not characters",
 }
 
-// recount keeps the spans of a truth's document, which are the list from start on, as a program would write them that counts in another
-// way. Their order stays the same. text is nil if it is unknown; then the spans are kept unchanged.
+// recount adds the spans of a document of the truth to the lists of recounted, with the offsets that programs write which count in these
+// ways. The spans of the document begin at start in x.list, and keep their order. If text is nil, it is unknown, and recount adds the spans
+// unchanged.
 func (x *texts) recount(start int, text []byte) {
 	isASCII := mismatch.IsASCII(text)
 	if isASCII && x.recounted[0] == nil {

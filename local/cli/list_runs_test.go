@@ -43,7 +43,7 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 
 	ben.leaves(s.url)
 	ben.says(done, []string{"None of your teams has a run outside the trash. Runs of a team that you left stay with that team."}, "runs")
-	ben.says(done, []string{"Your team counts as having used at least as much as each earlier team of its members.\n"},
+	ben.says(done, []string{"An earlier team of a member had used more of the quota, and your team counts as having used as much.\n"},
 		"submit", "Lake search", "Rivers="+ben.write("better.txt", betterRun), "--team", "Seals")
 	if runs := ben.ids("runs"); len(runs) != 1 {
 		t.Errorf("ben sees %v", runs)

@@ -138,7 +138,7 @@ func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
 // tellCarriedOver says that runs of earlier teams count in the quota, if they do.
 func (c *call) tellCarriedOver(q record.Quota) {
 	if q.CarriedOver && c.err == nil {
-		c.note("Your team counts as having used at least as much as each earlier team of its members.")
+		c.note("An earlier team of a member had used more of the quota, and your team counts as having used as much.")
 	}
 }
 

@@ -11,7 +11,7 @@ type Quota struct {
 	QuotaLeft
 	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"whether the team can submit to each dataset, and what is left: of a registration for the datasets of the task, of a submission for its own. A run counts in the quotas of its dataset and of the task"`
 
-	CarriedOver bool `json:"carriedOver,omitempty" doc:"whether the usage of an earlier team of a member has raised that of the team, which is at least that of each such team"`
+	CarriedOver bool `json:"carriedOver,omitempty" doc:"whether an earlier team of a member had used more of the quota, so that the team counts as having used as much"`
 }
 
 // DatasetQuota says whether a team can submit to a dataset, and how many runs.

@@ -21,8 +21,8 @@ type Used struct {
 }
 
 // limits are the limits of one quota, including exceptions. A perDay or total of 0 does not limit. name names the owner of the quota in
-// problems, and on says on what its runs are made. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are
-// the parts that exceptions have added. carriedOver reports whether the usage of earlier teams has raised that of this team.
+// problems, and on names the dataset of its runs. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are
+// the parts that exceptions have added. carriedOver is Allowance.CarriedOver.
 type limits struct {
 	name, on              string
 	perDay, total, keep   int
@@ -30,15 +30,16 @@ type limits struct {
 	carriedOver           bool
 }
 
-// counting adds to the sentence about what is left that the usage of earlier teams counts, if it does.
+// counting adds to the sentence about the rest of a quota that the usage of an earlier team counts, if it does.
 func (l limits) counting(sentence problem.Text) problem.Text {
 	if !l.carriedOver {
 		return sentence
 	}
-	return problem.Sentence("%s Your team counts as having used at least as much as each earlier team of its members.", sentence)
+	return problem.Sentence("%s An earlier team of a member had used more of the quota, and your team counts as having used as much.",
+		sentence)
 }
 
-// makes says how many runs a submission makes that count.
+// makes says how many runs of a submission the quota would count.
 func (l limits) makes(n int) string { return "This submission makes " + plural.Count(n, "run") + l.on }
 
 // included says whether a limit has a part by exceptions.

@@ -335,7 +335,7 @@ func TestCharge_SaysThatRunsOfAnEarlierTeamCount(t *testing.T) {
 		for name, a := range map[string]*record.Allowance{"joined": {}, "returned": {Used: left.Used}} {
 			a.CarryOver(&left)
 			err := a.Charge(task, []*record.DatasetItem{{}}, []string{id}, noon)
-			const carried = "Your team counts as having used at least as much as each earlier team of its members."
+			const carried = "An earlier team of a member had used more of the quota, and your team counts as having used as much."
 			if said := strings.Contains(err.Error(), carried); said != (name == "joined") {
 				t.Errorf("%+v, %s: %v", limits, name, err)
 			}

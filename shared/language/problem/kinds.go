@@ -26,7 +26,7 @@ var (
 	RangeNotSatisfiable = kind("range-not-satisfiable", "Range not satisfiable", 416)
 	Invalid             = kind("invalid", "Invalid input", 422)
 	IdempotencyMismatch = kind("idempotency-mismatch", "Idempotency key used for another request", 422)
-	QuotaToday          = kind("quota-today", "Quota of 24 hours used up", 429)
+	QuotaToday          = kind("quota-today", "24-hour quota used up", 429)
 	TooManyRequests     = kind("too-many-requests", "Too many requests", 429)
 	HeadersTooLarge     = kind("headers-too-large", "Header fields too large", 431)
 	Internal            = kind("internal", "Internal error", 500)

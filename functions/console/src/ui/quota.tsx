@@ -76,7 +76,7 @@ export function Together({ of: quota }: { of: Quota }) {
     <>
       {limits && <p class="small quiet">{limits}</p>}
       {quota.carriedOver && (
-        <p class="small quiet">The team counts as having used at least as much as each earlier team of its members.</p>
+        <p class="small quiet">An earlier team of a member had used more of the quota, and the team counts as having used as much.</p>
       )}
     </>
   );

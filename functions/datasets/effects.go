@@ -62,7 +62,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	return noteTrial(ctx, c, old, changed, inline)
 }
 
-// noteRules adds the effects of another window and quota of the dataset on teams.
+// noteRules adds what a change of the dataset's window and quota means for teams.
 func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {
 	set := problem.Resource("dataset", old.ID).Named(changed.Name)
 	_, was := old.Window(t)

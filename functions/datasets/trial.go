@@ -303,13 +303,18 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 	c.Effect(effect, problem.Sentence("%s: %d of them%s The best is a run of %s.", looked, len(completing), said, completing[0].team()))
 }
 
-// quotaWords says what becomes of runs if quotas count all, some (with their number as %d) or none of them. Baselines and refunded runs
-// are not counted.
+// quotaWords holds words about runs, for the cases that quotas count all, some or none of them. In some, %d is the number that they count.
+// Quotas count neither baselines nor refunded runs.
 type quotaWords struct{ all, some, none string }
 
-// inQuotas returns the words for the runs, of which quotas count those that counts accepts.
+// inQuotas returns the words that hold for the runs. counts reports whether quotas count a run.
 func inQuotas(runs []*tried, counts func(*tried) bool, words quotaWords) string {
-	n := len(runs) - len(slices.DeleteFunc(slices.Clone(runs), counts))
+	n := 0
+	for _, r := range runs {
+		if counts(r) {
+			n++
+		}
+	}
 	switch n {
 	case len(runs):
 		return words.all

@@ -8,12 +8,12 @@ import (
 	"assay/shared/language/problem"
 )
 
-// checkAddress refuses an address of a webhook that no event can ever reach, as long as the server allows only these networks besides
-// public addresses. The addresses of host names are not known before an attempt, whose delivery then tells.
+// checkAddress refuses a webhook whose address no event can reach. networks are the networks that the server allows besides public
+// addresses. A host name is not resolved, because its addresses can change until an event is sent.
 func checkAddress(address string, networks []netip.Prefix) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return problem.InvalidMember("/url", "is no URL")
+		return problem.InvalidMember("/url", "must be a URL")
 	}
 	inNetworks := publicip.Within(networks)
 	ip, err := netip.ParseAddr(u.Hostname())

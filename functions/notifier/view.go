@@ -117,8 +117,8 @@ func (v view) registration(ctx context.Context, e *record.Event) (string, error)
 	}
 }
 
-// ended returns the sentence about the recipient's ended part in a team, and the address of the task, or of the user if the task is not
-// visible to the recipient any more. The text is empty if the recipient takes part again.
+// ended returns the sentence that tells the recipient who ended their part in a team, and the address of the task, or of the user if the
+// recipient does not see the task any more. The text is empty if the recipient takes part again.
 func (v view) ended(ctx context.Context, e *record.Event) (text, url string, err error) {
 	g, err := v.viewer.Grants(ctx)
 	if err != nil {
@@ -133,10 +133,12 @@ func (v view) ended(ctx context.Context, e *record.Event) (text, url string, err
 		return "", "", err
 	}
 	url = v.URL + "/v1/tasks/" + e.TaskID
-	if _, _, err := visibility.Get[record.TaskItem](ctx, v.viewer, e.TaskID, record.TaskKey); err != nil {
+	_, _, err = visibility.Get[record.TaskItem](ctx, v.viewer, e.TaskID, record.TaskKey)
+	if problem.NotFound.Is(err) {
 		url = v.URL + "/v1/user"
+		err = nil
 	}
-	return was.Ended.Clause(quoted(was.Team)) + " in " + task, url, nil
+	return was.Ended.Clause(quoted(was.Team)) + " in " + task, url, err
 }
 
 func (v view) run(ctx context.Context, e *record.Event) (string, error) {

@@ -143,11 +143,11 @@ func selectRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b Revie
 	return ids, next, err
 }
 
-// leavesOut reports whether the request leaves out the run, because is would publish or unblind it, the filter matches it and organizers
-// rejected its team, which the filter does not name. Otherwise the transaction conflicts if the registration changes.
-func (b *ReviewsPatch) leavesOut(ctx context.Context, c *api.Call, r *record.ReviewItem, is record.ReviewDraft) (bool, error) {
+// leavesOut reports whether the request leaves out a run: the filter selects the run but does not name its team, organizers rejected the
+// team, and the changed review would publish or unblind the run. Otherwise the transaction conflicts if the registration changes.
+func (b *ReviewsPatch) leavesOut(ctx context.Context, c *api.Call, r *record.ReviewItem, changed record.ReviewDraft) (bool, error) {
 	id := r.Run.Access.RegistrationID
-	if b.Filter == nil || !showsMore(r.ReviewDraft, is) || id == "" || slices.Contains(b.Filter.RegistrationIDs, id) {
+	if b.Filter == nil || !showsMore(r.ReviewDraft, changed) || id == "" || slices.Contains(b.Filter.RegistrationIDs, id) {
 		return false, nil
 	}
 	team, err := records.Get[record.RegistrationItem](ctx, c.Store, store.Strong, record.RegistrationKey(r.Run.TaskID, id))

@@ -74,8 +74,8 @@ func moveClose(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil)
 }
 
-// noteRules adds to a preview the effects of another window and quota of the task on teams, and the datasets whose advice for organizers
-// changes with them.
+// noteRules adds to a preview what a change of the task's window and quota means for teams, and the datasets whose advice for organizers
+// changes with it.
 func noteRules(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
 	if !c.Previewing() || reflect.DeepEqual(t.Submissions, changed.Submissions) {
 		return nil

@@ -46,7 +46,7 @@ type Current struct {
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
-	Ended         []UserEnded        `json:"endedRegistrations,omitempty" doc:"teams in which you took part until somebody else ended that within the last 30 days, unless you take part in the task again"`
+	Ended         []UserEnded        `json:"endedRegistrations,omitempty" doc:"teams in which somebody else ended your part within the last 30 days, unless you take part in the task again"`
 	DeletedTasks  []UserDeletedTask  `json:"deletedTasks,omitempty" doc:"tasks that you were registered for and that their organizers have deleted, as long as they can be restored; absent in the answer to a change"`
 }
 
@@ -66,13 +66,13 @@ type UserRegistration struct {
 	State          record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
-// UserEnded is the former part of the user in a team, which another person ended.
+// UserEnded is the user's former part in a team, which another person ended.
 type UserEnded struct {
 	TaskID       string         `json:"taskId"`
 	TaskName     string         `json:"taskName,omitempty" doc:"name of the task, if you see it or took part in it; absent in the answer to a change"`
 	Team         string         `json:"team"`
-	ByOrganizers bool           `json:"byOrganizers" doc:"the organizers did it; otherwise the owner of the team"`
-	Removed      bool           `json:"removed" doc:"you were removed from the team, which stays; otherwise its registration was deleted"`
+	ByOrganizers bool           `json:"byOrganizers" doc:"whether the organizers ended it; otherwise the owner of the team did"`
+	Removed      bool           `json:"removed" doc:"whether you were removed from the team, which stays; otherwise its registration was deleted"`
 	EndedAt      record.Instant `json:"endedAt"`
 
 	accepted bool

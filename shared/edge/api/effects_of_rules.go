@@ -1,8 +1,6 @@
 package api
 
 import (
-	"cmp"
-
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
@@ -14,6 +12,7 @@ func (c *Call) EffectOfClose(subject string, datasets []problem.Part, was, is *r
 	of := Consequence{Kind: EffectWindow, Subject: subject}
 	switch {
 	case len(datasets) == 0, was == nil && is == nil, was != nil && is != nil && was.Equal(is.Time), passed(was) && passed(is):
+		return
 	case passed(is):
 		c.Effect(of, problem.Sentence("Teams without an exception can submit nothing more to: %s.", datasets))
 	case is == nil:
@@ -25,10 +24,10 @@ func (c *Call) EffectOfClose(subject string, datasets []problem.Part, was, is *r
 	}
 }
 
-// A Limit is a number of runs that a team may have. 0 means no limit.
+// Limit is the number of runs that a team may have, before and after a change. 0 means no limit.
 type Limit struct {
 	Was, Is int
-	Within  string // where the limit counts, such as "in 24 hours"
+	Within  string // the time that the limit concerns, such as "in 24 hours"
 }
 
 // EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that becomes lower.
@@ -37,7 +36,10 @@ func (c *Call) EffectsOfLimits(subject string, on problem.Part, limits ...Limit)
 		if l.Is == 0 || l.Was != 0 && l.Is >= l.Was {
 			continue
 		}
-		before := cmp.Or(map[bool]string{true: "any number"}[l.Was == 0], plural.Count(l.Was, "run"))
+		before := plural.Count(l.Was, "run")
+		if l.Was == 0 {
+			before = "any number"
+		}
 		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s: teams that have "+
 			"as many or more can submit no further run then.", plural.Count(l.Is, "run"), on, l.Within, before))
 	}

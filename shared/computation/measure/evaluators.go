@@ -117,8 +117,10 @@ func (e *EvaluatorKind) family(name string) *Family {
 	return nil
 }
 
-// unknownName returns the error for an unknown name. It suggests the measure that was probably meant, or names the kinds that have it.
-func (e *EvaluatorKind) unknownName(name string) error {
+// unknownName returns the error for a text whose name is unknown. It suggests the measure that was probably meant, or names the kinds that
+// have the name.
+func (e *EvaluatorKind) unknownName(text string) error {
+	name, given := cutName(text)
 	var others []string
 	for i := range Evaluators {
 		if _, distance := Evaluators[i].nearest(name); distance == 0 {
@@ -128,6 +130,7 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	hint := "; there are"
 	switch meant, distance := e.nearest(name); {
 	case meant != "" && (distance == 0 || len(others) == 0):
+		meant, _ = e.completed(meant, given)
 		hint = "; did you mean " + meant + "? There are"
 	case len(others) > 0:
 		hint = ", but one of the kind " + strings.Join(others, ", ") + ": choose that kind, or one of"
@@ -163,24 +166,46 @@ func KindsOf(text string) (parsed, named []Kind) {
 // nameCharacters are the characters of a name of a measure.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-// Suggest returns the measures that a text could mean that is none, of the kinds that have them.
+// Suggest returns the measures that a text could mean that is none, of the kinds that have them. It keeps the cutoff and the parameters of
+// the text if one of the kinds has such a measure.
 func Suggest(text string) (meant string, kinds []Kind) {
-	if i := strings.IndexAny(text, "@("); i > 0 { // a cutoff or parameters
-		text = text[:i]
-	}
-	least := len(text) + 1
+	name, given := cutName(text)
+	least := len(name) + 1
+	complete := false
 	for i := range Evaluators {
 		e := &Evaluators[i]
-		switch near, distance := e.nearest(text); {
-		case near == "" || distance > least:
-		case distance < least:
-			meant, least = near, distance
+		near, distance := e.nearest(name)
+		if near == "" || distance > least {
+			continue
+		}
+		near, whole := e.completed(near, given)
+		switch {
+		case distance < least, whole && !complete:
+			meant, least, complete = near, distance, whole
 			kinds = []Kind{e.Kind}
 		case near == meant:
 			kinds = append(kinds, e.Kind)
 		}
 	}
 	return meant, kinds
+}
+
+// cutName cuts the text of a measure into its name and the rest, which has its parameters and its cutoff.
+func cutName(text string) (name, rest string) {
+	if i := strings.IndexAny(text, "@("); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
+}
+
+// completed returns the measure of the name with the given parameters and cutoff. If the kind has no such measure, it returns the name,
+// and whole is false.
+func (e *EvaluatorKind) completed(name, given string) (measure string, whole bool) {
+	m, err := Parse(e.Kind, name+given)
+	if given == "" || err != nil {
+		return name, false
+	}
+	return m.String(), true
 }
 
 // signs removes the separators between the words of a name.

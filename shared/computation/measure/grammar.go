@@ -182,7 +182,7 @@ func (p *parser) measure() (Measure, error) {
 	name := p.match(word)
 	f := p.evaluator.family(name)
 	if f == nil {
-		return Measure{}, p.evaluator.unknownName(name + p.rest[:strings.IndexAny(p.rest+"@", "(@")])
+		return Measure{}, p.evaluator.unknownName(name + p.rest)
 	}
 	params, err := p.params(f, name)
 	if err != nil {

@@ -108,8 +108,9 @@ func TestParse_Errors(t *testing.T) {
 		text, want string
 	}{
 		{Retrieval, "", `there is no retrieval measure ""; there are nDCG, AP`},
-		{Retrieval, "ndcg@10", "did you mean nDCG?"},
-		{Retrieval, "Presicion@10", "did you mean Precision?"},
+		{Retrieval, "ndcg@10", "did you mean nDCG@10?"},
+		{Retrieval, "ndcg@x", "did you mean nDCG?"},
+		{Retrieval, "Presicion@10", "did you mean P@10?"},
 		{Retrieval, "Accuracy", "there is no retrieval measure"},
 		{Retrieval, "(rel=1)", `there is no retrieval measure ""`},
 		{Retrieval, "AZ_az09()", `there is no retrieval measure "AZ_az09"`},
@@ -120,7 +121,7 @@ func TestParse_Errors(t *testing.T) {
 		{Regression, "RMSD", "did you mean RMSE? There are MSE, RMSE, MAE"},
 		{Regression, "spearman's", "did you mean Spearman?"},
 		{Text, "ROUGE-L", "did you mean ROUGEL?"},
-		{Text, "rouge_l_sum(stem=True)", "did you mean ROUGELsum?"},
+		{Text, "rouge_l_sum(stem=True)", "did you mean ROUGELsum(stem=True)?"},
 		{Probabilities, "F0.5u", "did you mean F05u?"},
 		{Classification, "macro F1", "did you mean F1(average=macro)?"},
 		{Classification, "f1_weighted", "did you mean F1(average=weighted)?"},

@@ -28,8 +28,9 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"base64":                 {fileRefused, "AP", "MSBRMCBhIDEgMi41IHgKMSBRMCBiIDIgMS41IHgKMSBRMCBjIDMgMC41IHgK\n", "base64 -d"},
 		"a printed table":        {fileRefused, "BLEU", "  id text\n[30 rows x 2 columns]\n", "a table that pandas printed"},
 		"no tag":                 {fileRefused, "AP", "1 Q0 a 1 2.5\n", "the tag, which is the name of the run, seems to be missing"},
-		"query and document":     {fileRefused, "AP", "a Q0 1 1 2.5 x\n", "the first field has documents and the third one topics"},
+		"query and document":     {fileRefused, "AP", "a Q0 1 1 2.5 x\n", "the first field of the run has documents and the third one topics"},
 		"rank and score":         {done, "AP", "1 Q0 a 9.5 1 x\n1 Q0 b 8.5 2 x\n1 Q0 c 7.5 3 x\n1 Q0 d 6.5 4 x\n", "rank and score seem"},
+		"rank and score of few":  {done, "AP", "1 Q0 a 3.5 1 x\n1 Q0 b 2.5 2 x\n1 Q0 c 1.2 3 x\n", "rank and score seem to be swapped"},
 		"a web page":             {fileRefused, "AP", "\n<!DOCTYPE HTML>\n<title>Sign in</title>\n", "the file is a web page (HTML)"},
 		"a pointer":              {fileRefused, "AP", "version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
 		"a conflict":             {fileRefused, "Accuracy", "<<<<<<< HEAD\nid,label\n", "merge conflict"},
@@ -142,6 +143,15 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 			p.says(c.code, []string{c.want}, "validate", p.write("run", c.run), "--kind", c.kind)
 		})
 	}
+}
+
+// TestEval_NamesQrelsWithExchangedColumns evaluates a correct run with qrels whose first field has the documents.
+func TestEval_NamesQrelsWithExchangedColumns(t *testing.T) {
+	p := local(t)
+	qrels := p.write("qrels", "d1 0 q1 1\nd2 0 q1 0\nd3 0 q2 1\n")
+	run := p.write("run", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d3 1 1 t\n")
+	p.says(fileRefused, []string{"the first field of the truth has documents and the third one topics, so exchange them there"},
+		"eval", qrels, run, "AP")
 }
 
 // TestConvert_NamesShapesThatItDoesNotRead says how to heal a file that assay convert does not read.

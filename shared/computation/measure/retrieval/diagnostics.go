@@ -132,10 +132,7 @@ func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin
 		Left:  slices.Values(missing),
 	}.Explain(counter, extra)
 	if cause == "" && len(missing) == len(q.names) && run.hasDocument(q.index) {
-		cause = "; the likely cause: the first field has documents and the third one topics, so exchange them"
-		if len(q.exchangedColumns(counter)) > 0 {
-			cause = "; the likely cause: the first field of the truth has documents and the third one topics, so exchange them there"
-		}
+		cause = q.exchangedCause(counter, run, o)
 	}
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"

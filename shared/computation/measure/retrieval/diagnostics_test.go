@@ -181,11 +181,21 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 
 // TestEvaluate_NamesTheFileWithExchangedColumns evaluates a run with a truth whose first field has the documents, and the opposite.
 func TestEvaluate_NamesTheFileWithExchangedColumns(t *testing.T) {
-	const cause = "; the likely cause: the first field "
+	const (
+		ofTruth = "; the likely cause: the first field of the truth has documents and the third one topics, so exchange them there, and not " +
+			"in the run"
+		ofRun  = "; the likely cause: the first field of the run has documents and the third one topics, so exchange them"
+		either = "; the likely cause: in the run or in the truth, the first field has documents and the third one topics, so exchange them " +
+			"where that is so"
+	)
 	for _, c := range []struct{ truth, run, want string }{
-		{"a 0 t 1\nb 0 t 1\nc 0 t 1\nd 0 t 1\n", "t Q0 a 1 1 x\n",
-			cause + "of the truth has documents and the third one topics, so exchange them there"},
-		{"t 0 a 1\nt 0 b 1\n", "a Q0 t 1 1 x\nb Q0 t 1 1 x\n", cause + "has documents and the third one topics, so exchange them"},
+		{"a 0 t 1\nb 0 t 1\nc 0 t 1\nd 0 t 1\n", "t Q0 a 1 1 x\n", ofTruth},
+		{"a 0 t 1\nb 0 t 0\nc 0 u 1\n", "t Q0 a 1 2 x\nt Q0 b 2 1 x\nu Q0 c 1 1 x\n", ofTruth},
+		{"a 0 t 1\nb 0 u 1\nc 0 v 1\n", "t Q0 a 1 2 x\nt Q0 b 2 1 x\nu Q0 a 1 1 x\n", ofTruth},
+		{"a 0 t 1\nb 0 u 1\nc 0 t 1\n", "t Q0 a 1 2 x\nu Q0 b 1 1 x\n", ofTruth},
+		{"t 0 a 1\nt 0 b 1\n", "a Q0 t 1 1 x\nb Q0 t 1 1 x\n", ofRun},
+		{"t 0 a 1\nt 0 b 1\n", "a Q0 t 1 1 x\n", ofRun},
+		{"t 0 a 1\nu 0 b 1\n", "a Q0 t 1 1 x\nb Q0 u 1 1 x\n", either},
 	} {
 		_, diagnostics, err := readTruth(t, measuretest.File("q", c.truth)).Evaluate(t.Context(),
 			measuretest.Parse(t, measure.Retrieval, "AP"), measuretest.File("r", c.run))

@@ -48,6 +48,7 @@ type neighbours struct {
 	tied      int // pairs with equal scores
 	ascending int // pairs in which the second score is greater, and no rank says that the second document comes first
 	swapped   int // pairs whose second rank has a fraction and whose second score is a positive whole number
+	reversed  int // pairs of these whose ranks descend, and whose second score is one more than the first
 }
 
 func (n *neighbours) count(o, p position) {
@@ -58,6 +59,9 @@ func (n *neighbours) count(o, p position) {
 	if bytes.IndexByte(p.rank, '.') >= 0 && p.score >= 1 && p.score == math.Trunc(p.score) {
 		if rank, ok := fields.ParseScore(p.rank); ok && rank != math.Trunc(rank) {
 			n.swapped++
+			if p.score == o.score+1 && p.comesBefore(o) {
+				n.reversed++
+			}
 		}
 	}
 	switch {
@@ -80,6 +84,7 @@ func (n *neighbours) add(o neighbours) {
 	n.tied += o.tied
 	n.ascending += o.ascending
 	n.swapped += o.swapped
+	n.reversed += o.reversed
 }
 
 // minDoubtful is the number of pairs from which on most of them say something about the run.
@@ -88,7 +93,7 @@ const minDoubtful = 3
 // warning returns a warning if most scores are equal or ascend, or "".
 func (n *neighbours) warning() string {
 	switch {
-	case n.swapped >= minDoubtful && 2*n.swapped > n.pairs:
+	case n.swapped >= minDoubtful && 2*n.swapped > n.pairs, n.reversed > 0 && n.reversed == n.pairs:
 		return fmt.Sprintf("rank and score seem to be swapped: the ranks of %d of %s have fractions, and their scores are whole numbers; "+
 			"the fourth field is the rank, and the fifth is the score", n.swapped, plural.Count(n.pairs, "document"))
 	case n.tied >= minDoubtful && 2*n.tied > n.pairs:

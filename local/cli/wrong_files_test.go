@@ -122,6 +122,23 @@ func TestEval_SaysWhichParametersF1Needs(t *testing.T) {
 	}
 }
 
+// TestItems_WithoutNamesAreNoNames reads tables without names of fields, whose first item would otherwise be taken for names.
+func TestItems_WithoutNamesAreNoNames(t *testing.T) {
+	const missing = "write a line with the names of the fields before it"
+	p := local(t)
+	run := p.write("run", "id,label\n1,a\n2,b\n3,a\n")
+	for _, items := range []string{"1,a\n2,b\n3,a\n", "x1,a\nx2,b\nx3,a\n", "1;a\n2;b\n", "x1,1.5\nx2,2.5\n", "x1,the cat sat on the mat\nx2,yes\n"} {
+		truth := p.write("truth", items)
+		p.says(fileRefused, []string{"truth:1: error", missing, "fields without names"}, "eval", truth, truth)
+		p.says(fileRefused, []string{"truth:1: error", missing}, "validate", truth)
+		p.says(fileRefused, []string{"truth:1: error", missing}, "eval", truth, run, "Accuracy")
+	}
+	truth := p.write("truth", "1,a\n2,b\n3,a\n")
+	p.says(fileRefused, []string{missing}, "convert", truth, "--kind", "classification")
+	p.says(done, []string{"1.0000"}, "eval", truth, truth, "Accuracy", "--id", "1", "--value", "a")
+	p.says(done, []string{"Valid."}, "validate", p.write("names", "name,colour\nx1,red\nx2,green\n"))
+}
+
 // TestValidate_NamesTheCauseOfWrongFiles validates files whose fault shows without a truth.
 func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 	p := local(t)

@@ -100,8 +100,12 @@ func (c *valueConverter) readCSV(in *lines.Reader) {
 		if records.RefuseShape() {
 			return
 		}
-		c.errorf(line, "the first line names no field %q or %q; it has %s", c.From.IDField, c.From.ValueField,
-			fields.JoinFirst(header, len(header)))
+		hint := ""
+		if id < 0 && value < 0 {
+			hint = "; if the first line is an item, write a line with the names of the fields before it"
+		}
+		c.errorf(line, "the first line names no field %q or %q; it has %s%s", c.From.IDField, c.From.ValueField,
+			fields.JoinFirst(header, len(header)), hint)
 		return
 	}
 	c.decimalComma = records.Separator() != ','

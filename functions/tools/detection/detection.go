@@ -169,6 +169,11 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 		return rankingFormat, nil, ""
 	}
 	value = first.values[valueField]
+	if first.isItem(idField, valueField) { // The reader says that names are missing.
+		valueField = cmp.Or(usualName(shared, valueNames, ""), valueFieldOf(cmp.Or(kind, kindOf(measure.Format{Kind: first.format}, value))))
+		return measure.Format{Kind: first.format, IDField: cmp.Or(usualName(shared, idNames, valueField), idNames[0]), ValueField: valueField},
+			value, strings.Replace(first.because, "names", "fields without names", 1)
+	}
 	switch { // Only truths use these names. The other columns of the run are labels.
 	case isUsualName(valueField):
 	case kind == measure.Probabilities:
@@ -210,7 +215,23 @@ type firstRecord struct {
 	format  string   // kind of the format
 	names   []string // names of the fields, in the order in which they are candidates for the id and the value
 	values  map[string]any
-	because string // the reason for the format
+	because string   // the reason for the format
+	again   []string // names of csv that later records have in the same column
+}
+
+// isItem reports whether the first line of csv seems to be an item and to name no fields: neither name is usual, and the one of the id is a
+// number, or the one of the value is a number, a running text or a value of a later record.
+func (f firstRecord) isItem(idField, valueField string) bool {
+	isNumber := func(text string) bool {
+		_, ok := fields.ParseScore([]byte(text))
+		return ok
+	}
+	if f.format != measure.CSV || usualName([]string{idField}, idNames, "") != "" || isUsualName(valueField) {
+		return false
+	}
+	repeated := slices.Contains(f.again, valueField) && !slices.Contains(f.again, idField)
+	numbers := isNumber(valueField) && isNumber(fmt.Sprint(f.values[valueField]))
+	return isNumber(idField) || repeated || numbers || len(strings.Fields(valueField)) > wordsOfLabel
 }
 
 // hasMarks reports whether the record has a column of 1 and 0 for each label.
@@ -276,7 +297,8 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	if err != nil || len(names) < 2 {
 		return firstRecord{}, false
 	}
-	values, _ := rows.Read()
+	names = slices.Clone(names)
+	values, err := rows.Read()
 	first = firstRecord{
 		format:  measure.CSV,
 		names:   names,
@@ -285,6 +307,13 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	}
 	for i := range min(len(names), len(values)) {
 		first.values[names[i]] = values[i]
+	}
+	for record := values; err == nil; record, err = rows.Read() {
+		for i, name := range names {
+			if record[i] == name && !slices.Contains(first.again, name) {
+				first.again = append(first.again, name)
+			}
+		}
 	}
 	return first, true
 }

@@ -20,6 +20,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}{
 		"UTF-16":                 {fileRefused, "AP", utf16, "iconv -f UTF-16 -t UTF-8"},
 		"no rank":                {fileRefused, "AP", "1 Q0 a 2.5 x\n", "the rank seems to be missing"},
+		"no score":               {fileRefused, "AP", "1 Q0 a 1 x\n1 Q0 b 2 x\n1 Q0 c 3 x\n", "the score seems to be missing"},
 		"no Q0":                  {fileRefused, "AP", "1 a 1 2.5 x\n1 b 2 1.5 x\n", "Q0 seems to be missing: write it after the topic"},
 		"quotes of R":            {fileRefused, "AP", "1 \"Q0\" \"a\" 1 2.5 \"x\"\n", "stand in quotes"},
 		"row names of R":         {fileRefused, "AP", "\"1\" 1 \"Q0\" \"a\" 1 2.5 \"x\"\n", "a field too many seems to stand before the topic"},
@@ -162,11 +163,12 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}
 }
 
-// TestEval_NamesQrelsWithExchangedColumns evaluates a correct run with qrels whose first field has the documents.
-func TestEval_NamesQrelsWithExchangedColumns(t *testing.T) {
+// TestEval_NamesTheCauseOfWrongQrels evaluates a correct run with qrels whose first field has the documents, and whose ids have spaces.
+func TestEval_NamesTheCauseOfWrongQrels(t *testing.T) {
 	p := local(t)
 	qrels := p.write("qrels", "d1 0 q1 1\nd2 0 q1 0\nd3 0 q2 1\n")
 	run := p.write("run", "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d3 1 1 t\n")
+	p.says(fileRefused, []string{`a space in it ("New York")`}, "eval", p.write("spaces", "1 0 New York 1\n"), run, "AP")
 	p.says(fileRefused, []string{"the first field of the truth has documents and the third one topics, so exchange them there"},
 		"eval", qrels, run, "AP")
 }

@@ -134,7 +134,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 			}
 			continue
 		case n < len(order), n > len(order) && r.kind == Qrels:
-			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.kind.layout))
+			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.kind.layout, fields.NumbersOf(in.Head())))
 			continue
 		}
 		if fault := r.kind.faultOf(parts, n, in.Number() == 1); fault != "" {

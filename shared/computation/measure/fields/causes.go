@@ -2,7 +2,6 @@ package fields
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,8 +125,7 @@ func RunFault(parts [][]byte, n int, isFirst bool) string {
 	case isShifted(bare, n):
 		faults = append(faults, fieldTooMany)
 	case isDivided(bare, n):
-		faults = append(faults, fmt.Sprintf("the id of the document seems to have a space in it (%s): ids have none, so replace it "+
-			"wherever the id stands", Quote(bytes.Join(bare[2:4], []byte{' '}))))
+		faults = append(faults, spacedID(bare[2:4]))
 	case isExchanged(bare, n):
 		faults = append(faults, exchangedFields)
 	case !scored:
@@ -163,18 +161,6 @@ func isExchanged(parts [][]byte, n int) bool {
 	return n == 6 && ranked && IsQ0(parts[2]) && !IsQ0(parts[1]) && string(parts[1]) != "0"
 }
 
-// isShiftedQrels reports whether a line of relevance judgments has five fields, and the last two could be document and grade.
-func isShiftedQrels(line []byte) bool {
-	var parts [5][]byte
-	if Split(line, parts[:]) != len(parts) {
-		return false
-	}
-	bare := withoutQuotes(parts[:])
-	_, document := ParseScore(bare[3])
-	_, grade := ParseGrade(bare[4])
-	return grade && !document
-}
-
 // QrelsFault says what is wrong with the line of four fields of relevance judgments, or returns "".
 func QrelsFault(parts [][]byte, layout string) string {
 	bare := withoutQuotes(parts)
@@ -206,7 +192,7 @@ func IsOpen(fault string) bool {
 }
 
 // missingField names the field that a line with a field too few probably lacks, in a clause that begins with a semicolon, or returns "".
-func missingField(parts [][]byte, layout string) string {
+func missingField(parts [][]byte, layout string, numbers Numbers) string {
 	parts = withoutQuotes(parts)
 	isNumber := func(field int) bool {
 		_, ok := ParseScore(parts[field])
@@ -229,7 +215,7 @@ func missingField(parts [][]byte, layout string) string {
 	case isNumber(3) && isNumber(4):
 		return "; the tag, which is the name of the run, seems to be missing: write any word after the score"
 	case isNumber(3):
-		return "; the rank seems to be missing: write it before the score"
+		return missing[numbers]
 	}
 	return ""
 }

@@ -31,22 +31,52 @@ func TestCountFault_NamesTheMissingField(t *testing.T) {
 		"  id label":              "a table that pandas printed",
 	} {
 		checkFault(t, line, want, func(parts [][]byte, n int) string {
-			return fields.CountFault([]byte(line), parts[:6], n, fields.RunLayout)
+			return fields.CountFault([]byte(line), parts[:6], n, fields.RunLayout, fields.OtherNumbers)
 		})
 	}
 	for line, want := range map[string]string{
 		"1 d-1 2":               "the iteration seems to be missing",
 		"0 1 0 d-1 2":           shifted,
 		`"7" "1" "0" "d-1" "2"`: shifted,
+		"3 0 0 d-1 2":           shifted,
+		"3 1 Q0 d-1 2":          shifted,
+		"3 1 7 d-1 2":           shifted,
+		"1 0 New York 1":        `a space in it ("New York")`,
+		"1 Q0 New York 1":       `more than 4 fields`,
+		"1 3 New York 1":        `a space in it ("New York")`,
+		"1 0 Area 51 1":         `a space in it ("Area 51")`,
+		"1 0 7 Eleven 1":        `a space in it ("7 Eleven")`,
+		"1 0 New York City 1":   `a space in it ("New York City")`,
 		`{"id":"1"}`:            "expected " + fields.QrelsLayout,
 	} {
 		checkFault(t, line, want, func(parts [][]byte, n int) string {
-			return fields.CountFault([]byte(line), parts[:4], min(n, 5), fields.QrelsLayout)
+			return fields.CountFault([]byte(line), parts[:4], min(n, 5), fields.QrelsLayout, fields.OtherNumbers)
 		})
 	}
 	checkFault(t, "1 d-1 2", "the subtopic seems to be missing", func(parts [][]byte, n int) string {
-		return fields.CountFault([]byte("1 d-1 2"), parts[:4], n, fields.DiversityQrelsLayout)
+		return fields.CountFault([]byte("1 d-1 2"), parts[:4], n, fields.DiversityQrelsLayout, fields.OtherNumbers)
 	})
+}
+
+// TestNumbersOf_RecognizesRanks reads runs whose lines have five fields.
+func TestNumbersOf_RecognizesRanks(t *testing.T) {
+	for text, want := range map[string]fields.Numbers{
+		"7 Q0 a 1 x\n7 Q0 b 2 x\n7 Q0 c 3 x\n":                     fields.Ranks,
+		"7 Q0 a 0 x\r\n7 Q0 b 1 x\r\n\r\n8 Q0 c 0 x\r\n8 Q0 a 1 x": fields.Ranks,
+		"# a comment\n7 Q0 a 1 x\n8 Q0 a 1 x\n8 Q0 b 2 x\n":        fields.Ranks,
+		"7 Q0 a 1 x\n8 Q0 a 1 x\n":                                 fields.RanksOrScores,
+		"7 Q0 a 12 x\n7 Q0 b 7 x\n":                                fields.OtherNumbers,
+		"7 Q0 a 3 x\n7 Q0 b 2 x\n7 Q0 c 1 x\n":                     fields.OtherNumbers,
+		"7 Q0 a 1 x\n7 Q0 b 1 x\n":                                 fields.OtherNumbers,
+		"7 Q0 a 1 2.5 x\n7 Q0 b 2 x\n":                             fields.OtherNumbers,
+		"7 Q0 a 2.5 x\n":                                           fields.OtherNumbers,
+		"":                                                         fields.OtherNumbers,
+		"7\n":                                                      fields.OtherNumbers,
+	} {
+		if got := fields.NumbersOf([]byte(text)); got != want {
+			t.Errorf("%q: %d; want %d", text, got, want)
+		}
+	}
 }
 
 func TestRunFault_NamesTheCause(t *testing.T) {

@@ -43,7 +43,8 @@ func Split(line []byte, out [][]byte) int {
 }
 
 // CountFault says that Split found n fields in a line instead of len(parts), and names the likely cause. layout lists the expected fields.
-func CountFault(line []byte, parts [][]byte, n int, layout string) string {
+// numbers are the NumbersOf the file if it is a run.
+func CountFault(line []byte, parts [][]byte, n int, layout string, numbers Numbers) string {
 	if IsPrintedTable(line) || IsPrintedHeader(line) {
 		return PrintedTable
 	}
@@ -57,11 +58,11 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	if n > len(parts) {
 		fault = fmt.Sprintf(countedFields+"more than %d fields: ", len(parts))
 	}
-	return fault + layout + causeOfCount(line, parts, n, layout)
+	return fault + layout + causeOfCount(line, parts, n, layout, numbers)
 }
 
 // causeOfCount names the likely cause of a wrong number of fields, in a clause that begins with a semicolon, or returns "".
-func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
+func causeOfCount(line []byte, parts [][]byte, n int, layout string, numbers Numbers) string {
 	isRun := n > 1 && IsQ0(parts[1])
 	_, graded := ParseGrade(parts[min(n, len(parts))-1])
 	other := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) })
@@ -76,11 +77,13 @@ func causeOfCount(line []byte, parts [][]byte, n int, layout string) string {
 	case n == 4 && n < len(parts) && graded && !isRun:
 		return "; it looks like one of qrels, which are ground truth and not a run"
 	case n == len(parts)-1:
-		return missingField(parts, layout)
+		return missingField(parts, layout, numbers)
 	case n > 4 && len(parts) == 4 && isRun:
 		return "; it looks like one of a run, which is not ground truth"
-	case n > 4 && len(parts) == 4 && isShiftedQrels(line):
-		return "; " + fieldTooMany
+	case n > 4 && len(parts) == 4:
+		if cause := tooManyInQrels(line); cause != "" {
+			return "; " + cause
+		}
 	}
 	return ""
 }

@@ -239,7 +239,7 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		header = "; the line seems to name the fields: leave it out"
 	}
 	if n != len(parts) {
-		report.Errorf(file, number, "%s%s", fields.CountFault(text, parts, n, q.columns()), header)
+		report.Errorf(file, number, "%s%s", fields.CountFault(text, parts, n, q.columns(), fields.OtherNumbers), header)
 		return judgmentLine{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])

@@ -155,6 +155,7 @@ func (r *run) topicNames(counter *steps.Counter) (names []string) {
 type job struct {
 	number, file int
 	chunk        lines.Chunk
+	numbers      fields.Numbers // of the file
 }
 
 // runReader reads the files of a run in one pass. The goroutine of readRun reads and unpacks chunks, and parsers run on all cores.
@@ -211,12 +212,16 @@ func (r *runReader) readFiles(ctx context.Context, files []measure.File) (perFil
 		found := &measure.Report{Text: text}
 		perFile = append(perFile, found)
 		in := lines.NewReader(ctx, f.Name, f.Content, found)
+		numbers := fields.OtherNumbers
 		for !r.full() {
 			chunk, ok := in.Next(r.buffer())
 			if !ok {
 				break
 			}
-			r.jobs <- job{number: chunks, file: i, chunk: chunk}
+			if chunk.First == 1 {
+				numbers = fields.NumbersOf(in.Head())
+			}
+			r.jobs <- job{number: chunks, file: i, chunk: chunk, numbers: numbers}
 			chunks++
 			faults := r.faults.Load()
 			if err := counter.Add(lines.PerFault * int(faults-counted)); err != nil {
@@ -253,7 +258,7 @@ func (r *runReader) buffer() []byte {
 func (r *runReader) parseJobs() {
 	p := parser{topics: r.run.topics}
 	for j := range r.jobs {
-		b := p.parse(&j.chunk)
+		b := p.parse(&j.chunk, j.numbers)
 		b.file = j.file
 		r.buffers <- j.chunk.Recycle()
 		r.faults.Add(int64(b.faults.Errors()))

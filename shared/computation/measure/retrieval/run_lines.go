@@ -107,21 +107,21 @@ func (n *neighbours) warning() string {
 	return ""
 }
 
-// split reads the next line of a chunk and its first six columns. It handles any line, unlike Chunk.Columns. ok is false after the last
-// line. The other results say what kind of line it is:
+// split reads the next line of a chunk and its first six columns. It handles any line, unlike Chunk.Columns. numbers are the
+// fields.NumbersOf the file. ok is false after the last line. The other results say what kind of line it is:
 //
 //	n = 6, message = ""    a line of a run
 //	n = 7, message = ""    a line with more columns
 //	n = 0, message = ""    an empty line, or a comment with fewer than six columns
 //	message != ""          a fault
-func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok bool) {
+func split(chunk *lines.Chunk, parts *[6][]byte, numbers fields.Numbers) (at, n int, message string, ok bool) {
 	at, text, message, ok := chunk.Line()
 	n = fields.Split(text, parts[:])
 	if n > 0 && n < 6 {
 		if fields.IsComment(parts[0]) {
 			return at, 0, "", true
 		}
-		message = fields.CountFault(text, parts[:], n, fields.RunLayout)
+		message = fields.CountFault(text, parts[:], n, fields.RunLayout, numbers)
 		if chunk.IsCut() {
 			message += "; the file ends within this line, and may be cut short"
 		}
@@ -135,8 +135,8 @@ func isDoubtful(topic, doc []byte, n int) bool {
 }
 
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank is used only for a warning if
-// it contradicts the score, because less may be better in such scores.
-func (p *parser) parse(chunk *lines.Chunk) block {
+// it contradicts the score, because less may be better in such scores. numbers are the fields.NumbersOf the file.
+func (p *parser) parse(chunk *lines.Chunk, numbers fields.Numbers) block {
 	b := block{first: chunk.First}
 	b.spans = p.spans[:0]
 	records, docs := p.records[:0], p.docs[:0]
@@ -157,7 +157,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			scored = chunk.Text(columns[4])
 			tag = chunk.Text(columns[5])
 		} else {
-			if at, n, message, ok = split(chunk, &parts); !ok {
+			if at, n, message, ok = split(chunk, &parts, numbers); !ok {
 				break
 			}
 			topic = parts[0]

@@ -35,7 +35,7 @@ export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["score
 
 type Compared = { against?: number; entries: Pick<Schemas["LeaderboardEntry"], "change">[] };
 
-/** changesNote says from which version a board shows changes of rank, and if there are none. It is empty without changes asked for. */
+/** changesNote says from which version a board shows changes of rank, and if there are none. It is empty unless the reader asked for changes. */
 export function changesNote({ against, entries }: Compared): string {
   if (!against) return "";
   const changed = entries.some(e => e.change && (e.change.absent || e.change.difference !== 0));

@@ -19,7 +19,7 @@ export const eventLabels: Record<NonNullable<Webhook["kinds"]>[number], string> 
   "webhook.disabled": "A webhook is switched off",
 };
 
-/** eventLabel returns the label of an event of a delivery. A new webhook receives an event that none can choose. */
+/** eventLabel returns the label of the event of a delivery. Each new webhook receives webhook.created, which nobody can choose. */
 export const eventLabel = (type: string): string =>
   type === "webhook.created" ? "The webhook is made" : (eventLabels[type as keyof typeof eventLabels] ?? "An event");
 

@@ -13,7 +13,7 @@ export const scoresLabels = {
   afterClose: "After the close: until then teams see only whether runs are valid",
 };
 
-/** splitLabels returns the labels of the splits of a dataset, which say when teams see scores. scores is when scores are shown. */
+/** splitLabels returns the labels of splits, which say when teams see scores. scores says when the dataset shows scores. */
 export function splitLabels(scores: unknown): Record<string, string> {
   const closed = scores === "afterClose";
   return {

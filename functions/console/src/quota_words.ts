@@ -92,7 +92,7 @@ export const unservedNote = (q: Pick<Quota, "unservedTypes">, type: Schemas["Sub
 export const takes = (q: Quota | undefined): boolean =>
   q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);
 
-/** nextAt returns when the dataset takes a run of the team, with accepted terms, that it does not take now, if that is known. */
+/** nextAt returns when the dataset next takes a run of the team, if that is known. It assumes that the team accepts the terms. */
 function nextAt(q: Quota, now: number): Instant {
   const reason = q.open ? undefined : reasonOf(q, now);
   if (reason && reason !== "terms") return reason === "early" ? q.opensAt : undefined;
@@ -125,7 +125,7 @@ export function nextRun({ datasets = [] }: Schemas["Quota"], now = Date.now()): 
   return { possible: false, at: times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] };
 }
 
-/** onlyTerms reports whether the team can submit a run once it has accepted the terms of the task, and none before. */
+/** onlyTerms reports whether the team can submit only after it has accepted the terms of the task. */
 export const onlyTerms = ({ datasets = [] }: Schemas["Quota"]): boolean =>
   datasets.some(takes) && !datasets.some(q => q.open && q.left !== 0);
 

@@ -4,7 +4,7 @@ import { stageOf } from "./stage";
 
 type Rules = Pick<NonNullable<Schemas["Task"]["registration"]>, "mode" | "opensAt" | "closesAt">;
 
-/** Part is a part of a sentence, and the instant after it. */
+/** Part is a part of a sentence, with the instant that follows it. */
 export type Part = { said: string; at?: string | undefined };
 
 const modes = {
@@ -28,7 +28,7 @@ export function registrationOf(rules: Rules | undefined, now = Date.now()): Part
   }
 }
 
-/** notNow says why a task takes no registrations now. Teams that are invited can join in any case. */
+/** notNow says why a task takes no registrations now. Invited users can join in any case. */
 export function notNow(rules: Rules | undefined, now = Date.now()): Part[] {
   if (rules?.mode === "closed")
     return [{ said: "Teams take part by invitation of the organizers: open the link that they send you." }];
@@ -37,6 +37,6 @@ export function notNow(rules: Rules | undefined, now = Date.now()): Part[] {
       ? { said: "The task took registrations until", at: rules?.closesAt }
       : { said: "The task takes registrations from", at: rules?.opensAt };
   const invited =
-    ". Teams that are invited can join in any case: by the link that the organizers, or the owner of a team, send you.";
+    ". With an invitation you can join in any case: open the link that the organizers or the owner of a team send you.";
   return [when, { said: invited }];
 }

@@ -1,6 +1,6 @@
 // Whether the reader can restore what the reader's team deletes.
 import { useGet } from "./data";
-import { organizes, registrationIn, useMe } from "./roles";
+import { organizes, useMe, useOwnTeam } from "./roles";
 import { unrestorable } from "./run_rules";
 import { asksForTerms } from "./terms";
 
@@ -11,10 +11,7 @@ import { asksForTerms } from "./terms";
 export function useUnrestorable(taskId: string, baseline: boolean): string | undefined {
   const me = useMe();
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }).data;
-  const mine = registrationIn(me, taskId);
-  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
-    path: { taskId, registrationId: mine?.registrationId ?? "" },
-  }).data;
+  const { mine, team } = useOwnTeam(taskId);
   if (!me || !task || (mine && !team)) return undefined;
   if (organizes(me, task.organizerId)) return "";
   if (baseline) return "This is a baseline, so only the organizers of the task can restore it.";

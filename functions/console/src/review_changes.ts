@@ -67,7 +67,7 @@ export function chunks<T>(items: T[], size: number): T[][] {
 
 type Flags = { blinded?: unknown; published?: unknown };
 
-/** publishedHint says who sees the scores of a run with these flags. scores is when the dataset shows scores. */
+/** publishedHint says who sees the scores of a run with these flags. scores says when the dataset shows scores. */
 export function publishedHint(
   { state, evaluationId, registrationId }: Pick<Schemas["Run"], "state" | "evaluationId" | "registrationId">,
   { blinded, published }: Flags,
@@ -76,8 +76,8 @@ export function publishedHint(
   if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
   if (blinded)
     return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
-  const closed = scores === "afterClose" && " after the window of the last team has closed";
-  if (published) return `Everyone who sees the task sees the scores${closed || ""}.`;
+  const closed = scores === "afterClose" ? " after the window of the last team has closed" : "";
+  if (published) return `Everyone who sees the task sees the scores${closed}.`;
   if (!registrationId) return "Only the organizers see the scores, until you tick this.";
   return closed
     ? `Until you tick this, only the organizers see the scores, and the team${closed}.`

@@ -1,5 +1,6 @@
 // The roles of the reader for tasks and organizers. Screens show only actions that the reader may take. The server
 // decides in any case.
+import type { Schemas } from "./api";
 import { type Answer, useGet } from "./data";
 import { useSession } from "./session";
 
@@ -33,3 +34,14 @@ export const endedIn = (
 /** registrationIn returns the reader's registration for the task. */
 export const registrationIn = (me: Me | undefined, taskId: string): Me["registrations"][number] | undefined =>
   me?.registrations.find(r => r.taskId === taskId);
+
+/** useOwnTeam reads the registration of the reader's team in the task. mine is undefined if the reader has no team there. */
+export function useOwnTeam(taskId: string): {
+  mine: Me["registrations"][number] | undefined;
+  team: Schemas["Registration"] | undefined;
+} {
+  const mine = registrationIn(useMe(), taskId);
+  const path = { taskId, registrationId: mine?.registrationId ?? "" };
+  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path }).data;
+  return { mine, team };
+}

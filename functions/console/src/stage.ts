@@ -66,11 +66,12 @@ export const closedForTeams = "The task has closed for submissions. A team that 
 export const registers = (t: Schemas["Task"]): boolean =>
   t.registration?.mode !== "closed" && stageOf(t.registration) === "open";
 
+type Type = Schemas["SubmissionDraft"]["type"];
+
 /** submissionTypes returns the types of submissions that the task takes. It takes all types unless it names some. */
-export const submissionTypes = (t: Task): Schemas["SubmissionDraft"]["type"][] =>
+export const submissionTypes = (t: Task): Type[] =>
   t.submissions?.types?.length ? t.submissions.types : ["upload", "image", "repository"];
 
-type Type = Schemas["SubmissionDraft"]["type"];
 const forms: Record<Type, string> = { upload: "files", image: "container images", repository: "repositories" };
 
 /** typesOf returns the types of submissions that a dataset of the task takes: repositories only if it builds them. */
@@ -81,12 +82,10 @@ export const typesOf = (t: Task, d: Pick<Schemas["Dataset"], "builds">): Type[] 
 export const typesOfAny = (t: Task, datasets: Pick<Schemas["Dataset"], "builds">[]): Type[] =>
   submissionTypes(t).filter(type => datasets.some(d => typesOf(t, d).includes(type)));
 
-/**
- * formsOf returns the types of submissions that something takes in words. It takes none if the task takes only repositories,
- * and no dataset builds them.
- */
+/** formsOf names types of submissions. There are none if the task takes only repositories, and no dataset builds them. */
 export const formsOf = (types: Type[]): string =>
-  types.map(type => forms[type]).join(", ") || "no submissions: it does not build the repositories that its task takes";
+  types.map(type => forms[type]).join(", ") ||
+  "no submissions: the task takes only repositories, and nothing builds them";
 
 export type TruthState = "missing" | "refused" | "waits" | "accepted";
 

@@ -23,7 +23,7 @@ import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { Audience, Notes } from "../ui/submission_fields";
-import { SubmitLink } from "../ui/submit_again";
+import { SubmitLink } from "../ui/submit_link";
 import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";

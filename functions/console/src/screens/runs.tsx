@@ -15,7 +15,7 @@ import { authorsOf } from "../teams";
 import { deletedName, ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
-import { SubmitLink } from "../ui/submit_again";
+import { SubmitLink } from "../ui/submit_link";
 import { TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 

@@ -367,7 +367,7 @@ const Runs = ({ of: s }: { of: Schemas["Submission"] }) => (
 const quotaIn = (quota: Quota | undefined, d: Dataset): Schemas["DatasetQuota"] | undefined =>
   quota?.datasets?.find(q => q.datasetId === d.id);
 
-/** Submitter is a team with its quota, or an organizer who submits a baseline, and the type of the submission if it is known. */
+/** Submitter is a team of the task with its quota, or an organizer who submits a baseline, and the type of the submission if it is known. */
 type Submitter = { task: Task; quota: Quota | undefined; baseline: boolean; type?: Type };
 
 /** Datasets shows the conditions of each dataset. */

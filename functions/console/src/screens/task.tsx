@@ -4,7 +4,7 @@ import { useGet, useList } from "../data";
 import { count } from "../plural";
 import { isOver, limitsOf, nextRun, onlyTerms } from "../quota_words";
 import { registrationOf } from "../registration_words";
-import { organizes, registrationIn, useMe } from "../roles";
+import { organizes, registrationIn, useOwnTeam } from "../roles";
 import type { Screen } from "../route";
 import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
@@ -63,10 +63,8 @@ function Overview({ task, me }: OfTask) {
         </dd>
         <dt>{past ? "Teams could submit" : "Teams may submit"}</dt>
         <dd>
-          {datasets &&
-            (datasets.length === 0 ? ["nothing yet"] : [formsOf(typesOfAny(task, datasets)), ...limits(s)])
-              .filter(Boolean)
-              .join("; ")}
+          {datasets?.length === 0 && "nothing yet"}
+          {datasets && datasets.length > 0 && [formsOf(typesOfAny(task, datasets)), ...limits(s)].join("; ")}
         </dd>
       </dl>
       {mine?.state === "accepted" && <OfTeam task={task} registrationId={mine.registrationId} />}
@@ -83,9 +81,9 @@ function Overview({ task, me }: OfTask) {
   );
 }
 
-const limits = (s: Schemas["SubmissionRules"] | undefined): (string | false)[] => [
-  Boolean(s?.perDay) && `${count(s!.perDay!, "run")} in 24 hours`,
-  Boolean(s?.total) && `${count(s!.total!, "run")} in all`,
+const limits = ({ perDay, total }: Schemas["SubmissionRules"] = {}): string[] => [
+  ...(perDay ? [`${count(perDay, "run")} in 24 hours`] : []),
+  ...(total ? [`${count(total, "run")} in all`] : []),
 ];
 
 /** Next shows the next step of the reader in the task. */
@@ -216,18 +214,16 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
 
 type OfDataset = { of: Schemas["Dataset"]; task: Schemas["Task"]; organizer: boolean };
 
-/** useOver reports whether the reader's team cannot submit to the dataset any more, or no team can. */
-function useOver({ of: d, task }: OfDataset): boolean {
-  const mine = registrationIn(useMe(), task.id);
-  const path = { taskId: task.id, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path }).data;
+/** useOver reports whether the reader's team can submit no more to the dataset. Without a team, it reports whether the dataset has closed. */
+function useOver({ of: d, task }: Omit<OfDataset, "organizer">): boolean {
+  const { team } = useOwnTeam(task.id);
   const q = team?.quota?.datasets?.find(q => q.datasetId === d.id);
   return q ? team?.state === "rejected" || isOver(q) : stageOf(windowOf(d, task)) === "past";
 }
 
 function Dataset({ of: d, task, organizer }: OfDataset) {
   const past = stageOf(windowOf(d, task)) === "past";
-  const over = useOver({ of: d, task, organizer });
+  const over = useOver({ of: d, task });
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
   const linked = alone?.inputs?.some(f => f.url);

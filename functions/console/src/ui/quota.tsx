@@ -76,7 +76,9 @@ export function Together({ of: quota }: { of: Quota }) {
     <>
       {limits && <p class="small quiet">{limits}</p>}
       {quota.carriedOver && (
-        <p class="small quiet">An earlier team of a member had used more of the quota, and the team counts as having used as much.</p>
+        <p class="small quiet">
+          An earlier team of a member had used more of the quota, and the team counts as having used as much.
+        </p>
       )}
     </>
   );

@@ -1,21 +1,18 @@
-// The way from a page about runs to the form of submissions, where the team can still submit.
+// The link from a page about runs to the form of submissions.
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
-import { useGet } from "../data";
 import { isOver, takes, waits } from "../quota_words";
-import { registrationIn, useMe } from "../roles";
+import { useOwnTeam } from "../roles";
 import { Left, Window } from "./quota";
 
 type To = { taskId: string; datasetId?: string; children: ComponentChildren };
 
 /**
- * SubmitLink leads to the form of submissions if the reader's team can submit to the dataset now, or to one dataset of the task.
- * Otherwise it says why the team cannot.
+ * SubmitLink leads to the form of submissions if the reader's team can submit now: to the dataset or, without one, to any dataset
+ * of the task. Otherwise it says why the team cannot.
  */
 export function SubmitLink({ taskId, datasetId, children }: To) {
-  const mine = registrationIn(useMe(), taskId);
-  const path = { taskId, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path }).data;
+  const { team } = useOwnTeam(taskId);
   if (!team) return null;
   if (team.state !== "accepted") return <span class="small quiet">{waits(team)}</span>;
   const all = (team.quota?.datasets ?? []).filter(q => !datasetId || q.datasetId === datasetId);

@@ -32,7 +32,7 @@ type boardView struct {
 	hidden       int               // number of entries that others do not see
 	sort         string            // measure that sorts the entries
 	boardOptions                   // selection of the entries
-	scoresAt     string            // says until when others see no scores; empty if they see them
+	scoresNote   string            // sentence that says until when others see no scores; empty if they see some
 	public       bool              // only entries that everyone sees who sees the task
 	login        bool              // the reader is logged in
 	base         string            // URL of the server
@@ -73,7 +73,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if err != nil {
 			return err
 		}
-		if v.scoresAt, err = scoresAt(ctx, c, v.dataset); err != nil {
+		if v.scoresNote, err = scoresNote(ctx, c, v.dataset); err != nil {
 			return err
 		}
 		v.shown, v.progress = v.dataset.Board(), v.dataset.For(roles).Reevaluation
@@ -112,8 +112,8 @@ func (v *boardView) readEntries(ctx context.Context, c *api.Call) (err error) {
 	return err
 }
 
-// scoresAt says until when only organizers see scores of the dataset. It returns an empty string if others see some.
-func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
+// scoresNote says in a sentence until when only organizers see scores of the dataset. It is empty if others see some.
+func scoresNote(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
 	rules, err := c.RulesOf(ctx, d)
 	if err != nil {
 		return "", err

@@ -122,7 +122,7 @@ func (r *watchedRun) read(ctx context.Context, maxAge time.Duration) (*record.Ru
 	return run, woken, nil
 }
 
-// rules returns the rules of the run's dataset. They were read after the run, and once for all streams.
+// rules returns the rules of the run's dataset. It reads them after each read of the run, and only once for all streams.
 func (r *watchedRun) rules(ctx context.Context, run *record.RunItem) (*record.ValueRules, error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()

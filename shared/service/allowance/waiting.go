@@ -10,12 +10,12 @@ import (
 	"assay/shared/storage/store"
 )
 
-// maxUnread is the number of runs from which Wait reads which of them have ended, if their number is not limited.
+// maxUnread is the number of waiting runs above which Wait reads which of them have ended, if their number is not limited.
 const maxUnread = 1000
 
-// Wait adds runs that have not ended to the waiting runs of the allowance, unless these become more than most. It returns how many runs
-// wait without them, and whether it added them. It reads which runs have ended since only when the bound is reached. If most is 0, the
-// number is not limited.
+// Wait adds runs that have not ended to the waiting runs of the allowance, unless more than most would wait then. It returns how many other
+// runs wait, and whether it added the runs. Only when the bound is reached, it reads which runs have ended since. If most is 0, the number
+// is not limited.
 func Wait(ctx context.Context, s store.Store, a *record.Allowance, most int, runIDs ...string) (others int, added bool, err error) {
 	waiting := slices.DeleteFunc(slices.Clone(a.Waiting), func(id string) bool { return slices.Contains(runIDs, id) })
 	bound := most

@@ -59,9 +59,9 @@ func (b *Board) Remove(id string) {
 	b.owners[owner(e)] = without(b.owners[owner(e)], e)
 }
 
-// setTeam replaces the evaluations of the team of e. Selections remember the ones that they were made from. After many changes it is
-// faster to select everything again, so the selection is dropped. Otherwise a selection that nobody asks for any more would keep all
-// evaluations in memory that the board has replaced since.
+// setTeam replaces the evaluations of the team of e. Each selection remembers the team's evaluations from which it was made. setTeam drops a
+// selection after many changes: selecting everything again is faster then, and a selection that nobody asks for would otherwise keep all
+// replaced evaluations in memory.
 func (b *Board) setTeam(e *record.EvaluationItem, now entries) {
 	team := e.Entrant()
 	was := b.teams[team]

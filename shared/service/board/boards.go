@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxKept is the greatest number of evaluations, waiting changes and boards that are kept together. An evaluation or a change takes
-	// about 2 KB, like a board without them. Boards with more evaluations are read each time.
+	// maxKept is the greatest number of kept boards, their evaluations and their waiting changes together. Each of these takes about 2 KB.
+	// Boards with more evaluations are read each time.
 	maxKept = 50_000
 	// maxPending is the greatest number of changes that wait for the next view of a board. Boards with more changes are dropped.
 	maxPending = 1000
@@ -27,7 +27,7 @@ type Boards struct {
 	mu     sync.Mutex
 	kept   *simplelru.LRU[boardID, *keptBoard]
 	routes map[string]*keptBoard // by partition of the ranking
-	size   int                   // of the kept boards together
+	size   int                   // sum of keptBoard.size
 
 	maxKept, maxPending int // see the constants
 }
@@ -99,7 +99,7 @@ func (b *Boards) wait(k *keptBoard, it store.Item) {
 	}
 }
 
-// shrink drops the boards that were not viewed for the longest time, except the last viewed one, until the others fit.
+// shrink drops the boards that were not viewed for the longest time, until the rest fits. It keeps the board that was viewed last.
 func (b *Boards) shrink() {
 	for b.size > b.maxKept && b.kept.Len() > 1 {
 		b.kept.RemoveOldest()
@@ -174,8 +174,7 @@ func (b *Boards) drop(k *keptBoard) {
 	}
 }
 
-// resize counts the evaluations of the board, and drops the boards that were not read for the longest time. It also drops a board that has
-// grown too large.
+// resize counts the evaluations of the board again. It drops the board if it has grown too large, and then the boards that do not fit.
 func (b *Boards) resize(k *keptBoard) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

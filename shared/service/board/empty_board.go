@@ -120,8 +120,7 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	}
 }
 
-// publicSentence returns the reason as a sentence about everyone who sees the task, where sentence speaks to the reader. It is empty for
-// all other reasons.
+// publicSentence returns the sentence for a board of what everyone sees. It is empty if sentence does not speak of the reader.
 func (e *EmptyBoard) publicSentence(missing string) (none problem.Text) {
 	switch e.Reason {
 	case EmptyBlinded:

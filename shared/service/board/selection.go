@@ -40,8 +40,8 @@ type selection struct {
 	changed map[string]entries // teams that changed since rows were selected, with their evaluations at that time
 }
 
-// selection returns the selection of the board's present evaluations. After a few changes it costs one copy of the rows. After more changes
-// the board no longer has the earlier selection, see setTeam.
+// selection returns the selection of the board's present evaluations. After a few changes it costs one copy of the rows. After many changes
+// it selects everything again, because setTeam has dropped the earlier selection.
 func (b *Board) selection(by selector) *selection {
 	s := b.selections[by]
 	switch {

@@ -55,7 +55,7 @@ func (v *Viewer) ReadRules(ctx context.Context, of ...record.DatasetRef) error {
 	return nil
 }
 
-// UseRules makes Rules return the rules for the dataset, without reading them, until Forget or UseRules drops them.
+// UseRules makes Rules return these rules for the dataset instead of reading them, until the next call of Forget or UseRules.
 func (v *Viewer) UseRules(datasetID string, rules *record.ValueRules) {
 	v.rules = map[string]*record.ValueRules{datasetID: rules}
 }

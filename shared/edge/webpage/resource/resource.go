@@ -227,7 +227,7 @@ func (v *value) excerpt() string {
 	return strings.Join(all, " · ")
 }
 
-// instant returns the time that a member of the API says.
+// instant returns the time in a member of the API whose name ends in At.
 func (v *value) instant() (at time.Time, ok bool) {
 	if !v.literal || v.keys > 0 || !strings.HasSuffix(v.name, "At") {
 		return at, false

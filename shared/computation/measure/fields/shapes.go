@@ -141,6 +141,9 @@ var shapes = []shape{
 		measure.CSV: "write the rows after @data under a line with the names of the fields",
 		anyKind:     "write the rows after @data under a line with the names of the fields" + thenConvert,
 	}},
+	{recognize: tagged, heal: map[string]string{
+		anyKind: "write a line for each item, with its id and its value; only measures of spans, such as F1(average=micro), read this format",
+	}},
 	{recognize: rankings, heal: map[string]string{
 		measure.CoNLL: "write a token and its tag in each line; only measures of rankings, such as nDCG@10, read this format",
 		anyKind:       "write a line for each item, with its id and its value; only measures of rankings, such as nDCG@10, read this format",

@@ -57,7 +57,14 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 			"write id,label as the first line, and before each text the id of its item and a comma",
 			"write such an object for each text, with the id of its item"},
 		"The lake is deep, and cold.\nNo.\nOh, no, it is a lake.\n": {},
-		"1 Q0 d-1 1 2.5 x\n": {"a ranking in the format of TREC", "measures of rankings", "measures of rankings"},
+		"EU B-ORG\nsays O\n":                 {"CoNLL", "measures of spans", "measures of spans"},
+		"EU B-ORG\nsays O\n\nPeter B-PER\n":  {"CoNLL", "measures of spans", "measures of spans"},
+		"EU\tB-ORG\n\nPeter\tO\n":            {"CoNLL", "measures of spans", "measures of spans"},
+		"id,label\nEU NNP B-ORG\nsays V O\n": {"CoNLL", "measures of spans", "measures of spans"},
+		"1\tB-ORG\n2\tO\n":                   {}, // ids and labels
+		"EU O\nsays O\n":                     {},
+		"EU B-ORG\nsays nothing\n":           {},
+		"1 Q0 d-1 1 2.5 x\n":                 {"a ranking in the format of TREC", "measures of rankings", "measures of rankings"},
 		"1 0 d-1 1\n1 0 d-2 -1\n": {
 			"relevance judgments in the format of TREC", "measures of rankings", "measures of rankings",
 		},

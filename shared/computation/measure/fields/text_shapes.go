@@ -3,6 +3,7 @@ package fields
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,6 +51,31 @@ func isText(line []byte) bool {
 		first = line[:at]
 	}
 	return words >= wordsOfText && bytes.IndexByte(line, '\t') < 0 && !bytes.ContainsAny(line[:1], "{[\"'") && len(bytes.Fields(first)) > 1
+}
+
+// taggedLine matches a line with a token and its tag.
+var taggedLine = regexp.MustCompile(`^\S+(\s.*)?\s(O|[BIESLU]-\S+)\s*$`)
+
+// tagged recognizes tokens with tags of spans. The first line may be another one, such as names of fields. Two columns between tabs could be
+// ids and labels, unless a blank line ends a sentence.
+func tagged(h head, e Expected) string {
+	all := h.lines
+	if len(all) > 2 && !taggedLine.Match(all[0]) {
+		all = all[1:]
+	}
+	spans := false
+	for _, line := range all {
+		tag := taggedLine.FindSubmatch(line)
+		if e.Kind == measure.CoNLL || tag == nil {
+			return ""
+		}
+		spans = spans || len(tag[2]) > 1
+	}
+	isSentences := bytes.Contains(h.text, []byte("\n\n")) || bytes.Contains(h.text, []byte("\n\r\n"))
+	if !spans || !isSentences && bytes.IndexByte(all[0], '\t') >= 0 {
+		return ""
+	}
+	return "CoNLL, with a token and its tag in each line and no ids"
 }
 
 // trecRun and trecQrels match lines of files in the format of TREC. The iteration of nearly all relevance judgments is 0.

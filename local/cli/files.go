@@ -323,13 +323,11 @@ func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []str
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
-	parse := offline.Parse
 	if guessed && len(kinds) != 1 {
-		parse = func(guess measure.Kind, names []string) ([]string, error) {
-			return offline.ParseGuessed(guess, kinds, names)
-		}
+		s.Measures, err = offline.ParseGuessed(s.Kind, kinds, names)
+	} else {
+		s.Measures, err = offline.Parse(s.Kind, names)
 	}
-	s.Measures, err = parse(s.Kind, names)
 	return s, err
 }
 

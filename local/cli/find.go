@@ -219,7 +219,8 @@ func (e endedPart) clause() string {
 	return end.Clause(e.Team)
 }
 
-// lost returns a sentence with a space about the user's former part in a team of the task. It is empty if nobody else ended such a part.
+// lost returns a sentence, with a space after it, about the user's former part in a team of the task. It is empty if nobody else ended such
+// a part.
 func (m me) lost(task object) string {
 	for _, e := range m.Ended {
 		if e.TaskID == task.id() {

@@ -13,19 +13,19 @@ import (
 
 // flagRule says when flags of a command have an effect. Commands refuse flags without an effect.
 type flagRule struct {
-	command string // without the name of the program; empty for all commands with the flags
+	command string // name of the command without the program's; empty for all commands with the flags
 	flags   []string
 	needs   []condition // one of these must hold
 	not     []condition // none of these may hold
-	never   string      // why the command, which inherits the flags, does not use them
+	never   string      // reason why the command, which inherits the flags, never uses them; empty if it does
 }
 
-// condition is a flag that is given or has one of some values, or an argument that is given.
+// condition holds if a flag is given or has one of some values, or if an argument is given.
 type condition struct {
 	flag     string
-	values   []string // of the flag, which may be its default; empty for any value that is given
-	argument string   // name of an argument
-	index    int      // of the argument
+	values   []string // values of the flag, given or by default; empty if the flag must be given, with any value
+	argument string   // name of the argument; empty for a condition on a flag
+	index    int      // index of the argument
 }
 
 // flagIs is the condition that a flag is given, or has one of the values.
@@ -63,10 +63,10 @@ func given(flags *pflag.FlagSet, name string) bool {
 	return f != nil && f.Changed && (f.Value.Type() != "bool" || f.Value.String() == "true")
 }
 
-// valueKinds are the kinds for which convert reads values, and not rankings.
+// valueKinds are the kinds for which convert reads values instead of rankings.
 var valueKinds = []string{"classification", "multilabel", "probabilities", "regression", "clustering", "text"}
 
-// unnamed are the formats whose fields have no names.
+// unnamed holds if the format is one whose fields have no names.
 var unnamed = []condition{flagIs("format", measure.TRECRun, measure.CoNLL)}
 
 const (
@@ -74,7 +74,7 @@ const (
 	noJSON   = "the command writes a file"
 )
 
-// flagRules lists the flags that have an effect only sometimes.
+// flagRules lists the flags that have no effect in some uses of a command.
 var flagRules = []flagRule{
 	{flags: []string{"timeout"}, needs: []condition{flagIs("wait")}},
 	{command: "runs", flags: []string{"timeout", "wait"}, needs: []condition{argumentIs("RUN", 0)}},

@@ -20,11 +20,10 @@ var effective = map[string]string{
 	"tokens create": "scopes pools days",
 }
 
-// walk calls visit with each command that runs, and its name without the name of the program.
+// walk calls visit with a command and all commands below it, and with their names without the name of the program.
 func walk(of *cobra.Command, visit func(name string, of *cobra.Command)) {
-	if _, name, ok := strings.Cut(of.CommandPath(), " "); ok && of.Runnable() {
-		visit(name, of)
-	}
+	_, name, _ := strings.Cut(of.CommandPath(), " ")
+	visit(name, of)
 	for _, below := range of.Commands() {
 		walk(below, visit)
 	}
@@ -35,6 +34,9 @@ func walk(of *cobra.Command, visit func(name string, of *cobra.Command)) {
 func TestFlagRules_CoverAllFlags(t *testing.T) {
 	known := map[string][]string{} // flags by command
 	walk(new(program).root(), func(name string, of *cobra.Command) {
+		if !of.Runnable() {
+			return
+		}
 		of.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			known[name] = append(known[name], f.Name)
 			ruled := slices.ContainsFunc(flagRules, func(r flagRule) bool {

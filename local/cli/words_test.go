@@ -276,8 +276,7 @@ var typed = regexp.MustCompile(`\b\w+=`)
 // TestWords_OfHelpAreOfTheTerminal checks the help of all commands and flags.
 func TestWords_OfHelpAreOfTheTerminal(t *testing.T) {
 	texts := 0
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
+	walk(new(program).root(), func(_ string, c *cobra.Command) {
 		for _, text := range []string{c.Short, c.Long} {
 			texts++
 			wantWords(t, c.CommandPath(), typed.ReplaceAllString(text, ""))
@@ -287,11 +286,7 @@ func TestWords_OfHelpAreOfTheTerminal(t *testing.T) {
 			_, usage := pflag.UnquoteUsage(f) // without the marks around the name of the value
 			wantWords(t, c.CommandPath()+" --"+f.Name, typed.ReplaceAllString(usage, ""))
 		})
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(new(program).root())
+	})
 	if texts < 150 {
 		t.Errorf("found only %d texts", texts)
 	}

@@ -153,7 +153,8 @@ func Unknown(names []string) error {
 }
 
 // KindsOf returns the kinds of evaluators that can compute all of the measures. If there are none, it returns the kinds whose measures have
-// these names; each of them finds a fault in a measure. If it is only one, the error is this fault. There are no kinds without measures.
+// these names; each of them finds a fault in a measure. If only one kind has the names, the error is this fault. Without measures, KindsOf
+// returns no kinds.
 func KindsOf(names []string) ([]measure.Kind, error) {
 	var parse, have []measure.Kind // the kinds that parse the measures so far, and the kinds that have measures of their names
 	for i, name := range names {

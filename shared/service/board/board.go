@@ -59,9 +59,9 @@ func (b *Board) Remove(id string) {
 	b.owners[owner(e)] = without(b.owners[owner(e)], e)
 }
 
-// setTeam replaces the evaluations of the team of e. Each selection remembers the team's evaluations from which it was made. setTeam drops a
-// selection after many changes: selecting everything again is faster then, and a selection that nobody asks for would otherwise keep all
-// replaced evaluations in memory.
+// setTeam replaces the evaluations of the team of e. Each selection remembers the team's evaluations from which it was made. After many
+// changes setTeam drops a selection: selecting everything again is faster then, and a selection that nobody asks for would otherwise keep
+// all replaced evaluations in memory.
 func (b *Board) setTeam(e *record.EvaluationItem, now entries) {
 	team := e.Entrant()
 	was := b.teams[team]

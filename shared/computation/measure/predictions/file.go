@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"assay/shared/computation/measure"
@@ -29,6 +27,7 @@ type file struct {
 	inspector  TextInspector
 	labels     [][]byte // memory for the labels of the current example
 	scores     []float64
+	columns    int // columns of scores, each of which the first line of csv names like a label; 0 for files with the ValueField
 	outside    outside
 	identified int  // errors in examples whose ids were read
 	unread     bool // a line with an unknown id may exist: an id cannot be read, or reading ended early
@@ -107,9 +106,9 @@ func (f *file) setValue(e *example, text []byte) {
 	}
 	switch f.values {
 	case Numbers:
-		e.number, e.sound = f.number(e.line, text)
+		e.number, e.sound = f.number(e.line, nil, text)
 	case Scores, Probabilities:
-		e.number, e.sound = f.number(e.line, text)
+		e.number, e.sound = f.number(e.line, nil, text)
 		if e.sound { // one score for all labels
 			f.scores = append(f.scores[:0], e.number)
 			e.scores = f.scores
@@ -117,30 +116,6 @@ func (f *file) setValue(e *example, text []byte) {
 	default:
 		e.label, e.sound = text, true
 	}
-}
-
-// number reads a number, and reports a text that is not a number.
-func (f *file) number(line int, text []byte) (x float64, ok bool) {
-	if x, ok = fields.ParseScore(text); ok {
-		return x, true
-	}
-	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
-		f.errorf(line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField,
-			fields.Quote(text))
-		return 0, false
-	}
-	expected := "a finite decimal number such as -1.5 or 2e-3"
-	hint := fields.NumberHint(text)
-	switch isScore := f.values == Scores || f.values == Probabilities; {
-	case isScore && hint == "":
-		expected = "a score and not a label: a finite decimal number such as 0.75"
-	case isScore:
-		expected = "a finite decimal number such as 0.75"
-	case fields.IsPercentage(text):
-		hint += ", unless all files have percentages"
-	}
-	f.errorf(line, "%q is %s; expected %s%s", f.format.ValueField, fields.Quote(text), expected, hint)
-	return 0, false
 }
 
 func (f *file) bounded(line int, field string, text []byte, limit int) bool {
@@ -170,11 +145,14 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	var classes [][]byte
 	scored = scored && !slices.Contains(header, f.format.ValueField)
 	if scored {
+		f.columns = len(header) - 1
+	}
+	if scored && slices.Contains(header, f.format.IDField) {
 		classes = f.classes(header)
 		if classes == nil {
 			return
 		}
-	} else {
+	} else if !scored {
 		wanted = fieldsOf(f.format)
 	}
 	isMissing := func(name string) bool { return !slices.Contains(header, name) }
@@ -243,7 +221,11 @@ func (f *file) unnamed(header []string, field string) string {
 	case spelling != "":
 		return spelling
 	case header[0] == "" && field == f.format.IDField:
-		return fmt.Sprintf("; the first column has no name, as pandas writes an index: name it %q", field)
+		others := ""
+		if f.columns > 1 {
+			others = ", and each other column like its label"
+		}
+		return fmt.Sprintf("; the first column has no name, as pandas writes an index: name it %q%s", field, others)
 	case len(header) == 1 && slices.ContainsFunc(strings.Fields(header[0]), isWanted):
 		return "; spaces separate no fields, so write a comma or a tab between them"
 	case !slices.ContainsFunc(header, isWanted):

@@ -40,9 +40,18 @@ func (o *outside) add(f *file, e example) (found bool) {
 // logitShare is the least share of logits that are below 0 or above 1. Probabilities that were rounded exceed both bounds only a little.
 const logitShare = 0.25
 
-// report reports the scores: as one fault if they seem to be logits.
+// leastPercentage is a bound that some of the scores exceed if they are percentages. Ranks and numbers of classes are mostly below it.
+const leastPercentage = 10
+
+// report reports the scores: as one fault if they seem to be percentages or logits.
 func (o *outside) report(f *file) {
 	areLogits := o.least < -tolerance && o.greatest > 1+tolerance && float64(o.strange) >= logitShare*float64(o.scores)
+	arePercentages := o.least >= 0 && o.greatest > leastPercentage && o.greatest <= 100 && 2*o.strange > o.scores
+	if arePercentages {
+		f.errorf(0, "%d of %s are above 1 and none is above 100, and some of the measures need probabilities; they seem to be percentages: "+
+			"divide all scores by 100", o.strange, plural.Count(o.scores, "score"))
+		return
+	}
 	if !areLogits {
 		f.report.AddAll(f.name, &o.faults)
 		return

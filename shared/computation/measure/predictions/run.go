@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"assay/shared/computation/measure"
@@ -173,6 +174,9 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 			cause = r.separator
 		}
 		cause = cmp.Or(cause, mismatch.Explain(f.counter, []string{string(label)}, slices.Values(r.truth.labels.names)))
+		if cause == "" && f.columns > 1 {
+			cause = "; if the column is no label, leave it out"
+		}
 	}
 	r.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
 	return known + r.added.add(label), true
@@ -274,8 +278,18 @@ func (r *Run) compareLabels() {
 		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
 	})
 	if n := len(r.added.names); n > 0 && n == r.distinct && len(known) > 0 {
-		r.report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
-			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
+		line := 0
+		heal := fmt.Sprintf("check the field %q", r.truth.format.ValueField)
+		switch {
+		case r.scores.ofFile > 1:
+			line = 1
+			heal = "name each column of scores like its label"
+		case r.scores.ofFile == 1:
+			line = 1
+			heal = fmt.Sprintf("name a single column of scores %q", r.truth.format.ValueField)
+		}
+		r.report.Errorf(r.places.files[0], line, "none of the labels predicted (%s) is among the %d of the truth (%s); %s%s",
+			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), heal,
 			cmp.Or(r.separator, mismatch.Explain(r.counter, r.added.names, slices.Values(known))))
 	} else if n := len(without); n > 0 {
 		r.report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))

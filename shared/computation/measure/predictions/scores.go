@@ -19,6 +19,10 @@ func (f *file) classes(header []string) (classes [][]byte) {
 		if name == f.format.IDField {
 			continue
 		}
+		if name == "" {
+			f.errorf(1, "column %d has no name in the first line; name it like its label, or leave it out", i+1)
+			return nil
+		}
 		if slices.Contains(header[:i], name) {
 			f.errorf(1, "the first line names the class %s twice; expected it once", fields.Quote([]byte(name)))
 			return nil
@@ -40,7 +44,11 @@ func (f *file) classes(header []string) (classes [][]byte) {
 func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 	f.scores = f.scores[:0]
 	for i, text := range record {
-		if i != id && !f.addScore(e, text) {
+		if i == id {
+			continue
+		}
+		class := classes[len(f.scores)]
+		if !f.addScore(e, class, text) {
 			return
 		}
 	}
@@ -58,7 +66,7 @@ func (f *file) setScores(e *example, object []byte) {
 			return
 		}
 		text, ok := f.content(e.line, f.format.ValueField, value, valueKinds[Numbers])
-		if !ok || !f.addScore(e, text) {
+		if !ok || !f.addScore(e, nil, text) {
 			return
 		}
 	}
@@ -71,8 +79,9 @@ func (f *file) setScores(e *example, object []byte) {
 	e.sound = true
 }
 
-func (f *file) addScore(e *example, text []byte) bool {
-	x, ok := f.number(e.line, text)
+// addScore adds the score of a class. column names the class if it has a column, and is nil otherwise.
+func (f *file) addScore(e *example, column, text []byte) bool {
+	x, ok := f.number(e.line, column, text)
 	f.scores = append(f.scores, x)
 	return ok
 }
@@ -85,6 +94,7 @@ type scores struct {
 	names   []string
 	codes   []int32
 	columns map[string]int // index by name; nil before the first example
+	ofFile  int            // file.columns of the first file
 
 	sumsToOne   bool // the scores of some example sum to 1
 	sumReported bool // another sum was reported
@@ -135,8 +145,13 @@ func (s *scores) check(f *file, e example) bool {
 // begin sets the classes to those of the first example. It returns false if a class is named twice or there are too many labels.
 func (s *scores) begin(f *file, e example, code coder) bool {
 	s.columns = make(map[string]int, len(e.labels))
+	line := e.line
+	s.ofFile = f.columns
+	if s.ofFile > 0 {
+		line = 1 // it names the classes
+	}
 	for i, class := range e.labels {
-		c, ok := code(f, e.line, class)
+		c, ok := code(f, line, class)
 		if !ok {
 			return false
 		}

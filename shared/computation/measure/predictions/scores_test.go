@@ -53,13 +53,13 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:1 error: "label" is an array; expected a number or object; an array does not say which label each score has: write an object with ` +
 				`the score of each label, such as {"yes": 0.7, "no": 0.3} (lines 1 and 2)`}},
 		"no column of a class": {measure.CSV, "id,z,x\na,0.3,0.7\nb,0.5,0.6\n", []string{
-			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong; if the column is no label, leave it out`,
 			`run warning: the run has scores for classes, but none for "y" of the truth`}},
 		"an unknown class": {measure.CSV, "id,x,z,y\na,1,2,3\nb,3,4,5\n", []string{
-			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`}},
+			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong; if the column is no label, leave it out`}},
 		"no class is known": {measure.CSV, "id,score\na,1\nb,3\n", []string{
-			`run:2 warning: the truth has no label "score"; every prediction of it counts as wrong`,
-			`run error: none of the labels predicted ("score") is among the 2 of the truth ("x", "y"); check the field "label"`}},
+			`run:1 warning: the truth has no label "score"; every prediction of it counts as wrong`,
+			`run:1 error: none of the labels predicted ("score") is among the 2 of the truth ("x", "y"); name a single column of scores "label"`}},
 		"columns twice": {measure.CSV, "id,x,x\na,1,2\n", []string{`run:1 error: the first line names the class "x" twice; expected it once`}},
 		"no column": {measure.CSV, "id\na\n", []string{
 			`run:1 error: the first line names 0 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
@@ -69,8 +69,21 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"many columns": {measure.CSV, wide(bounds.Set + 1), []string{
 			`run:1 error: the first line names 1001 classes and no field "label"; expected that field, or a column for each of at most 1000 classes`}},
 		"texts in columns": {measure.CSV, "id,x,y\na,1,two\nb,NaN,1\n", []string{
-			`run:2 error: "label" is "two"; expected a score and not a label: a finite decimal number such as 0.75`,
-			`run:3 error: "label" is "NaN"; expected a score and not a label: a finite decimal number such as 0.75`}},
+			`run:2 error: the column "y" has "two"; expected a score, which is a finite decimal number such as 0.75; if "y" is no label, leave ` +
+				`its column out`,
+			`run:3 error: the column "x" has "NaN"; expected a finite decimal number such as 0.75`}},
+		"a percentage in a column": {measure.CSV, "id,x,y\na,10%,0.9\nb,0.5,0.5\n", []string{
+			`run:2 error: the column "x" has "10%"; expected a finite decimal number such as 0.75; leave out % and divide by 100`}},
+		"a column without a name": {measure.CSV, "id,x,\na,1,2\n", []string{
+			`run:1 error: column 3 has no name in the first line; name it like its label, or leave it out`}},
+		"an index without a name": {measure.CSV, ",x,y\na,1,2\n", []string{
+			`run:1 error: the first line names no field "id"; it has "", "x", "y", and fields are separated by commas, tabs or semicolons; ` +
+				`the first column has no name, as pandas writes an index: name it "id", and each other column like its label`}},
+		"no column of a label": {measure.CSV, "id,LABEL_0,LABEL_1\na,0.1,0.9\nb,0.4,0.6\n", []string{
+			`run:1 warning: the truth has no label "LABEL_0"; every prediction of it counts as wrong; if the column is no label, leave it out`,
+			`run:1 warning: the truth has no label "LABEL_1"; every prediction of it counts as wrong; if the column is no label, leave it out`,
+			`run:1 error: none of the labels predicted ("LABEL_0", "LABEL_1") is among the 2 of the truth ("x", "y"); name each column of ` +
+				`scores like its label`}},
 	}
 	truth := soundTruth(t, csvLabels, Classes, measuretest.File("truth", "id,label\na,x\nb,y\n"))
 	truth.runs = Scores

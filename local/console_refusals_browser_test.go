@@ -33,8 +33,7 @@ func TestConsole_SubmitsOnlyWhatItShows(t *testing.T) {
 func TestConsole_StartsOverWithoutFiles(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	task, _, _ := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.submitForm(t)
 	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 2.0 t\n1 Q0 lake 2 high t\n")
 	p.Sees("Correct the file")
 	p.Press("Run on Summer > Start over")

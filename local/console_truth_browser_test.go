@@ -23,6 +23,19 @@ func (s *testServer) twoDatasets(t *testing.T) (task, team, open string) {
 	return task, s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"}), open
 }
 
+// submitForm is the form of submissions that ada sees of a task with two datasets, of which one is open.
+type submitForm struct {
+	*consolePage
+	task, team, open string
+}
+
+// submitForm creates the task of twoDatasets, and opens the form.
+func (s *testServer) submitForm(t *testing.T) *submitForm {
+	t.Helper()
+	task, team, open := s.twoDatasets(t)
+	return &submitForm{s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit"), task, team, open}
+}
+
 // TestConsole_SaysWhatCanBeSubmitted shows the quota that binds on each screen that has it. Submit says for each dataset whether it takes
 // runs, says that the same was submitted before, and asks for changed terms.
 func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
@@ -30,35 +43,34 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	s := useShared(t)
 	owner := s.token(t, "owner")
 	ada := s.token(t, "ada")
-	task, team, open := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.submitForm(t)
 	p.Sees("Runs start blinded")
 	p.Sees("takes runs: 2 runs left (at most 2 in 24 hours on this dataset)")
 	p.Sees("This dataset closed")
 	p.Check(s.url + "/")
 	file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
-	file["datasetId"] = open
-	s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "title": "Entry"})
+	file["datasetId"] = p.open
+	s.post(t, ada, p.task+"/submissions", map[string]any{"type": "upload", "files": []any{file}, "title": "Entry"})
 	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	p.Fill("Title", "Entry")
 	p.Press("Run on Summer > Submit")
 	p.Sees("Your team has submitted the same before: Entry.")
 	p.Press("Submit again")
 	p.Await(`/^#\/runs\//.test(location.hash)`)
-	for _, screen := range []string{task, task + "/team", task + "/submit"} {
+	for _, screen := range []string{p.task, p.task + "/team", p.task + "/submit"} {
 		p.Visit("/")
 		p.Visit(strings.TrimPrefix(screen, "/v1"))
 		p.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
 	}
-	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"inputsFor": "registrants"}, nil)
-	p.Visit(strings.TrimPrefix(task, "/v1"))
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+p.open, map[string]any{"inputsFor": "registrants"}, nil)
+	p.Visit(strings.TrimPrefix(p.task, "/v1"))
 	p.Sees("No files.")
 	p.Await(`!document.querySelector("main").innerText.includes("once yours is accepted")`)
-	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	organizer := s.signedIn(t, "owner", strings.TrimPrefix(p.team, "/v1"))
 	organizer.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
-	p.Visit(strings.TrimPrefix(task, "/v1") + "/submit")
+	p.Visit(strings.TrimPrefix(p.task, "/v1") + "/submit")
 	p.Sees("no run is left")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	s.call(t, owner, http.MethodPatch, p.task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
 	browsertest.Evaluate[any](p.Page, `setInterval(() => dispatchEvent(new Event("focus")), 200)`) // reads again, at most every five seconds
 	p.Sees("Cite us.")
 	p.Fill("I accept these terms", "true")
@@ -90,12 +102,11 @@ func TestConsole_SaysWhoSeesABaseline(t *testing.T) {
 func TestConsole_SaysThatASubmissionIsRefused(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	task, _, open := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.submitForm(t)
 	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	p.Sees("The file can be submitted.")
-	s.submitTo(t, "ada", task, open, "First")
-	s.submitTo(t, "ada", task, open, "Second")
+	s.submitTo(t, "ada", p.task, p.open, "First")
+	s.submitTo(t, "ada", p.task, p.open, "Second")
 	p.Fill("Title", "Third")
 	p.Press("Run on Summer > Submit")
 	p.Sees("You can submit to no dataset of the task now.")
@@ -108,12 +119,11 @@ func TestConsole_SaysThatASubmissionIsRefused(t *testing.T) {
 func TestConsole_KeepsTheFileWhileTermsChange(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	task, team, _ := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.submitForm(t)
 	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 	p.Fill("Title", "Entry")
-	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
-	organizer := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	s.call(t, s.token(t, "owner"), http.MethodPatch, p.task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	organizer := s.signedIn(t, "owner", strings.TrimPrefix(p.team, "/v1"))
 	organizer.Sees("not accepted. The team cannot submit until it accepts version 1 on its page Overview, Team or Submit.")
 	p.returnOften()
 	p.Sees("Cite us.")
@@ -129,8 +139,7 @@ func TestConsole_KeepsTheFileWhileTermsChange(t *testing.T) {
 func TestConsole_KeepsTheTableOfFaults(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	task, _, _ := s.twoDatasets(t)
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.submitForm(t)
 	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 2.0 t\n1 Q0 lake 2 high t\n")
 	p.Sees("Correct the file")
 	p.Press("Run on Summer > Submit")

@@ -67,7 +67,7 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"percentages of probabilities": {fileRefused, "Brier", "id,no,yes\n1,10,90\n2,1,99\n3,60.5,39.5\n",
 			"run: error: 5 of 6 scores are above 1 and none is above 100"},
 		"predict_proba":      {fileRefused, "Brier", ",0,1\n1,0.25,0.75\n", `name it "id", and each other column like its label`},
-		"curly quotes":       {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "straight double quotes"},
+		"curly quotes":       {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "invalid character '\u201c'"},
 		"clusters with ids":  {fileRefused, "ARI", "{\"x\":[\n\"1\"],\"y\":[\"2\"],\"z\":[]}", "expected one cluster for each id"},
 		"labels for numbers": {fileRefused, "RMSE", "id,label\n1,x\n2,y\n", `"label" is "x"; expected a number`},
 		"columns of labels":  {fileRefused, "HammingLoss", "id,a,b\n1,1,0\n", "--from csv --id id --value labels --to jsonl"},
@@ -92,6 +92,8 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"tokens below names":       {fileRefused, "Accuracy", "id,value\nEU B-ORG\nsays O\n\nPeter B-PER\n", "the file is CoNLL"},
 		"tokens for clusters":      {fileRefused, "ARI", "EU B-ORG\nsays O\n\nPeter B-PER\n", "the file is CoNLL"},
 		"tokens for texts":         {fileRefused, "BLEU", "EU B-ORG\nsays O\n\nPeter B-PER\n", "the file is CoNLL"},
+		"a pickle":                 {fileRefused, "Accuracy", "\x80\x04\x95", "the file is a pickle of Python; send it as plain UTF-8 text"},
+		"a saved array":            {fileRefused, "Accuracy", "\x93NUMPY\x01\x00", "the file is a saved array of NumPy"},
 		"a missing token":          {fileRefused, "F1(average=micro)", "EU\tB-ORG\n\n\tB-PER\n", "keep_default_na=False"},
 		"rich text":                {fileRefused, "Accuracy", "{\\rtf1\\ansi\nid,label\n", "save it as plain text"},
 		"XML":                      {fileRefused, "Accuracy", "<?xml version=\"1.0\"?>\n<a/>\n", "the file is XML"},
@@ -160,13 +162,44 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 			`"['joy', 'fear']" is a list as Python prints it: write the labels with "|" between them`},
 		"another separator": {done, "multilabel", "id,label\n1,\"joy,fear\"\n2,joy\n",
 			`labels such as "joy,fear" contain ",", and no item has "|", which separates labels: write "|" between labels`},
-		"labels with commas":     {done, "multilabel", "id,label\n1,\"Paris, Texas\"\n2,Rome\n", "Valid.\n"},
-		"labels in words":        {done, "multilabel", "id,label\n1,New York\n2,New Jersey\n", "Valid.\n"},
-		"labels and some commas": {done, "multilabel", "id,label\n1,\"joy,fear\"\n2,joy|hope\n", "Valid.\n"},
+		"offsets as texts": {fileRefused, "spans", `{"id":"1","spans":[{"start":"0","end":"4"}]}` + "\n",
+			`"start" is the text "0"; expected a number: write 0 without quotes`},
+		"an offset that is no number": {fileRefused, "spans", `{"id":"1","spans":[{"start":"a","end":"4"}]}` + "\n",
+			`"start" is the text "a"; expected a whole number`},
+		"a length for the end": {fileRefused, "spans", `{"id":"1","spans":[{"start":10,"end":4}]}` + "\n",
+			"the span of only the first character begins at 0 and ends at 1"},
+		"an index before probabilities": {fileRefused, "probabilities", ",0,1\n0,0.1,0.9\n", `name it "id"`},
+		"labels with commas":            {done, "multilabel", "id,label\n1,\"Paris, Texas\"\n2,Rome\n", "Valid.\n"},
+		"labels in words":               {done, "multilabel", "id,label\n1,New York\n2,New Jersey\n", "Valid.\n"},
+		"labels and some commas":        {done, "multilabel", "id,label\n1,\"joy,fear\"\n2,joy|hope\n", "Valid.\n"},
 	} {
 		t.Run(name, func(*testing.T) {
 			p.says(c.code, []string{c.want}, "validate", p.write("run", c.run), "--kind", c.kind)
 		})
+	}
+}
+
+// TestValidate_GuessesTheKindOfWrongFiles validates files without a kind, which their values and the names of their fields tell.
+func TestValidate_GuessesTheKindOfWrongFiles(t *testing.T) {
+	p := local(t)
+	for _, c := range []struct {
+		code      int
+		run, want string
+	}{
+		{fileRefused, ",0,1\n0,0.1,0.9\n1,0.4,0.6\n", `name it "id"`},
+		{done, "id,neg,pos\na,0.1,0.9\nb,1,0\n", "for probabilities"},
+		{done, "id,x,y\na,0,1\nb,1,0\n", "for classification"},
+		{done, "id,height,width\na,0.1,0.9\nb,0.5,0.25\n", "for regression"},
+		{done, "id,labels\n1,\"['x', 'y']\"\n2,['x']\n", `write the labels with "|" between them`},
+		{done, "id,labels\n1,x\n2,x|y\n", "for multilabel"},
+		{done, "id,labels\n1,x\n2,y\n", "for classification"},
+		{done, "id,label\n1,x\n2,['x']\n", "for classification"},
+		{fileRefused, `{"id":"1","spans":[[0,4,"PER"]]}` + "\n", `expected an object like {"start": 0, "end": 4, "type": "PER"}`},
+		{fileRefused, `{"id":"1","spans":[["PER",0,4]]}` + "\n", "for spans"},
+		{fileRefused, `{"id":"1","spans":[{"start":"0","end":"4","type":"PER"}]}` + "\n", "for spans"},
+		{done, `{"id":"1","tags":["a","b","c"]}` + "\n", "for multilabel"},
+	} {
+		p.says(c.code, []string{c.want}, "validate", p.write("run", c.run))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,12 +71,17 @@ func Of(kind measure.Kind, file scoring.File, others ...scoring.File) (Guess, er
 			shared = append(shared, first.names...)
 		}
 	}
+	if kind == "" && haveScores(head) {
+		kind = measure.Probabilities
+	}
 	format, value, because := detectFormat(kind, head, shared)
 	switch {
 	case kind.Ranks():
 		format = rankingFormat
 	case format == rankingFormat:
 		kind = measure.Retrieval
+	case kind == "" && haveLists(head, format):
+		kind = measure.Multilabel
 	case kind == "":
 		kind = kindOf(format, value)
 	}
@@ -276,48 +280,6 @@ func readObject(line []byte) (first firstRecord, ok bool) {
 	return first, true
 }
 
-// readHeader reads the names and the first values of a CSV file, which is separated by commas, tabs or semicolons.
-func readHeader(head []byte) (first firstRecord, ok bool) {
-	line := firstLine(head)
-	separatedByTabs := bytes.ContainsRune(line, '\t') && !bytes.ContainsRune(line, ',')
-	separatedBySemicolons := bytes.ContainsRune(line, ';') && !bytes.ContainsAny(line, ",\t")
-	if isRanking(head) || separatedByTabs && hasNumber(line) { // a header has no numbers
-		return firstRecord{}, false
-	}
-	rows := csv.NewReader(bytes.NewReader(head))
-	separator := "commas"
-	if separatedByTabs {
-		rows.Comma = '\t'
-		separator = "tabs"
-	} else if separatedBySemicolons {
-		rows.Comma = ';'
-		separator = "semicolons"
-	}
-	names, err := rows.Read()
-	if err != nil || len(names) < 2 {
-		return firstRecord{}, false
-	}
-	names = slices.Clone(names)
-	values, err := rows.Read()
-	first = firstRecord{
-		format:  measure.CSV,
-		names:   names,
-		values:  map[string]any{},
-		because: "The first line has names separated by " + separator,
-	}
-	for i := range min(len(names), len(values)) {
-		first.values[names[i]] = values[i]
-	}
-	for record := values; err == nil; record, err = rows.Read() {
-		for i, name := range names {
-			if record[i] == name && !slices.Contains(first.again, name) {
-				first.again = append(first.again, name)
-			}
-		}
-	}
-	return first, true
-}
-
 // commentLines matches the comments at the start of a file in the format of TREC.
 var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
@@ -357,9 +319,14 @@ const maxFieldName = 100
 
 // chooseFields chooses the field of the id and the field of the value. It prefers usual names. Otherwise it takes the first
 // fields whose names a format can have.
+//
+// A first field without a name has the ids, as pandas writes an index. Formats cannot name it, so id is empty and ok is false.
 func chooseFields(names []string) (id, value string, ok bool) {
 	value = usualName(names, valueNames, "")
-	id = cmp.Or(usualName(names, idNames, value), validName(names, value))
+	id = usualName(names, idNames, value)
+	if id == "" && (len(names) == 0 || names[0] != "") {
+		id = validName(names, value)
+	}
 	value = cmp.Or(value, validName(names, id))
 	return id, value, id != "" && value != ""
 }
@@ -379,7 +346,7 @@ func usualName(names, usual []string, except string) string {
 // validName returns the first name other than except that a measure.Format can have, or "".
 func validName(names []string, except string) string {
 	for _, name := range names {
-		if name != except && utf8.RuneCountInString(name) <= maxFieldName {
+		if name != "" && name != except && utf8.RuneCountInString(name) <= maxFieldName {
 			return name
 		}
 	}

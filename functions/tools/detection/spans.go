@@ -3,7 +3,9 @@ package detection
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"regexp"
+	"slices"
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/fields"
@@ -56,14 +58,38 @@ func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
 	return Guess{Kind: measure.Spans, Format: format, Because: "The first line is a JSON object with a list of spans"}, true
 }
 
-// isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects is
-// accepted. Otherwise the first object must have a start and an end.
+// isSpanList reports whether a JSON value is a list of spans. If the evaluator is known to be one of spans, any list of objects or arrays is
+// accepted. Otherwise the first element must look like a span.
 func isSpanList(value []byte, known bool) bool {
-	var list []struct{ Start, End *int }
+	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil || list == nil {
 		return false
 	}
-	return known || len(list) > 0 && list[0].Start != nil && list[0].End != nil
+	nested := len(list) == 0 || list[0][0] == '{' || list[0][0] == '['
+	return known && nested || len(list) > 0 && isSpan(list[0])
+}
+
+// isSpan reports whether a JSON value looks like a span: an object with a start and an end, or an array of two whole numbers and a text, as
+// other programs write spans. The reader of the file reports spans that are no such objects.
+func isSpan(value []byte) bool {
+	var object struct{ Start, End json.RawMessage }
+	if json.Unmarshal(value, &object) == nil {
+		return object.Start != nil && object.End != nil
+	}
+	var array []any
+	if json.Unmarshal(value, &array) != nil || len(array) != 3 {
+		return false
+	}
+	if _, isText := array[0].(string); isText { // the type comes first
+		slices.Reverse(array)
+	}
+	_, isText := array[2].(string)
+	return isText && isWhole(array[0]) && isWhole(array[1])
+}
+
+func isWhole(value any) bool {
+	number, ok := value.(float64)
+	return ok && number == math.Trunc(number)
 }
 
 // areTagged reports whether all lines are tokens with tags and at least one tag is not O.

@@ -196,10 +196,21 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 func jsonFault(text []byte) string {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line%s", err, syntax.Offset,
-			jsonHint(text, int(syntax.Offset)))
+		return fmt.Sprintf("the line is not a JSON object: %s, at byte %d; expected one whole object in each line%s",
+			withCharacter(syntax, text), syntax.Offset, jsonHint(text, int(syntax.Offset)))
 	}
 	return "the line is not a JSON object; expected one whole object in each line"
+}
+
+// withCharacter returns the text of a fault, which names only the first byte of a character, with the whole character.
+func withCharacter(fault *json.SyntaxError, text []byte) string {
+	at := int(fault.Offset) - 1
+	if at < 0 || at >= len(text) || text[at] < utf8.RuneSelf {
+		return fault.Error()
+	}
+	whole, _ := utf8.DecodeRune(text[at:])
+	named := strings.Trim(strconv.Quote(string(rune(text[at]))), `"`)
+	return strings.Replace(fault.Error(), "'"+named+"'", "'"+string(whole)+"'", 1)
 }
 
 // jsonHint names the likely cause of a fault at an offset, in a clause that begins with a semicolon, or returns "".

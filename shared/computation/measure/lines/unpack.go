@@ -27,11 +27,19 @@ var formats = []struct {
 	{"Rar!\x1a\x07", "a rar archive"},
 	{"%PDF-", "a PDF document"},
 	{"PAR1", "a Parquet file"},
+	{"\x93NUMPY", "a saved array of NumPy (.npy)"},
+	{"\x80\x02", pickle},
+	{"\x80\x03", pickle},
+	{"\x80\x04", pickle},
+	{"\x80\x05", pickle},
 	{"\xff\xfe", utf16Text},
 	{"\xfe\xff", utf16Text},
 }
 
-const utf16Text = "text in UTF-16"
+const (
+	utf16Text = "text in UTF-16"
+	pickle    = "a pickle of Python"
+)
 
 // foreignTexts lists texts that stand in the place of a file, by their lower-case beginnings.
 var foreignTexts = []struct{ begins, fault string }{

@@ -96,8 +96,8 @@ func (x *texts) span(file string, line int, object []byte) (s span, fault string
 		return s, fault
 	}
 	if s.start >= s.end {
-		return s, fmt.Sprintf("it begins at %d and ends before %d; expected an end after the start: that of the first character is 0 and 1",
-			s.start, s.end)
+		return s, fmt.Sprintf("it begins at %d and ends before %d; expected an end after the start: the span of only the first character "+
+			"begins at 0 and ends at 1", s.start, s.end)
 	}
 	kind := []byte(untyped)
 	if values[2] != nil {
@@ -130,6 +130,13 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 	}
 	n, err := strconv.ParseUint(string(raw), 10, 32)
 	if err != nil || n > bounds.Offset {
+		if text := bytes.Trim(raw, `"`); len(text) < len(raw) {
+			what := "the text " + fields.Quote(text)
+			if _, isNumber := fields.ParseScore(text); isNumber {
+				return 0, fmt.Sprintf("%q is %s; expected a number: write %s without quotes", name, what, text)
+			}
+			return 0, fmt.Sprintf("%q is %s; expected a whole number from 0 to %d", name, what, bounds.Offset)
+		}
 		return 0, fmt.Sprintf("%q is %s; expected a whole number from 0 to %d", name, fields.Quote(raw), bounds.Offset)
 	}
 	return int32(n), ""

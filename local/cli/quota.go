@@ -62,7 +62,7 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	return closed
 }
 
-// formsOfType names each type of submissions.
+// formsOfType names the files or programs of each type of submissions.
 var formsOfType = map[record.SubmissionType]string{record.UploadType: "files", record.ImageType: "images",
 	record.RepositoryType: "repositories"}
 
@@ -71,7 +71,7 @@ func formsOf(types []record.SubmissionType) string {
 	return strings.Join(lists.Map(types, func(of record.SubmissionType) string { return formsOfType[of] }), ", ")
 }
 
-// onlyForms says which types a dataset takes instead of others. It is empty without any.
+// onlyForms ends a sentence with the types of submissions that a dataset takes instead. It is empty if there are none.
 func onlyForms(types []record.SubmissionType) string {
 	if len(types) == 0 {
 		return ""
@@ -79,7 +79,7 @@ func onlyForms(types []record.SubmissionType) string {
 	return ", only " + formsOf(types)
 }
 
-// takesNone says why a dataset takes no run of a type of the team now. It is empty if the dataset takes one.
+// takesNone says why a dataset takes no run of the team now by a submission of a type. It is empty if the dataset takes one.
 func takesNone(d object, q record.DatasetQuota, of record.SubmissionType) string {
 	switch {
 	case q.DatasetID == "":

@@ -7,7 +7,7 @@ type Webhook = components["schemas"]["Webhook"];
 export const eventLabels: Record<NonNullable<Webhook["kinds"]>[number], string> = {
   "registration.pending": "A team waits for a decision",
   "registration.decided": "A team is accepted or rejected",
-  "registration.ended": "A team is deleted, or a member removed from it",
+  "registration.ended": "A team is deleted, or a member is removed from it",
   "invitation.created": "Somebody is invited",
   "run.failed": "A run fails",
   "run.completed": "A run completes",

@@ -74,24 +74,14 @@ var requestInText = regexp.MustCompile("[^`](GET|HEAD|POST|PUT|PATCH|DELETE) /")
 // TestProblems_SayRequestsAsParts checks all literals of files that make problems, because a text may reach a problem in a variable, such
 // as the description of a pattern. Documentation is in members of specifications and in the tags of types.
 func TestProblems_SayRequestsAsParts(t *testing.T) {
-	literals := 0
-	for _, f := range goFiles(t) {
-		if f.test || f.generated || !slices.Contains(f.imports, problemPackage) {
-			continue
-		}
-		p, err := parseWhole(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range spokenLiterals(p.tree) {
-			literals++
-			if found := requestInText.FindString(l.text); found != "" {
-				t.Errorf("%s: %q in a text: write an operation of problem/operations.go", p.files.Position(l.at), found)
-			}
+	literals := spokenIn(t, func(f goFile) bool { return slices.Contains(f.imports, problemPackage) })
+	for _, l := range literals {
+		if found := requestInText.FindString(l.text); found != "" {
+			t.Errorf("%s: %q in a text: write an operation of problem/operations.go", l.place, found)
 		}
 	}
-	if literals < 2000 {
-		t.Errorf("found only %d literals", literals)
+	if len(literals) < 2000 {
+		t.Errorf("found only %d literals", len(literals))
 	}
 	for text, found := range map[string]int{`f("; users find theirs in GET /v1/user")`: 1, `f("GET /live")`: 0,
 		`api.Spec{Description: "as GET /info says"}`: 0} {
@@ -106,10 +96,30 @@ func TestProblems_SayRequestsAsParts(t *testing.T) {
 	}
 }
 
-// spoken is a literal of a text with its place.
+// spoken is a literal of a text. spokenIn sets its place.
 type spoken struct {
-	text string
-	at   token.Pos
+	text  string
+	at    token.Pos
+	place token.Position
+}
+
+// spokenIn returns the text literals, without documentation, of the files that belongs accepts. It leaves out tests and generated files.
+func spokenIn(t *testing.T, belongs func(goFile) bool) (all []spoken) {
+	t.Helper()
+	for _, f := range goFiles(t) {
+		if f.test || f.generated || !belongs(f) {
+			continue
+		}
+		p, err := parseWhole(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range spokenLiterals(p.tree) {
+			l.place = p.files.Position(l.at)
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // documented matches the members of specifications that only the API description shows.
@@ -125,7 +135,7 @@ func spokenLiterals(tree ast.Node) (all []spoken) {
 			return !documented.MatchString(nameOf(n.Key))
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
-				all = append(all, spoken{text, n.Pos()})
+				all = append(all, spoken{text: text, at: n.Pos()})
 			}
 		}
 		return true

@@ -82,8 +82,8 @@ function Leave({ of: u }: { of: Me }) {
       title="Delete my account"
       run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
       about={
-        "Your profile, tokens and notes go. Without other members in your team, your runs without a published result " +
-        "go with you, and your published ones stay with their tasks under an alias. With other members, the team keeps its runs."
+        "Your profile, tokens and notes are deleted. A team with other members keeps its runs. If you are the only member of a team, " +
+        "its runs without a published result are deleted, and its published runs stay under an alias."
       }
     />
   );

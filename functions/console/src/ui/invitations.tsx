@@ -12,7 +12,7 @@ import { filled } from "./values";
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
 
 const roles = {
-  editor: "Editor: changes and deletes tasks, and changes what the organizer says of itself",
+  editor: "Editor: changes and deletes tasks, and changes the description of the organizer",
   owner: "Owner: also changes the members, and can delete the organizer",
 };
 

@@ -33,7 +33,12 @@ type submitForm struct {
 func (s *testServer) submitForm(t *testing.T) *submitForm {
 	t.Helper()
 	task, team, open := s.twoDatasets(t)
-	return &submitForm{s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit"), task, team, open}
+	return &submitForm{
+		consolePage: s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit"),
+		task:        task,
+		team:        team,
+		open:        open,
+	}
 }
 
 // TestConsole_SaysWhatCanBeSubmitted shows the quota that binds on each screen that has it. Submit says for each dataset whether it takes

@@ -181,7 +181,9 @@ func Suggest(text string) (meant string, kinds []Kind) {
 		near, whole := e.completed(near, given)
 		switch {
 		case distance < least, whole && !complete:
-			meant, least, complete = near, distance, whole
+			meant = near
+			least = distance
+			complete = whole
 			kinds = []Kind{e.Kind}
 		case near == meant:
 			kinds = append(kinds, e.Kind)

@@ -8,7 +8,8 @@ import (
 // exchangedCause says in which file the first field probably has documents and the third one topics, as the end of a message that begins
 // with a semicolon. It names both files if neither their lines nor their counts tell. The topics of q are documents of the run.
 func (q *Qrels) exchangedCause(counter *steps.Counter, run *run, o measure.Origin) string {
-	const likely, exchanged = "; the likely cause: the first field ", "has documents and the third one topics, so exchange them"
+	const likely = "; the likely cause: the first field "
+	const exchanged = "has documents and the third one topics, so exchange them"
 	byFirst, byThird := run.grouping(counter)
 	documents := q.countDocuments(counter)
 	switch {

@@ -241,3 +241,31 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	}
 	day()
 }
+
+// TestRuns_AreComparedWithTextsOfInputs evaluates a span that ends after its text in the inputs. The ids of the inputs, of which the truth
+// has only one, matter only for blinded runs.
+func TestRuns_AreComparedWithTextsOfInputs(t *testing.T) {
+	const (
+		truth = `{"id":"a","spans":[{"start":0,"end":4,"type":"PER"}]}`
+		run   = `{"id":"a","spans":[{"start":0,"end":4,"type":"PER"},{"start":5,"end":10,"type":"PER"}]}`
+		past  = "the span from 5 to 10 ends after the 9 characters of the text in the inputs of the dataset"
+		lacks = "there is no prediction for 1 of 2 ids of the inputs of the dataset"
+	)
+	f := newFixture(t)
+	f.Truth.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "spans"}
+	f.Truth.Evaluator = record.Evaluator{Kind: string(measure.Spans), Measures: []string{"DocumentF1"}, PrimaryMeasure: "DocumentF1"}
+	f.Truth.Files = []record.File{f.Records.File(record.HolderTruths, f.Dataset.ID, "spans.jsonl", truth+"\n")}
+	f.Records.Replace(f.Truth)
+	f.start()
+	f.change(func(d *record.DatasetItem) {
+		texts := `{"id":"a","text":"Anna Bell"}` + "\n" + `{"id":"b","text":"no name"}` + "\n"
+		d.Inputs = []record.File{f.Records.File(record.HolderInputs, d.ID, "texts.jsonl", texts)}
+	})
+	for _, blinded := range []bool{false, true} {
+		r := f.Until(f.Add(run+"\n", func(r *recordtest.Run) { r.Access.Blinded, r.Counted = blinded, true }).ID, record.Completed)
+		got := messages(r, owner)
+		if !strings.Contains(got, past) || strings.Contains(got, lacks) != blinded {
+			t.Errorf("blinded %t: the owner reads %s", blinded, got)
+		}
+	}
+}

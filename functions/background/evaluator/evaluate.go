@@ -163,8 +163,8 @@ func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h que
 		return err
 	}
 	result, diagnostics := evaluated.Result, evaluated.Diagnostics
-	// Blinded runs are validated in any case, so that the duration reveals nothing.
-	if len(diagnostics) > 0 || run.Access.Conceals() {
+	// Blinded runs are validated in any case, so that the duration reveals nothing. The texts of inputs show faults of any spans.
+	if len(diagnostics) > 0 || run.Access.Conceals() || current.Evaluator.Kind == string(measure.Spans) {
 		known, err := w.known(ctx, l, run, current, against)
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.TruthVersion) (*sc
 }
 
 // known returns the ids that participants know of the run's dataset: the public part of the ground truth and, for a blinded run, the
-// inputs.
+// inputs. For other runs of spans it returns the texts of the inputs.
 func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current *record.TruthVersion,
 	against *scoring.Evaluator) ([]*scoring.KnownIDs, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
@@ -269,7 +269,7 @@ func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current
 	}
 	kind := measure.Kind(current.Evaluator.Kind)
 	files := d.ComparedInputs(kind)
-	if !run.Access.Conceals() || len(files) == 0 {
+	if len(files) == 0 || !run.Access.Conceals() && kind != measure.Spans {
 		return list, nil
 	}
 	settings := truth.Settings(current.RunFormat, current.Evaluator)
@@ -281,5 +281,8 @@ func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, current
 			size := k.Bytes()
 			return k, size, err
 		})
+	if !run.Access.Conceals() {
+		inputs = inputs.OnlyTexts()
+	}
 	return append(list, inputs), err
 }

@@ -78,6 +78,8 @@ type Kept interface {
 type Known struct {
 	// Compare reports the unknown ids and labels of a run, and the ids that the run lacks. Its diagnostics depend on nothing else.
 	Compare func(context.Context, ...File) ([]Diagnostic, error)
+	// CompareTexts reports only faults that the texts of inputs show. It is nil for kinds whose runs do not refer to texts.
+	CompareTexts func(context.Context, ...File) ([]Diagnostic, error)
 	// CompareKept compares a run that the same kind of evaluator kept. It is nil for kinds that keep no runs.
 	CompareKept func(context.Context, Kept) ([]Diagnostic, error)
 	// IDs are the ids of the inputs. It is nil for parts of a truth, and for inputs without ids.

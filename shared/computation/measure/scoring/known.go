@@ -28,6 +28,14 @@ func (k *KnownIDs) Compare(ctx context.Context, files []File) ([]measure.Diagnos
 	return k.of.Compare(ctx, contents...)
 }
 
+// OnlyTexts returns the texts of inputs without their ids, for runs that a truth is compared with. It returns nil if there are no texts.
+func (k *KnownIDs) OnlyTexts() *KnownIDs {
+	if k == nil || k.of.CompareTexts == nil {
+		return nil
+	}
+	return &KnownIDs{&measure.Known{Compare: k.of.CompareTexts}}
+}
+
 // known wraps of. It returns nil for nil.
 func known(of *measure.Known) *KnownIDs {
 	if of == nil {

@@ -47,17 +47,31 @@ func (in *Inputs) Known() *measure.Known {
 	for _, w := range in.words {
 		known.Bytes += int64(8 * len(w))
 	}
-	known.Compare = in.compare
+	known.Compare = func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+		all, _, err := in.compare(ctx, files)
+		return all, err
+	}
+	known.CompareTexts = func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+		_, ofTexts, err := in.compare(ctx, files)
+		return ofTexts, err
+	}
 	return known
 }
 
 // compare reports ids that only the run or only the inputs have, spans of the run that end after their texts, and that most of the spans
-// begin or end within a word. A line that has a text of its own is compared with that text.
-func (in *Inputs) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
-	var report measure.Report
+// begin or end within a word. A line that has a text of its own is compared with that text. ofTexts are the diagnostics that the texts of the
+// inputs tell.
+func (in *Inputs) compare(ctx context.Context, files []measure.File) (all, ofTexts []measure.Diagnostic, err error) {
+	var report, texted measure.Report
+	warn := func(file string, line int, warning string) {
+		if warning != "" {
+			report.Warnf(file, line, "%s", warning)
+			texted.Warnf(file, line, "%s", warning)
+		}
+	}
 	run := &texts{types: newTypes(ctx), report: &report, field: in.field}
 	bounds := wordBounds{healed: map[offset]int{}}
-	err := in.ReadRunArrays(ctx, func(file string, line, index int, array, text []byte) (fault string) {
+	err = in.ReadRunArrays(ctx, func(file string, line, index int, array, text []byte) (fault string) {
 		fault = run.take(file, line, index, array, text)
 		if fault == "" && index < len(in.words) && run.types.counter.Add(len(offsetCauses)*len(run.at(index))) == nil {
 			bounds.add(file, line, run.at(index), in.words[index])
@@ -65,13 +79,9 @@ func (in *Inputs) compare(ctx context.Context, files ...measure.File) ([]measure
 		if fault != "" || text != nil {
 			return fault
 		}
-		if warning := beyond(run.at(index), in.sizes[index], " in the inputs of the dataset"); warning != "" {
-			report.Warnf(file, line, "%s", warning)
-		}
+		warn(file, line, beyond(run.at(index), in.sizes[index], " in the inputs of the dataset"))
 		return ""
 	}, files, &report)
-	if warning := bounds.warning("in the inputs of the dataset"); warning != "" {
-		report.Warnf(bounds.file, bounds.line, "%s", warning)
-	}
-	return report.Diagnostics(), cmp.Or(err, run.types.counter.Err())
+	warn(bounds.file, bounds.line, bounds.warning("in the inputs of the dataset"))
+	return report.Diagnostics(), texted.Diagnostics(), cmp.Or(err, run.types.counter.Err())
 }

@@ -179,6 +179,21 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 	}
 }
 
+// TestEval_WarnsOfAnotherUnit evaluates numbers in another unit than the truth's, and numbers that are only far off.
+func TestEval_WarnsOfAnotherUnit(t *testing.T) {
+	p := local(t)
+	truth := p.write("truth", "id,value\na,1.5\nb,2.5\nc,4\nd,0\n")
+	p.says(done, []string{"each prediction is about 100 times the true number, for all 3 items"}, "eval", truth,
+		p.write("percent", "id,value\na,100\nb,250\nc,350\nd,0\n"), "MAE")
+	p.says(done, []string{"each prediction is about a hundredth of the true number"}, "eval", truth,
+		p.write("fractions", "id,value\na,0.015\nb,0.02\nc,0.04\nd,0\n"), "MAE")
+	for _, values := range []string{"a,100\nb,250\nc,350\nd,1\n", "a,100\nb,2.5\nc,350\nd,0\n", "a,-150\nb,-250\nc,-400\nd,0\n"} {
+		if got := p.want(done, "eval", truth, p.write("run", "id,value\n"+values), "MAE"); strings.Contains(got, "the likely cause") {
+			t.Errorf("%q is warned of: %s", values, got)
+		}
+	}
+}
+
 // TestValidate_GuessesTheKindOfWrongFiles validates files without a kind, which their values and the names of their fields tell.
 func TestValidate_GuessesTheKindOfWrongFiles(t *testing.T) {
 	p := local(t)

@@ -22,6 +22,8 @@ type Evaluator[C any] struct {
 	Steps func([]measure.Measure, *Gold) int
 	// Detail adds data to the result that is not a measure, such as values by example. It may be nil.
 	Detail func(*steps.Counter, []measure.Measure, *Gold, C, *measure.Result)
+	// Doubt returns a warning that only the comparison shows, or "". It may be nil.
+	Doubt func(*steps.Counter, C) string
 }
 
 // Computation returns the computation of an evaluator whose truths and runs both have the values.
@@ -50,6 +52,11 @@ func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *
 	found.Result = e.Measure(run.counter, asked, compared)
 	if e.Detail != nil {
 		e.Detail(run.counter, asked, t, compared, &found.Result)
+	}
+	if e.Doubt != nil {
+		if warning := e.Doubt(run.counter, compared); warning != "" {
+			report.Warnf(files[0].Name, 0, "%s", warning)
+		}
 	}
 	if err := run.counter.Err(); err != nil {
 		return measure.Scores{}, err

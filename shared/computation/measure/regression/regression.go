@@ -67,6 +67,7 @@ var Computation = predictions.Evaluator[*pairs]{
 	},
 	Measure: evaluate,
 	Steps:   stepsOf,
+	Doubt:   scaled,
 	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Gold, p *pairs, result *measure.Result) {
 		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			of := errorOf[m.Name]
@@ -82,7 +83,7 @@ var Computation = predictions.Evaluator[*pairs]{
 func stepsOf(asked []measure.Measure, truth *predictions.Gold) int {
 	const passes = 6
 	n, sorted := truth.Len(), steps.SortSteps(truth.Len())
-	total := 0
+	total := n // of scaled
 	for _, m := range asked {
 		total += passes * n
 		switch m.Name {

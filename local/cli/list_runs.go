@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/domain/record"
 	"assay/shared/language/problem"
 )
@@ -143,12 +144,36 @@ func (c *call) noRuns(teams []object, task object) string {
 	if task == nil && len(c.me().Memberships) > 0 {
 		return none + " Organizers list the runs of a task with: assay runs --task TASK"
 	}
-	if task != nil && len(teams) == 0 {
-		if why, _ := c.howToJoin(task); why != "" {
-			return none + " " + why
-		}
+	if why := c.noSubmission(teams, task); why != "" {
+		return none + " " + why
 	}
 	return none + " Submit one with: assay submit TASK FILE"
+}
+
+// noSubmission says why the caller, a member of the teams, cannot submit a run now, to the task or, if task is nil, for any of the teams.
+// It is empty if a dataset takes a run, and for callers who name no task and have no team yet.
+func (c *call) noSubmission(teams []object, task object) string {
+	takes := func(q record.Quota) bool {
+		return slices.ContainsFunc(q.Datasets, func(d record.DatasetQuota) bool { return d.Open && (d.Left == nil || *d.Left > 0) })
+	}
+	switch {
+	case slices.ContainsFunc(teams, func(t object) bool { return takes(memberAs[record.Quota](t, "quota")) }):
+		return ""
+	case len(teams) > 0 && task == nil:
+		return "No dataset takes a run of them now."
+	case len(teams) > 0 && teams[0].text("state") != string(record.Accepted):
+		return notAccepted(task, teams[0])
+	case task == nil:
+		return ""
+	case len(teams) == 0:
+		if why, _ := c.howToJoin(task); why != "" {
+			return why
+		}
+		if takes(quotaOfNewTeam(task, all[object](c, datasetsOf(task)))) {
+			return ""
+		}
+	}
+	return "No dataset takes a run now. To see why: assay datasets " + offline.Quoted(c.text("task"))
 }
 
 // teamName returns the name of the team that takes part or that a record belongs to, with the alias of an anonymous team, which can have

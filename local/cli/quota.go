@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/local/cli/client"
 	"assay/shared/domain/record"
@@ -55,11 +56,65 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 		}
 		c.note("%s", strings.Join(said, " "))
 	}
-	if q.Left != nil && *q.Left < len(datasets) {
-		closed = cmp.Or(closed, "Left to submit to all datasets together: "+leftOf(q.QuotaLeft)+".")
-	}
+	closed = cmp.Or(closed, leftOfTask(q, datasets))
 	c.tellCarriedOver(q)
 	return closed
+}
+
+// requireOpen refuses a submission that the server would refuse for a dataset, before the caller registers or accepts terms for it. It
+// leaves teams that need neither to the server, which knows earlier submissions of the same.
+func (c *call) requireOpen(task, registered object, datasets []object) {
+	var q record.Quota
+	switch {
+	case c.err != nil || c.yes("baseline"):
+		return
+	case registered == nil:
+		q = quotaOfNewTeam(task, datasets)
+	case registered.text("state") == string(record.Accepted) && lacksTerms(task, registered):
+		q = c.quotaOf(task, registered)
+	default:
+		return
+	}
+	for _, d := range datasets {
+		of, _ := ofDataset(q, d)
+		if of.ClosedReason == record.ClosedByTerms { // The caller accepts them next.
+			of.Open = true
+		}
+		if why := takesNone(d, of, c.submissionType()); why != "" {
+			code := outside
+			if !slices.Contains(of.Types, c.submissionType()) {
+				code = failed
+			}
+			c.fail(&refusal{code, why, ""})
+		}
+	}
+	if why := leftOfTask(q, datasets); why != "" {
+		c.fail(&refusal{outside, why, ""})
+	}
+}
+
+// quotaOfNewTeam returns the quota that a new team would have. It does not know whether datasets have a ground truth, and the usage of
+// earlier teams.
+func quotaOfNewTeam(task object, datasets []object) record.Quota {
+	t := new(record.TaskItem)
+	t.Submissions = memberAs[record.SubmissionRules](task, "submissions")
+	sets := lists.Map(datasets, func(d object) *record.DatasetItem {
+		set := new(record.DatasetItem)
+		set.ID = d.id()
+		set.Submissions = memberAs[record.DatasetSubmissions](d, "submissions")
+		set.Builds = memberAs[bool](d, "builds")
+		set.TruthVersion = 1
+		return set
+	})
+	return new(record.Allowance).Quota(t, sets, record.Participation{State: record.Accepted}, time.Now())
+}
+
+// leftOfTask says that the quota of the task leaves fewer runs than there are datasets. Otherwise it is empty.
+func leftOfTask(q record.Quota, datasets []object) string {
+	if q.Left == nil || *q.Left >= len(datasets) {
+		return ""
+	}
+	return "Left to submit to all datasets together: " + leftOf(q.QuotaLeft) + "."
 }
 
 // formsOfType names the files or programs of each type of submissions.

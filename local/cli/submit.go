@@ -47,6 +47,7 @@ func submit(c *call, task object) {
 	if !c.yes("baseline") {
 		registered = c.registration(task)
 	}
+	c.requireOpen(task, registered, datasets)
 	closed := ""
 	switch {
 	case c.yes("baseline"):
@@ -156,21 +157,13 @@ func (c *call) submissionType() record.SubmissionType {
 // requireAccepted registers the caller for the task if r is nil, and refuses to go on before the organizers have accepted the registration.
 // It returns the registration, and the team in words.
 func (c *call) requireAccepted(task, r object) (_ object, team string) {
-	changes := c.teamChanges(r)
-	switch {
-	case r == nil:
+	if r == nil {
 		r = c.register(task)
-	case len(changes) > 0:
-		heal := "assay join " + offline.Quoted(c.arg(0))
-		for _, name := range slices.Sorted(maps.Keys(changes)) {
-			heal += " --" + name + "=" + offline.Quoted(fmt.Sprint(changes[name]))
-		}
-		c.fail(&refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.", r.text("team"),
-			task.text("name"), flagsOf(changes)), heal})
-	default:
+	} else if r.text("state") == string(record.Accepted) {
+		c.refuseChanges(task, r)
 		r = c.changeTeam(task, r, nil)
 	}
-	if state := r.text("state"); c.err == nil && state != "accepted" {
+	if state := r.text("state"); c.err == nil && state != string(record.Accepted) {
 		c.fail(&refusal{notFound, notAccepted(task, r), map[string]string{"pending": "the same command once they have accepted it"}[state]})
 	}
 	team = "for the team " + r.text("team")
@@ -178,6 +171,26 @@ func (c *call) requireAccepted(task, r object) (_ object, team string) {
 		team += ", which others see as " + r.text("alias")
 	}
 	return r, team
+}
+
+// refuseChanges refuses flags that would change the registration r. It names the command that changes it to the owner of the team, because
+// the server refuses it to other members.
+func (c *call) refuseChanges(task, r object) {
+	changes := c.teamChanges(r)
+	if len(changes) == 0 {
+		return
+	}
+	refused := &refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.",
+		r.text("team"), task.text("name"), flagsOf(changes)), ""}
+	if r["userId"] == c.me().ID {
+		refused.heal = "assay join " + offline.Quoted(c.arg(0))
+		for _, name := range slices.Sorted(maps.Keys(changes)) {
+			refused.heal += " --" + name + "=" + offline.Quoted(fmt.Sprint(changes[name]))
+		}
+	} else {
+		refused.text += " Only the owner of the team changes it."
+	}
+	c.fail(refused)
 }
 
 // notAccepted says why a team does not take part.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted submits after the close: as a newcomer, as a team that has not accepted the
+// terms, and for a team that waits to be accepted. Nobody is registered, and no terms are accepted.
+func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom, zoe := s.person("olga"), s.person("tom"), s.person("zoe")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	apply := func(old, changed string) {
+		t.Helper()
+		olga.want(done, "apply", olga.write("task.yaml", strings.Replace(taskFile, old, changed, 1)))
+	}
+	apply("", "")
+	tom.want(done, "join", "Lake search")
+	run := tom.write("run.txt", goodRun)
+	const closed = `  terms: {text: Cite us.}
+  submissions: {perDay: 5, closesAt: "2020-01-01T00:00:00Z"}`
+	apply(`  submissions: {perDay: 5, closesAt: "2099-01-01T00:00:00+01:00"}`, closed)
+	for _, p := range []*person{tom, zoe} {
+		for _, flags := range [][]string{nil, {"--accept-terms"}} {
+			submit := append([]string{"submit", "Lake search", "Rivers=" + run}, flags...)
+			got := p.says(outside, []string{"Rivers takes no runs: closed 20"}, submit...)
+			if strings.Contains(got, "Cite us") {
+				t.Errorf("terms are asked for after the close:\n%s", got)
+			}
+		}
+	}
+	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
+	if len(list) != 1 || list[0]["acceptedTerms"] != nil {
+		t.Errorf("there are the registrations %v", list)
+	}
+	for _, p := range []*person{tom, zoe} {
+		got := p.says(done, []string{"No dataset takes a run now. To see why: assay datasets 'Lake search'"}, "runs", "--task", "Lake search")
+		if strings.Contains(got, "assay submit") {
+			t.Errorf("a command that would be refused is advised: %s", got)
+		}
+	}
+	apply("{mode: open}", "{mode: approval}")
+	zoe.want(done, "join", "Lake search", "--accept-terms")
+	if got := zoe.says(done, []string{"The team zoe waits for the organizers"}, "runs", "--task", "Lake search"); strings.Contains(got,
+		"assay submit") {
+		t.Errorf("a team that waits is advised to submit: %s", got)
+	}
+	zoe.says(done, []string{"No dataset takes a run of them now."}, "runs")
+}
+
+// TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse submits as a member with a flag that would change the team.
+func TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse(t *testing.T) {
+	s, tom, _ := prepared(t)
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	ben := s.person("ben")
+	ben.want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
+	run := ben.write("run.txt", goodRun)
+	for _, flag := range []string{"--team=Otterz", "--anonymous", "--contact=x"} {
+		got := ben.says(failed, []string{"submit does not change it: leave --", "Only the owner of the team changes it."},
+			"submit", "Lake search", "Rivers="+run, flag)
+		if strings.Contains(got, "Try:") {
+			t.Errorf("a member is told to change the team:\n%s", got)
+		}
+	}
+}
+
+// TestReject_SaysWhatOthersWillSee rejects a team whose published scores wait for the last close.
+func TestReject_SaysWhatOthersWillSee(t *testing.T) {
+	_, olga, tom := limited(t)
+	file := strings.Replace(limitedFile, "name: Rivers\n",
+		"name: Rivers\n    scores: afterClose\n    publish: onCompletion\n    submissions: {closesAt: \"2099-01-01T00:00:00Z\"}\n", 1)
+	olga.want(done, "apply", olga.write("task.yaml", file))
+	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
+	olga.says(done, []string{"Others will see the results of 1 run of tom, which are published, once the dataset has closed for every team. " +
+		"To hide them: assay review Lakes --dataset "}, "registrations", "reject", "Lakes", "tom")
+	olga.says(failed, []string{"Which runs are meant?", "Name their dataset by --dataset too: Rivers, Seas, Ponds.",
+		"Try: assay review Lakes --dataset Rivers --filter states=completed --publish"}, "review", "Lakes", "--publish")
+	olga.says(failed, []string{"assay compare needs a second RUN"}, "compare", "x")
+}
+
+// TestPlace_CountsPublishedRuns counts all published entries of a leaderboard, also those without a value, but no hidden ones.
+func TestPlace_CountsPublishedRuns(t *testing.T) {
+	entries := func() []object {
+		return []object{{"evaluationId": "hidden", "rank": 1.0, "hidden": "unpublished"}, {"evaluationId": "mine", "rank": 2.0},
+			{"evaluationId": "without a value"}}
+	}
+	for want, shown := range map[string]board{
+		"1 of 2 published":   {Entries: entries()},
+		"1 of the published": {Entries: entries(), More: true},
+	} {
+		o := outcome{Evaluation: object{"id": "mine"}}
+		o.compare(shown)
+		if got := o.rank(); got != want {
+			t.Errorf("the rank is %q, want %q", got, want)
+		}
+	}
+}
+
+// TestCompare_SaysThatPIsABound compares runs whose values by example only the organizers see.
+func TestCompare_SaysThatPIsABound(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	labels := "id,label\n1,a\n2,b\n3,a\n4,b\n"
+	olga.write("labels.csv", labels)
+	olga.want(done, "apply", olga.write("birds.yaml", labelsFile))
+	tom.want(done, "submit", "Birds", tom.write("run.csv", labels), "--wait")
+	tom.want(done, "submit", "Birds", tom.write("other.csv", strings.ReplaceAll(labels, ",b", ",a")), "--wait")
+	runs := tom.ids("runs")
+	tom.says(done, []string{"P (holm), AT MOST", "p is rounded up, because exact values would tell the truth of single examples."},
+		"compare", runs[0], runs[1])
+	if got := olga.says(done, []string{"P (holm)"}, "compare", runs[0], runs[1]); strings.Contains(got, "AT MOST") ||
+		strings.Contains(got, "rounded") {
+		t.Errorf("organizers, who see exact values, read\n%s", got)
+	}
+}

@@ -45,7 +45,8 @@ type applying struct {
 	rules  record.SubmissionRules // rules of the task after the change
 	advice map[int]string         // advice for datasets with new truths, by index, because the server has not read these yet
 	truths map[int][]string       // the same for what the truths have
-	// lasting holds the effects of the dry run by resource, without quotas and advice: those to tell after the change too.
+	// lasting holds the effects of the dry run by resource, without advice and what the caller's quotas count: those to tell after the change
+	// too.
 	lasting map[string][]string
 }
 
@@ -275,7 +276,8 @@ func (a *applying) preview(s *step, effects []effect) {
 		}
 		text := a.words.text(e.Text)
 		s.Effects = append(s.Effects, text)
-		if e.Kind != "quota" && e.Kind != "advice" {
+		isUsage := e.Kind == "quota" && !strings.HasPrefix(e.Subject, "/v1/") // of the caller, not a limit of a task or a dataset
+		if !isUsage && e.Kind != "advice" {
 			a.lasting[s.Resource] = append(a.lasting[s.Resource], text)
 		}
 	}

@@ -29,12 +29,24 @@ func (c command) checkArgs(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case len(args) < len(required):
-		return fmt.Errorf("%s needs %s", cmd.CommandPath(), strings.Join(required[len(args):], " and "))
+		return fmt.Errorf("%s needs %s", cmd.CommandPath(), strings.Join(missing(required, len(args)), " and "))
 	case len(names) == 0:
 		return fmt.Errorf("%s takes no arguments, and %q is one", cmd.CommandPath(), args[0])
 	}
 	return fmt.Errorf("%s takes %s, and %q is too much: put a name with spaces into quotes", cmd.CommandPath(), strings.Join(names, " and "),
 		args[len(names)])
+}
+
+// missing returns the names of required arguments after the given ones. It counts a name that an earlier argument has too.
+func missing(required []string, given int) (names []string) {
+	for i := given; i < len(required); i++ {
+		name := required[i]
+		if slices.Contains(required[:i], name) {
+			name = "a second " + name
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // oneFile requires one argument, unless the flag --schema asks for the form of the file.

@@ -90,7 +90,11 @@ func compare(c *call) {
 	body := map[string]any{"seed": 1, "runs": lists.Map(c.args, func(id string) object { return object{"runId": id} })}
 	c.fill(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
-	lines := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}
+	p, rounded := "P ("+d.text("correction")+")", memberAs[bool](d, "rounded")
+	if rounded {
+		p += ", AT MOST"
+	}
+	lines := [][]string{{"RUN", "AND", d.text("measure"), p, "DIFFERENT"}}
 	names := object{}
 	for i, r := range memberAs[[]object](d, "runs") {
 		names[strconv.Itoa(i)] = r["name"]
@@ -98,6 +102,9 @@ func compare(c *call) {
 	for _, pair := range memberAs[[]object](d, "pairs") {
 		lines = append(lines, []string{names.text(pair.text("first")), names.text(pair.text("second")), pair.text("difference"),
 			pair.text("p"), pair.text("different")})
+	}
+	if rounded && !c.json && c.err == nil {
+		c.note("p is rounded up, because exact values would tell the truth of single examples. Only the organizers see them.")
 	}
 	c.print(d, append(lines, []string{d.text("conclusion")})...)
 }

@@ -349,7 +349,8 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	})
 	olga.says(done, []string{"unchanged dataset Songs", contents}, "apply", file)
 	less := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 13", 1))
-	if got := olga.says(done, []string{"changed task Birds"}, "apply", less); strings.Contains(got, "reveal") {
+	const limited = `A team can have 13 runs on "Birds" in all instead of any number`
+	if got := olga.says(done, []string{"changed task Birds", limited}, "apply", less); strings.Contains(got, "reveal") {
 		t.Errorf("with fewer runs it says\n%s", got)
 	}
 	more := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1))

@@ -92,28 +92,37 @@ func decide(state string) func(*call) {
 	})
 }
 
-// tellPublished says on which datasets others see results of a rejected team, because its published runs stay published.
+// tellPublished says on which datasets others see results of a rejected team, now or after the last close, because its published runs stay
+// published.
 func (c *call) tellPublished(task, r object) {
 	if c.err != nil || c.json {
 		return
 	}
-	shown := map[string]int{} // runs by dataset
+	shown, withheld := map[string]int{}, map[string]int{} // runs by dataset
 	for some := range slices.Chunk(authors(r), mostFiltered) {
 		evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(some, ","))
 		for _, e := range all[object](c, evaluations) {
-			if e.text("registrationId") == r.id() && isShown(e) {
+			switch {
+			case e.text("registrationId") != r.id():
+			case isShown(e):
 				shown[e.text("datasetId")]++
+			case memberAs[record.Hidden](e, "hidden") == record.HiddenAfterClose:
+				withheld[e.text("datasetId")]++
 			}
 		}
 	}
-	for _, dataset := range slices.Sorted(maps.Keys(shown)) {
-		c.note("Others still see the results of %s of %s. To hide them: assay review %s --dataset %s --unpublish --filter %s=%s",
-			plural.Count(shown[dataset], "run"), teamName(r), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
+	tell := func(runs map[string]int, format string) {
+		for _, dataset := range slices.Sorted(maps.Keys(runs)) {
+			c.note("%s To hide them: assay review %s --dataset %s --unpublish --filter %s=%s", fmt.Sprintf(format,
+				plural.Count(runs[dataset], "run"), teamName(r)), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
+		}
 	}
+	tell(shown, "Others still see the results of %s of %s.")
+	tell(withheld, "Others will see the results of %s of %s, which are published, once the dataset has closed for every team.")
 }
 
 func review(c *call, task object) {
-	body := c.reviews()
+	body := c.reviews(task)
 	path := client.Path("datasets", c.dataset(task, c.text("dataset")).id(), "reviews")
 	var reviewed []object
 	refused, leftOut := 0, 0
@@ -215,8 +224,22 @@ func (c *call) tellHidden(reviewed []object) {
 	}
 }
 
+// unselected returns the refusal to review runs that the command does not name. If the task has several datasets and the command names
+// none, the refusal asks for one too.
+func (c *call) unselected(task object) *refusal {
+	r := &refusal{failed, "Which runs are meant? Name them by their ids or by --filter.", "assay review " + offline.Quoted(c.arg(0))}
+	if c.text("dataset") == "" {
+		if list := all[object](c, datasetsOf(task)); len(list) > 1 {
+			r.text += " Name their dataset by --dataset too: " + strings.Join(names(list[:min(len(list), mostListed)]), ", ") + "."
+			r.heal += " --dataset " + offline.Quoted(list[0].text("name"))
+		}
+	}
+	r.heal += " --filter states=completed" + c.given()
+	return r
+}
+
 // reviews returns the body that changes reviews according to the flags.
-func (c *call) reviews() map[string]any {
+func (c *call) reviews(task object) map[string]any {
 	change, body := map[string]any{}, map[string]any{}
 	for flag, member := range map[string]string{"publish": "published", "blind": "blinded"} {
 		if c.yes(flag) || c.yes("un"+flag) {
@@ -234,8 +257,7 @@ func (c *call) reviews() map[string]any {
 	}
 	switch ids := c.args[1:]; {
 	case (len(ids) == 0) == (len(filter) == 0):
-		c.fail(&refusal{failed, "Which runs are meant? Name them by their ids or by --filter.",
-			"assay review " + offline.Quoted(c.arg(0)) + " --filter states=completed" + c.given()})
+		c.fail(c.unselected(task))
 	case len(ids) > 0:
 		body["runIds"] = ids
 	default:

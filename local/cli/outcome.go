@@ -27,6 +27,7 @@ type outcome struct {
 type board struct {
 	TruthVersion int64
 	Entries      []object
+	More         bool
 }
 
 // outcome returns a run with its evaluation, its place on the leaderboard and its review, if they exist.
@@ -52,7 +53,7 @@ func (o *outcome) compare(b board) {
 	isOfRun := func(e object) bool { return e["evaluationId"] == o.Evaluation["id"] }
 	if i := slices.IndexFunc(b.Entries, isOfRun); i >= 0 {
 		o.Entry = b.Entries[i]
-		place(o.Entry, b.Entries)
+		place(o.Entry, b)
 	}
 }
 
@@ -74,17 +75,21 @@ func (o outcome) versionLines(all []outcome) [][]string {
 	return nil
 }
 
-// place gives an entry its rank among the ranked entries of the board that others see. An entry that others do not see has none.
-func place(entry object, board []object) {
+// place gives an entry its rank among the entries of the board that others see, and their number, unless the board has more. An entry that
+// others do not see has none.
+func place(entry object, b board) {
 	if !isShown(entry) {
 		delete(entry, "rank")
 	}
 	if entry["rank"] == nil {
 		return
 	}
-	ranked := slices.DeleteFunc(slices.Clone(board), func(e object) bool { return !isShown(e) || e["rank"] == nil })
-	first := slices.IndexFunc(ranked, func(e object) bool { return e["rank"] == entry["rank"] })
-	entry["rank"], entry["of"] = float64(first+1), float64(len(ranked))
+	shown := slices.DeleteFunc(slices.Clone(b.Entries), func(e object) bool { return !isShown(e) })
+	first := slices.IndexFunc(shown, func(e object) bool { return e["rank"] == entry["rank"] })
+	entry["rank"] = float64(first + 1) // Entries without a rank come last.
+	if !b.More {
+		entry["of"] = float64(len(shown))
+	}
 }
 
 // isShown reports whether others than the team and the organizers see an entry of a leaderboard.
@@ -134,6 +139,14 @@ func (o outcome) logs() string {
 	return "assay logs " + o.Run.id()
 }
 
+// rank returns the place of the run among the published runs of its dataset, in words.
+func (o outcome) rank() string {
+	if o.Entry["of"] == nil {
+		return o.Entry.text("rank") + " of the published"
+	}
+	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " published"
+}
+
 // scores returns the lines of an evaluation, the primary measure first.
 func (o outcome) scores() (lines [][]string) {
 	measures := memberAs[object](o.Evaluation, "measures")
@@ -153,7 +166,7 @@ func (o outcome) scores() (lines [][]string) {
 	case o.Entry["rank"] == nil:
 		lines = append(lines, []string{"Rank", "none: the run has no value of " + primary})
 	default:
-		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of") + " published"})
+		lines = append(lines, []string{"Rank", o.rank()})
 	}
 	return lines
 }

@@ -20,12 +20,12 @@ func TestOutcome_SaysWhichTruthValuesBelongTo(t *testing.T) {
 		want  [][]string
 		rank  bool
 	}{
-		"the only run": {before, board{1, []object{{"evaluationId": "old"}}}, []outcome{before}, nil, true},
-		"the leaderboard is older": {after, board{1, []object{{"evaluationId": "old"}}}, []outcome{after},
+		"the only run": {before, board{TruthVersion: 1, Entries: []object{{"evaluationId": "old"}}}, []outcome{before}, nil, true},
+		"the leaderboard is older": {after, board{TruthVersion: 1, Entries: []object{{"evaluationId": "old"}}}, []outcome{after},
 			[][]string{{"Evaluated against", "version 2 of the ground truth and evaluator; the leaderboard shows version 1"}}, false},
-		"another run is newer": {before, board{1, []object{{"evaluationId": "old"}}}, all,
+		"another run is newer": {before, board{TruthVersion: 1, Entries: []object{{"evaluationId": "old"}}}, all,
 			[][]string{{"Evaluated against", "version 1 of the ground truth and evaluator"}}, true},
-		"another dataset": {elsewhere, board{5, nil}, all, nil, false},
+		"another dataset": {elsewhere, board{TruthVersion: 5}, all, nil, false},
 	} {
 		c.run.compare(c.shown)
 		if got := c.run.versionLines(c.all); !reflect.DeepEqual(got, c.want) || (c.run.Entry != nil) != c.rank {

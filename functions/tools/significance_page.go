@@ -52,6 +52,14 @@ func (out *SignificanceOutput) pColumnCount() int {
 	return 2
 }
 
+// pHeading returns the heading of values of p. They are upper bounds if the answer is rounded.
+func (out *SignificanceOutput) pHeading() string {
+	if out.Rounded {
+		return "p at most"
+	}
+	return "p"
+}
+
 // pairTest describes the columns of a test in the table of pairs.
 type pairTest struct {
 	test, heading string
@@ -271,11 +279,11 @@ func (out *SignificanceOutput) matrix() chart.Chart {
 	}
 	for _, p := range out.Pairs {
 		chance := orNaN(p.P)
-		cells[p.First][p.Second] = chart.Comparison{P: chance, Difference: p.Difference}
-		cells[p.Second][p.First] = chart.Comparison{P: chance, Difference: -p.Difference}
+		cells[p.First][p.Second] = chart.Comparison{P: chance, AtMost: out.Rounded, Difference: p.Difference}
+		cells[p.Second][p.First] = chart.Comparison{P: chance, AtMost: out.Rounded, Difference: -p.Difference}
 	}
 	return chart.Matrix(chart.Caption{
-		ID: "matrix", Title: out.Measure + ": p and differences",
+		ID: "matrix", Title: out.Measure + ": " + out.pHeading() + " and differences",
 		Description: "The table of pairs has the same numbers.",
 	}, names, cells)
 }

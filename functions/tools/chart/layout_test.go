@@ -94,10 +94,15 @@ func TestMatrix_DoesNotCrossLevelsByRounding(t *testing.T) {
 		{1, 12, "1.000", "+12.00", "p0", "p = 1.0000, not significant"},
 		{math.NaN(), math.NaN(), "–", "–", "p0", "p undefined"},
 	} {
-		got := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {c.p, c.difference}}, {{}, {}}}).cells[0][1]
+		pair := Comparison{P: c.p, Difference: c.difference}
+		got := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, pair}, {{}, {}}}).cells[0][1]
 		if got.p != c.first || got.difference != c.below || got.class != c.class || !strings.Contains(got.tip, ": "+c.tooltip+", difference") {
 			t.Errorf("p = %v: %+v, want %+v", c.p, got, c)
 		}
+	}
+	bound := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {P: .04, AtMost: true}}, {{}, {}}}).cells[0][1]
+	if !strings.Contains(bound.tip, ": p ≤ 0.0400, p < 0.05") {
+		t.Errorf("an upper bound of p is %q", bound.tip)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // Comparison is the comparison of two runs.
 type Comparison struct {
 	P          float64 // NaN if undefined
+	AtMost     bool    // P is an upper bound
 	Difference float64 // mean of the row's run minus mean of the column's run; NaN if undefined
 }
 
@@ -88,7 +89,11 @@ func (m *matrix) cell(row, column int, v Comparison) matrixCell {
 		for _, s := range significances {
 			if v.P < s.below {
 				c.class, c.p = s.class, Probability(v.P, 3)+s.stars
-				said = "p = " + Probability(v.P, 4) + ", " + s.text
+				sign := "p = "
+				if v.AtMost {
+					sign = "p ≤ "
+				}
+				said = sign + Probability(v.P, 4) + ", " + s.text
 				if bound, found := strings.CutPrefix(Probability(v.P, 4), "<"); found {
 					said = "p < " + bound
 				}

@@ -224,9 +224,12 @@ function Significance({ input }: { input: object }) {
             label="Pairs of runs"
             head={[
               "Pair",
-              ...[`Difference of ${s.measure}`, `p (${s.test})`, `Corrected (${s.correction})`, "Effect (d)"].map(
-                number => ({ number }),
-              ),
+              ...[
+                `Difference of ${s.measure}`,
+                `p (${s.test})`,
+                `Corrected (${s.correction})${s.rounded ? ", at most" : ""}`,
+                "Effect (d)",
+              ].map(number => ({ number })),
               "Verdict",
             ]}
           >

@@ -118,7 +118,18 @@ func TestForeign_ReportsFaults(t *testing.T) {
 			`f error: topic "q2": expected an object with the score of each document, such as {"doc1": 1}`}},
 		"another value": {conversion.Qrels, conversion.JSON, `{"q1":{"d1":true}}`, []string{`f error: topic "q1": the grade of "d1" is not a number`}},
 		"not a number": {conversion.Runs, conversion.JSON, `{"q1":{"d1":NaN}}`, []string{
-			`f error: the file is not valid JSON at byte 11: invalid character 'N' at start of value; JSON has no NaN and no Infinity`}},
+			`f error: the file is not valid JSON at byte 11: invalid character 'N' at start of value; JSON has no NaN and no Infinity, and null ` +
+				"instead of None"}},
+		"an infinite number": {conversion.Runs, conversion.JSON, `{"q1":{"d1":Infinity}}`, []string{
+			`f error: the file is not valid JSON at byte 11: invalid character 'I' at start of value; JSON has no NaN and no Infinity`}},
+		"curly quotes": {conversion.Runs, conversion.JSON, `{“q1”:{"d1":1}}`, []string{
+			`f error: the file is not valid JSON at byte 1: invalid character '“' at start of value; JSON has straight double ` +
+				"quotes, and not those of a word processor"}},
+		"Python": {conversion.Runs, conversion.JSON, `{'q1':{"d1":1}}`, []string{
+			`f error: the file is not valid JSON at byte 1: invalid character '\'' at start of value; JSON has double quotes, so ` +
+				"write it with json.dump and not with print or str"}},
+		"another fault": {conversion.Runs, conversion.JSON, `{"q1" 1}`, []string{
+			`f error: the file is not valid JSON at byte 5: invalid character '1' after object name (expecting ':')`}},
 		"a dictionary that is cut": {conversion.Qrels, conversion.JSON, `{"q1":{"d1":1,`, []string{
 			`f error: the file ends within its JSON text; it was probably cut short, so write it again`}},
 		"lines instead": {conversion.Runs, conversion.JSON, `{"q1":{"d1":1}}` + "\n{}", []string{

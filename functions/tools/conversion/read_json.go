@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"assay/shared/computation/measure/bounds"
 	"assay/shared/computation/measure/fields"
@@ -87,11 +89,37 @@ func (r *reader) unread(d *jsontext.Decoder, err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		r.errorf(0, "the file ends within its JSON text; it was probably cut short, so write it again")
 	case invalid:
-		r.errorf(0, "the file is not valid JSON at byte %d: %v; JSON has no NaN and no Infinity", d.InputOffset(), syntax.Err)
+		r.errorf(0, "the file is not valid JSON at byte %d: %v%s", d.InputOffset(), syntax.Err, notationHint(syntax.Err))
 	default:
 		return err
 	}
 	return nil
+}
+
+// notationHints name the likely cause of an invalid character, in clauses that begin with a semicolon.
+var notationHints = []struct{ characters, hint string }{
+	{"N", "; JSON has no NaN and no Infinity, and null instead of None"},
+	{"Ii", "; JSON has no NaN and no Infinity"},
+	{"\u201c\u201d\u201e", "; JSON has straight double quotes, and not those of a word processor"},
+	{"'", "; JSON has double quotes, so write it with json.dump and not with print or str"},
+	{"TF", "; JSON has null, true and false: write it with json.dump"},
+}
+
+// invalidCharacter matches the character that a fault of JSON names.
+var invalidCharacter = regexp.MustCompile(`invalid character '\\?(.)'`)
+
+// notationHint names the likely cause of a fault of JSON, or returns "".
+func notationHint(fault error) string {
+	named := invalidCharacter.FindStringSubmatch(fault.Error())
+	if named == nil || !strings.Contains(fault.Error(), "start of") {
+		return ""
+	}
+	for _, n := range notationHints {
+		if strings.Contains(n.characters, named[1]) {
+			return n.hint
+		}
+	}
+	return ""
 }
 
 // readTopics reads an object that has an object for each topic, with the score or grade of each document.

@@ -94,8 +94,9 @@ const minDoubtful = 3
 func (n *neighbours) warning() string {
 	switch {
 	case n.swapped >= minDoubtful && 2*n.swapped > n.pairs, n.reversed > 0 && n.reversed == n.pairs:
-		return fmt.Sprintf("rank and score seem to be swapped: the ranks of %d of %s have fractions, and their scores are whole numbers; "+
-			"the fourth field is the rank, and the fifth is the score", n.swapped, plural.Count(n.pairs, "document"))
+		return fmt.Sprintf("rank and score seem to be swapped: of %s after the first of a topic, %d %s a rank with a fraction and a whole "+
+			"number as the score; the fourth field is the rank, and the fifth is the score", plural.Count(n.pairs, "document"), n.swapped,
+			plural.Verb(n.swapped, "has", "have"))
 	case n.tied >= minDoubtful && 2*n.tied > n.pairs:
 		return fmt.Sprintf("most scores are equal: %d of %s have the score of the document before them; documents with equal scores "+
 			"are ordered by their ids, and not by their ranks or lines: give each document a score that falls with its rank, such as 1/rank",

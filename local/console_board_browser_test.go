@@ -116,5 +116,5 @@ func TestConsole_ShowsABoardOnceItsDatasetCloses(t *testing.T) {
 		"submissions": map[string]any{"closesAt": time.Now().Add(5 * time.Second)}})
 	p.Visit(screen + "/leaderboard?view=public")
 	p.Sees("Nothing is shown before")
-	p.Sees("A team sees the result of its run unless the organizers have blinded the run")
+	p.Sees("Others see the result of a run once it is published, unless the organizers have blinded it")
 }

@@ -110,7 +110,7 @@ func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	p.Fill("Select all 52", "true")
 	p.Sees("Unblind 52 runs")
 	p.Fill("State of the runs", "failed")
-	p.Sees("No run on this dataset is completed.")
+	p.Sees("No run on this dataset has failed.")
 	p.Fill("State of the runs", "completed")
 	p.Sees("Select all 5")
 	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent.startsWith("Unblind"))`) {

@@ -152,7 +152,8 @@ function Reviews({ of: d, task, query }: OfReviews) {
             </p>
           ) : (
             <p>
-              No run on this dataset {state === "failed" ? "has failed" : "is completed"}. “{states.all}” lists runs of every state.
+              No run on this dataset {state === "failed" ? "has failed" : "is completed"}. “{states.all}” lists runs of
+              every state.
             </p>
           )
         }

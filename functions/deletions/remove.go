@@ -20,8 +20,8 @@ func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error 
 	return c.UpsertProfile(ctx)
 }
 
-// addRestore adds to tx that the caller restores the resource of the entry, and returns the runs that lose their mark as final. The error is
-// a problem if the caller may not restore the resource now.
+// addRestore adds to tx that the caller restores the resource of the entry, and returns the runs that lose their mark as final. The
+// error is a problem if the caller may not restore the resource now.
 func addRestore(ctx context.Context, c *api.Call, tx *records.Tx, entry *record.DeletionItem, organizes bool) ([]string, error) {
 	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
 	switch {

@@ -283,28 +283,38 @@ func eval(c *call) {
 	c.printEvaluated(s.Measures, evaluated, compared, report)
 }
 
-// evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
-func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []string) (scoring.Settings, error) {
+// kindsOf returns the kinds of evaluators that can compute the named measures, and none if --kind is given. If only one can, kindsOf sets
+// --kind. The error says what is wrong with the names.
+func (c *call) kindsOf(names []string, truth, run scoring.File) ([]measure.Kind, error) {
 	for _, name := range names {
 		if isFile(name) {
-			return scoring.Settings{}, &refusal{failed, fmt.Sprintf("%s is a file, and files stand before measures.", name), ""}
+			return nil, &refusal{failed, fmt.Sprintf("%s is a file, and files stand before measures.", name), ""}
 		}
 	}
 	if err := offline.Unknown(names); err != nil {
-		return scoring.Settings{}, err
+		return nil, err
 	}
-	guessed := !c.flags.Changed("kind")
+	if c.flags.Changed("kind") {
+		return nil, nil
+	}
 	kinds, err := offline.KindsOf(names)
-	if err != nil && guessed {
-		return scoring.Settings{}, err
+	if err != nil || len(kinds) != 1 {
+		return kinds, err
 	}
-	if len(kinds) == 1 && guessed {
-		if !c.flags.Changed("value") {
-			if err := offline.Namesake(kinds[0], names, runs[0], truth); err != nil {
-				return scoring.Settings{}, err
-			}
+	if !c.flags.Changed("value") {
+		if err := offline.Namesake(kinds[0], names, run, truth); err != nil {
+			return nil, err
 		}
-		c.fail(c.flags.Set("kind", string(kinds[0])))
+	}
+	return kinds, c.flags.Set("kind", string(kinds[0]))
+}
+
+// evalSettings returns the settings for the truth and the runs, with the named measures or, without names, the defaults of the evaluator.
+func (c *call) evalSettings(truth scoring.File, runs []scoring.File, names []string) (scoring.Settings, error) {
+	guessed := !c.flags.Changed("kind")
+	kinds, err := c.kindsOf(names, truth, runs[0])
+	if err != nil {
+		return scoring.Settings{}, err
 	}
 	s, err := c.settings(runs[0], truth)
 	switch {

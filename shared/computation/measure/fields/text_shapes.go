@@ -56,8 +56,8 @@ func isText(line []byte) bool {
 // taggedLine matches a line with a token and its tag.
 var taggedLine = regexp.MustCompile(`^\S+(\s.*)?\s(O|[BIESLU]-\S+)\s*$`)
 
-// tagged recognizes tokens with tags of spans. The first line may be another one, such as names of fields. Two columns between tabs could be
-// ids and labels, unless a blank line ends a sentence.
+// tagged recognizes tokens with tags of spans. The first line may be another one, such as names of fields. Two columns between tabs could
+// be ids and labels, unless a blank line ends a sentence.
 func tagged(h head, e Expected) string {
 	all := h.lines
 	if len(all) > 2 && !taggedLine.Match(all[0]) {

@@ -49,7 +49,7 @@ registrationIds=ID. All other changes concern these runs too.`
 
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
-dictionaries of pytrec_eval and ranx, or an array of objects). Fields of jsonl, csv and json may have
+dictionaries of pytrec_eval and ranx, a list of documents for each topic, or an array of objects). Fields of jsonl, csv and json may have
 the names of other programs, such as qid, docno and relevance, and csv may be separated by commas,
 tabs or semicolons. With --kind, files have a label, number, text or list for each id, as csv, jsonl
 or json (an array of objects, or an object with the value of each id). ` + stdinHelp

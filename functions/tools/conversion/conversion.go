@@ -19,6 +19,7 @@
 //	msmarco  topic docid rank, topic docid score, or topic docid rank score    of runs, without names
 //	         topic docid grade                                                 of relevance judgments
 //	json     {"1":{"d7":12.5}}                                                 the dictionaries of pytrec_eval and ranx
+//	         {"1":["d7","d2"]}                                                 runs with the documents in the order of their ranks
 //	         [{"topic":"1","docid":"d7","score":12.5}]                         a list of the objects of jsonl
 //
 // The package reads all files that the evaluators read. In the formats of TREC, lines that begin with # are comments. In csv,

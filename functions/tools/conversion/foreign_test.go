@@ -35,6 +35,7 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 		"ColBERT":                  {conversion.Runs, conversion.MSMARCO, "q1\td1\t1\t2.5\nq1\td2\t2\t1.5\n", wantRun},
 		"ranks without scores":     {conversion.Runs, conversion.CSV, "qid,docno,rank\nq1,d1,1\nq1,d2,2\n", unscored},
 		"pytrec_eval":              {conversion.Runs, conversion.JSON, `{"q1": {"d1": 2.5, "d2": 1.5}}`, unranked},
+		"lists of documents":       {conversion.Runs, conversion.JSON, `{"q1": ["d1", "d2"], "q2": []}`, unscored},
 		"texts instead of numbers": {conversion.Runs, conversion.JSON, `{"q1": {"d1": "2.5", "d2": "1.5"}}`, unranked},
 		"ranx over lines":          {conversion.Runs, conversion.JSON, "{\n \"q1\": {\n  \"d1\": 2.5,\n  \"d2\": 1.5\n }\n}\n", unranked},
 		"a list of objects": {conversion.Runs, conversion.JSON, `[{"qid":"q1","docno":"d1","rank":1,"score":2.5},` +
@@ -71,7 +72,7 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 			t.Errorf("%q is recognized as %s", own, from)
 		}
 	}
-	dictionaries := map[string]*conversion.Kind{`{"1": ["a", "b"], "2": []}`: conversion.Qrels, `{"1": {"a": "2.5"}}`: conversion.Runs}
+	dictionaries := map[string]*conversion.Kind{`{"1": ["a", "b"], "2": []}`: conversion.Runs, `{"1": {"a": "2.5"}}`: conversion.Runs}
 	for text, kind := range dictionaries {
 		if _, _, ok := conversion.Recognize(nil, []byte(text)); ok {
 			t.Errorf("%s is recognized", text)
@@ -79,6 +80,9 @@ func TestForeign_IsRecognizedAndConverted(t *testing.T) {
 		if found, from, ok := conversion.Recognize(kind, []byte(text)); !ok || found != kind || from != conversion.JSON {
 			t.Errorf("%s is recognized as %v, %s, %v", text, found, from, ok)
 		}
+	}
+	if _, _, ok := conversion.Recognize(conversion.Qrels, []byte(`{"1": ["a", "b"]}`)); ok {
+		t.Error("lists without grades are recognized as judgments")
 	}
 	for _, own := range []string{"1 Q0 d 1 2.5 x\n", "1 0 17 1\n", `{"labels":["a"],"id":"1"}`, `{"id":"1","text":"a"}`} {
 		if _, from, ok := conversion.Recognize(conversion.Runs, []byte(own)); ok {
@@ -112,10 +116,11 @@ func TestForeign_ReportsFaults(t *testing.T) {
 		content string
 		want    []string
 	}{
-		"a text in a dictionary": {conversion.Runs, conversion.JSON, `{"q1":{"d1":"high","d 2":1},"q2":[]}`, []string{
+		"a text in a dictionary": {conversion.Runs, conversion.JSON, `{"q1":{"d1":"high","d 2":1},"q2":7,"q3":[null]}`, []string{
 			`f error: topic "q1": the score "high" is not a number; write it like 12.5 or 1.25e1`,
 			`f error: topic "q1": the docid "d 2" has white space, which the formats of TREC cannot hold; replace it by another character`,
-			`f error: topic "q2": expected an object with the score of each document, such as {"doc1": 1}`}},
+			`f error: topic "q2": expected an object with the score of each document, such as {"doc1": 1}`,
+			`f error: topic "q3": document 1 of the list is no string and no number; expected the id of the document`}},
 		"another value": {conversion.Qrels, conversion.JSON, `{"q1":{"d1":true}}`, []string{`f error: topic "q1": the grade of "d1" is not a number`}},
 		"not a number": {conversion.Runs, conversion.JSON, `{"q1":{"d1":NaN}}`, []string{
 			`f error: the file is not valid JSON at byte 11: invalid character 'N' at start of value; JSON has no NaN and no Infinity, and null ` +

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"assay/shared/computation/measure/bounds"
@@ -122,7 +123,8 @@ func notationHint(fault error) string {
 	return ""
 }
 
-// readTopics reads an object that has an object for each topic, with the score or grade of each document.
+// readTopics reads an object that has an object for each topic, with the score or grade of each document. In the place of the object, runs
+// may have a list of the documents in the order of their ranks.
 func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 	value := &r.kind.columns[lastOfBoth]
 	document := docOfRun
@@ -139,6 +141,12 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 		}
 		topic := []byte(name.String())
 		r.where = "topic " + fields.Quote(topic) + ": "
+		if d.PeekKind() == '[' && r.kind == Runs {
+			if err := r.readRanks(counter, d, topic); err != nil || r.report.Full() {
+				return err
+			}
+			continue
+		}
 		if d.PeekKind() != '{' {
 			if err := d.SkipValue(); err != nil {
 				return err
@@ -183,6 +191,38 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 		}
 	}
 	return r.end(d)
+}
+
+// readRanks reads a list of the documents of a topic, in the order of their ranks.
+func (r *reader) readRanks(counter *steps.Counter, d *jsontext.Decoder, topic []byte) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for n := 1; d.PeekKind() != ']'; n++ {
+		if kind := d.PeekKind(); kind != '"' && kind != '0' {
+			if err := d.SkipValue(); err != nil {
+				return err
+			}
+			r.errorf(0, "document %d of the list is no string and no number; expected the id of the document", n)
+			if r.report.Full() {
+				return nil
+			}
+			continue
+		}
+		document, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		r.begin()
+		r.values[0] = topic
+		r.values[docOfRun] = []byte(document.String())
+		r.values[rankOfRun] = strconv.AppendInt(nil, int64(n), 10)
+		if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
 // end reads the end of the file's value, and expects nothing after it.

@@ -71,7 +71,7 @@ func AreQrels(head []byte) bool {
 
 // recognizeJSON recognizes JSON lines, and a file that is one object or array.
 func recognizeJSON(kinds []*Kind, head []byte) (found *Kind, format Format, ok bool) {
-	if dictionary, whole := isDictionary(head, len(kinds) == 1); dictionary {
+	if dictionary, whole := isDictionary(head, len(kinds) == 1, kinds[0] == Runs); dictionary {
 		if len(kinds) > 1 && whole { // grades are whole numbers
 			return Qrels, JSON, true
 		}
@@ -91,8 +91,9 @@ func recognizeJSON(kinds []*Kind, head []byte) (found *Kind, format Format, ok b
 }
 
 // isDictionary reports whether a text begins like an object of objects of numbers, and whether all these numbers are whole. The text may
-// be cut. If the file is known to have rankings or judgments, the numbers may be texts, and lists may stand in the place of objects.
-func isDictionary(head []byte, known bool) (dictionary, whole bool) {
+// be cut. If the file is known to have rankings or judgments, the numbers may be texts. If they are rankings, lists may stand in the place of
+// objects.
+func isDictionary(head []byte, known, ranks bool) (dictionary, whole bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true))
 	whole = true
 	for {
@@ -105,7 +106,7 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 		switch {
 		case depth == 0:
 			return dictionary && len(bytes.TrimSpace(head[d.InputOffset():])) == 0, whole
-		case known && isLoose(token.Kind(), depth, kind, length):
+		case known && isLoose(token.Kind(), depth, kind, length, ranks):
 			dictionary = dictionary || depth == 2
 		case kind != '{' || depth > 2:
 			return false, false
@@ -119,10 +120,11 @@ func isDictionary(head []byte, known bool) (dictionary, whole bool) {
 	}
 }
 
-// isLoose reports whether a token is a text in the place of a number, or belongs to a list in the place of an object. depth, kind and
-// length describe the value around it.
-func isLoose(token jsontext.Kind, depth int, kind jsontext.Kind, length int64) bool {
-	return depth == 2 && (kind == '[' || token == '"' && length%2 == 0) || depth == 1 && token == ']'
+// isLoose reports whether a token is a text in the place of a number or, with lists, belongs to a list in the place of an object. depth,
+// kind and length describe the value around it.
+func isLoose(token jsontext.Kind, depth int, kind jsontext.Kind, length int64, lists bool) bool {
+	inList := depth == 2 && kind == '[' || depth == 1 && token == ']'
+	return lists && inList || depth == 2 && kind == '{' && token == '"' && length%2 == 0
 }
 
 // FormOfJSON returns the format of a text that begins like JSON, even if it has neither a ranking nor judgments: JSONL if the first line is

@@ -160,9 +160,9 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 		return rankingFormat, nil, ""
 	}
 	both := slices.DeleteFunc(slices.Clone(first.names), func(name string) bool { return !slices.Contains(shared, name) })
-	idField, valueField, ok := chooseFields(both)
+	idField, valueField, ok := chooseFields(both, first.isScore)
 	if !ok {
-		idField, valueField, ok = chooseFields(first.names)
+		idField, valueField, ok = chooseFields(first.names, first.isScore)
 	}
 	if !ok && (first.format == measure.JSONL || valueField != "") { // The reader of the file says what it lacks.
 		idField = cmp.Or(idField, "id")
@@ -179,11 +179,11 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 			value, strings.Replace(first.because, "names", "fields without names", 1)
 	}
 	switch { // Only truths use these names. The other columns of the run are labels.
+	case kind == measure.Multilabel && len(first.names) > 2 && first.hasMarks(idField):
+		valueField = valueFieldOf(kind)
 	case isUsualName(valueField):
 	case kind == measure.Probabilities:
 		valueField = valueNames[0]
-	case kind == measure.Multilabel && first.hasMarks(idField):
-		valueField = valueFieldOf(kind)
 	}
 	return measure.Format{Kind: first.format, IDField: idField, ValueField: valueField}, value, first.because
 }
@@ -221,6 +221,13 @@ type firstRecord struct {
 	values  map[string]any
 	because string   // the reason for the format
 	again   []string // names of csv that later records have in the same column
+}
+
+// isScore reports whether a field has a number with a fraction, which is no id.
+func (f firstRecord) isScore(name string) bool {
+	text := fmt.Sprint(f.values[name])
+	_, isNumber := fields.ParseScore([]byte(text))
+	return isNumber && strings.ContainsAny(text, ".eE")
 }
 
 // isItem reports whether the first line of csv seems to be an item and to name no fields: neither name is usual, and the one of the id is a
@@ -318,14 +325,15 @@ func isArray(head []byte) bool {
 const maxFieldName = 100
 
 // chooseFields chooses the field of the id and the field of the value. It prefers usual names. Otherwise it takes the first
-// fields whose names a format can have.
+// fields whose names a format can have. Fields with usual names of values, and those for which isNoID returns true, have no ids.
 //
 // A first field without a name has the ids, as pandas writes an index. Formats cannot name it, so id is empty and ok is false.
-func chooseFields(names []string) (id, value string, ok bool) {
+func chooseFields(names []string, isNoID func(name string) bool) (id, value string, ok bool) {
 	value = usualName(names, valueNames, "")
 	id = usualName(names, idNames, value)
 	if id == "" && (len(names) == 0 || names[0] != "") {
-		id = validName(names, value)
+		others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return isUsualName(name) || isNoID(name) })
+		id = validName(others, value)
 	}
 	value = cmp.Or(value, validName(names, id))
 	return id, value, id != "" && value != ""

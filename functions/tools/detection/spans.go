@@ -50,7 +50,7 @@ func detectSpanFields(object []byte, known bool) (g Guess, ok bool) {
 	if spans == "" {
 		return Guess{}, false
 	}
-	id, _, ok := chooseFields(append(others, spans))
+	id, _, ok := chooseFields(append(others, spans), func(string) bool { return false })
 	if !ok || id == spans {
 		return Guess{}, false
 	}

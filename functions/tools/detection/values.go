@@ -99,16 +99,21 @@ func firstObject(head []byte) (object []byte, document bool) {
 	return line.Bytes(), bytes.HasPrefix(line.Bytes(), []byte("{"))
 }
 
-// isDictionary reports whether a text is one object with more than two members, none of which has the name of an id.
+// isDictionary reports whether a text is one object with the value of each id. It has several members, none of which has the name of an
+// id. Two members are ids if both have digits in their names or lists as values; otherwise they may be an id and its value.
 func isDictionary(head []byte) bool {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(head, &members) != nil || len(members) < 3 {
+	if json.Unmarshal(head, &members) != nil || len(members) < 2 {
 		return false
 	}
 	if members["data"] != nil && (members["columns"] != nil || members["schema"] != nil) {
 		return false // a table of pandas
 	}
-	for name := range members {
+	isPair := len(members) == 2
+	for name, value := range members {
+		if isPair && (isUsualName(name) || !bytes.HasPrefix(value, []byte("[")) && !strings.ContainsAny(name, "0123456789")) {
+			return false
+		}
 		if slices.ContainsFunc(idNames, func(usual string) bool { return strings.EqualFold(usual, name) }) {
 			return false
 		}

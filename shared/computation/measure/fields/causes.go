@@ -30,7 +30,7 @@ const (
 	pythonLine      = "the line is a dictionary or list of Python, with single quotes: write JSON, as json.dump does, and convert it to " +
 		"the format of TREC"
 	jsonLine = "the line is JSON, as of texts or labels; expected "
-	jsonHeal = ": convert a ranking or relevance judgments in JSON to the format of TREC"
+	jsonHeal = ": write a line with these fields for each document of a topic"
 
 	// PrintedTable is the fault of lines of a table that pandas printed.
 	PrintedTable = "the line belongs to a table that pandas printed, which leaves rows out and rounds numbers: write the table with to_csv " +

@@ -20,6 +20,9 @@ func separatedHint(line []byte) string {
 	return ""
 }
 
+// missingID is a clause about items with a value and no id.
+const missingID = "; rename the field that has the ids, or write the id of its item into each line if none has them"
+
 // sample returns an object of the file for messages.
 func (f *file) sample() string {
 	value := "..."

@@ -228,6 +228,8 @@ func (f *file) unnamed(header []string, field string) string {
 		return fmt.Sprintf("; the first column has no name, as pandas writes an index: name it %q%s", field, others)
 	case len(header) == 1 && slices.ContainsFunc(strings.Fields(header[0]), isWanted):
 		return "; spaces separate no fields, so write a comma or a tab between them"
+	case field == f.format.IDField && slices.Contains(header, f.format.ValueField):
+		return missingID
 	case !slices.ContainsFunc(header, isWanted):
 		return "; if the first line is an item, write a line with the names of the fields before it"
 	}
@@ -332,6 +334,9 @@ func (f *file) member(in *lines.Reader, field string, raw []byte, kinds []string
 		hint := fields.OtherSpelling(names, field)
 		if hint == "" && len(names) > 2 && !slices.Contains(names, f.format.IDField) && !slices.Contains(names, f.format.ValueField) {
 			hint = "; if its members are ids, write an object for each id, on a line of its own"
+		}
+		if hint == "" && field == f.format.IDField && slices.Contains(names, f.format.ValueField) {
+			hint = missingID
 		}
 		only := ""
 		if len(names) > 0 {

@@ -21,7 +21,8 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	if err != nil || len(names) < 2 {
 		return firstRecord{}, false
 	}
-	values, _ := rows.Read()
+	names = slices.Clone(names)
+	values, err := rows.Read()
 	first = firstRecord{
 		format:  measure.CSV,
 		names:   names,
@@ -30,6 +31,13 @@ func readHeader(head []byte) (first firstRecord, ok bool) {
 	}
 	for i := range min(len(names), len(values)) {
 		first.values[names[i]] = values[i]
+	}
+	for record := values; err == nil; record, err = rows.Read() {
+		for i, name := range names {
+			if record[i] == name && !slices.Contains(first.again, name) {
+				first.again = append(first.again, name)
+			}
+		}
 	}
 	return first, true
 }

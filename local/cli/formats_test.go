@@ -19,8 +19,10 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(done, []string{"EM"}, "eval", texts, texts, "EM", "--format", "jsonl")
 	p.says(failed, []string{`no file and no measure "Acuracy"; did you mean the measure Accuracy of classification?`}, "eval", truth, truth, "F1",
 		"Acuracy")
-	for text, want := range map[string]string{"Presicion@5": "P@5 of retrieval?", "ndcg@10": "nDCG@10 of retrieval", "ndcg@x": "nDCG of retrieval",
-		"precision(average=macro)": "Precision(average=macro) of classification, multilabel, spans?"} {
+	for text, want := range map[string]string{
+		"Presicion@5": "P@5 of retrieval?", "ndcg@10": "nDCG@10 of retrieval", "ndcg@x": "nDCG of retrieval",
+		"precision(average=macro)": "Precision(average=macro) of classification, multilabel, spans?",
+	} {
 		p.says(failed, []string{"did you mean the measure " + want}, "eval", truth, truth, text)
 	}
 	p.says(fileRefused, []string{"is a folder"}, "eval", truth, p.folder, "Accuracy")

@@ -137,7 +137,9 @@ func TestItems_WithoutNamesAreNoNames(t *testing.T) {
 	const missing = "write a line with the names of the fields before it"
 	p := local(t)
 	run := p.write("run", "id,label\n1,a\n2,b\n3,a\n")
-	for _, items := range []string{"1,a\n2,b\n3,a\n", "x1,a\nx2,b\nx3,a\n", "1;a\n2;b\n", "x1,1.5\nx2,2.5\n", "x1,the cat sat on the mat\nx2,yes\n"} {
+	for _, items := range []string{
+		"1,a\n2,b\n3,a\n", "x1,a\nx2,b\nx3,a\n", "1;a\n2;b\n", "x1,1.5\nx2,2.5\n", "x1,the cat sat on the mat\nx2,yes\n",
+	} {
 		truth := p.write("truth", items)
 		p.says(fileRefused, []string{"truth:1: error", missing, "fields without names"}, "eval", truth, truth)
 		p.says(fileRefused, []string{"truth:1: error", missing}, "validate", truth)

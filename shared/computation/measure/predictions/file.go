@@ -132,35 +132,17 @@ func (f *file) bounded(line int, field string, text []byte, limit int) bool {
 
 // readCSV reads a header and one record for each example.
 func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
-	wanted := fieldsOf(f.format)
-	scored := f.values == Scores || f.values == Probabilities
-	if scored {
-		wanted = wanted[:1] // whether there is one column of scores or several depends on the header
+	certain := fieldsOf(f.format)
+	if f.hasScores() {
+		certain = certain[:1] // whether there is one column of scores or several depends on the header
 	}
-	records := fields.NewRecords(in, f.errorf, wanted...)
+	records := fields.NewRecords(in, f.errorf, certain...)
 	_, header := records.Header()
 	if header == nil {
 		return
 	}
-	var classes [][]byte
-	scored = scored && !slices.Contains(header, f.format.ValueField)
-	if scored {
-		f.columns = len(header) - 1
-	}
-	if scored && slices.Contains(header, f.format.IDField) {
-		classes = f.classes(header)
-		if classes == nil {
-			return
-		}
-	} else if !scored {
-		wanted = fieldsOf(f.format)
-	}
-	isMissing := func(name string) bool { return !slices.Contains(header, name) }
-	if slices.ContainsFunc(wanted, isMissing) && records.RefuseShape() {
-		return
-	}
-	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
-	if slices.Contains(columns, -1) {
+	columns, classes, ok := f.findColumns(records, header)
+	if !ok {
 		return
 	}
 	textColumn := -1
@@ -179,14 +161,13 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 		if textColumn >= 0 {
 			e.text = record[textColumn]
 		}
-		if scored {
+		switch {
+		case classes != nil:
 			f.setRow(&e, record, columns[0], classes)
-		} else if len(columns) > 1 {
-			if f.values == Sets {
-				f.splitLabels(&e, record[columns[1]])
-			} else {
-				f.setValue(&e, record[columns[1]])
-			}
+		case len(columns) > 1 && f.values == Sets:
+			f.splitLabels(&e, record[columns[1]])
+		case len(columns) > 1:
+			f.setValue(&e, record[columns[1]])
 		}
 		if !f.setID(&e, record[columns[0]]) {
 			continue
@@ -196,6 +177,32 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 		}
 		f.identified += f.report.Errors() - errorsBefore
 	}
+}
+
+// hasScores reports whether values are scores, which csv has in one column or in a column for each class.
+func (f *file) hasScores() bool { return f.values == Scores || f.values == Probabilities }
+
+// findColumns returns the indexes of the id and of the value in the header. For scores in several columns it returns only the index of the
+// id, and their classes. It reports what the header lacks, and then returns false.
+func (f *file) findColumns(records *fields.Records, header []string) (columns []int, classes [][]byte, ok bool) {
+	wanted := fieldsOf(f.format)
+	scored := f.hasScores() && !slices.Contains(header, f.format.ValueField)
+	if scored {
+		wanted = wanted[:1]
+		f.columns = len(header) - 1
+	}
+	if scored && slices.Contains(header, f.format.IDField) {
+		classes = f.classes(header)
+		if classes == nil {
+			return nil, nil, false
+		}
+	}
+	isMissing := func(name string) bool { return !slices.Contains(header, name) }
+	if slices.ContainsFunc(wanted, isMissing) && records.RefuseShape() {
+		return nil, nil, false
+	}
+	columns = lists.Map(wanted, func(name string) int { return f.column(header, name) })
+	return columns, classes, !slices.Contains(columns, -1)
 }
 
 // column returns the index of a field in the header. It reports a field that is missing or not unique, and returns -1.

@@ -40,7 +40,7 @@ func (c *Call) EffectsOfLimits(subject string, on problem.Part, limits ...Limit)
 		if l.Was == 0 {
 			before = "any number"
 		}
-		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s: teams that have "+
-			"as many or more can submit no further run then.", plural.Count(l.Is, "run"), on, l.Within, before))
+		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s: teams without an "+
+			"exception that have as many or more can submit no further run then.", plural.Count(l.Is, "run"), on, l.Within, before))
 	}
 }

@@ -42,12 +42,21 @@ func (l limits) counting(sentence problem.Text) problem.Text {
 // makes says how many runs of a submission the quota would count.
 func (l limits) makes(n int) string { return "This submission makes " + plural.Count(n, "run") + l.on }
 
-// included says whether a limit has a part by exceptions.
-func included(more int) string {
-	if more == 0 {
-		return ""
+// left says what a limit leaves of a submission with n runs. Of used runs can be more than the limit: organizers can lower it, and runs
+// whose refund has ended count again. Exceptions have added more to the limit.
+func (l limits) left(n, used, limit int, within string, more int) problem.Text {
+	included := ""
+	if more > 0 {
+		included = ", exceptions of your team included"
 	}
-	return ", exceptions of your team included,"
+	if used > limit {
+		return problem.Sentence("%s, and %s count already, although %s allows %d %s%s.", l.makes(n), plural.Count(used, "run"),
+			l.name, limit, within, included)
+	}
+	if included != "" {
+		included += ","
+	}
+	return problem.Sentence("%s, and %d of the %d that %s allows %s%s are left.", l.makes(n), limit-used, limit, l.name, within, included)
 }
 
 func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
@@ -61,8 +70,7 @@ func (u *Used) expire(now time.Time) {
 func (u *Used) refuseAlways(l limits, n int) error {
 	switch {
 	case l.total > 0 && u.Total+n > l.total:
-		left := problem.Sentence("%s, and %d of the %d that %s allows in all%s are left.", l.makes(n), max(0, l.total-u.Total), l.total,
-			l.name, included(l.moreTotal))
+		left := l.left(n, u.Total, l.total, "in all", l.moreTotal)
 		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", l.counting(left))
 	case l.perDay > 0 && n > l.perDay:
 		return problem.QuotaExhausted.New("%s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask the organizers of "+
@@ -75,8 +83,7 @@ func (u *Used) refuseAlways(l limits, n int) error {
 // submission that closes first, at the time closes; nil: none closes.
 func (g grant) refuseUntil(free time.Time, n int, first *DatasetItem, closes *Instant, now time.Time) error {
 	u, l := g.used, g.limits
-	left := problem.Sentence("%s, and %d of the %d that %s allows in 24 hours%s are left.", l.makes(n), max(0, l.perDay-len(u.Recent)),
-		l.perDay, l.name, included(l.morePerDay))
+	left := l.left(n, len(u.Recent), l.perDay, "in 24 hours", l.morePerDay)
 	left = l.counting(left)
 	if closes != nil && !free.Before(closes.Time) {
 		return problem.QuotaExhausted.New("%s Not enough come back before the dataset \"%s\" closes at %s. If you need more, ask the "+

@@ -164,6 +164,10 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all, exceptions of your team included, are left. If"},
 		"the day of the task, with an exception": {limits{PerDay: 1}, limits{}, 1, problem.QuotaToday,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours, exceptions of your team included, are left."},
+		"all of the task, exceeded": {limits{Total: 1}, limits{}, 0, problem.QuotaExhausted,
+			"This submission makes 1 run, and 2 runs count already, although the task allows 1 in all. If you need more, ask"},
+		"the day of the dataset, exceeded": {limits{}, limits{PerDay: 1}, 0, problem.QuotaToday,
+			`This submission makes 1 run on the dataset "Rivers", and 2 runs count already, although this dataset allows 1 in 24 hours. Enough`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := new(record.TaskItem)

@@ -1059,7 +1059,7 @@ var catalogue = []*entry{
 	}, []string{"run-trec/python.py"}},
 	{Component{
 		ID: "01M7YS04M0NP22QQVCQHBWAGFK", Kind: "dataset-format", Name: "Input files",
-		Description: "The files that participants work on: topics, documents or unlabelled items, in any format. The server compares their ids with those of blinded runs, and tells the owners of the runs which ids are missing or unknown. Everybody who sees the task gets links to the files. A link is signed and expires.",
+		Description: "The files that participants work on: topics, documents or unlabelled items, in any format. The server compares their ids with those of runs whose values their teams do not see, and tells the teams which ids are missing or unknown. Everybody who sees the task gets links to the files. A link is signed and expires.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},

@@ -57,8 +57,8 @@ var Operations = []api.Operation{
 		Description: "Everything except `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion`, and every " +
 			"run is evaluated again. Until no run waits for the new version, leaderboards and lists show the results against the version before, " +
 			"`boardVersion`. Failed runs do not wait. `reevaluation` shows the progress. To show the new results earlier, set `boardVersion` to " +
-			"`truthVersion`. `idsPublic` lets teams with blinded runs learn which topics or items their runs lack, or have in addition to the " +
-			"truth; `labelsPublic` does the same for labels. Otherwise these teams learn only what their files and the ids in `inputs` show, and " +
+			"`truthVersion`. `idsPublic` lets teams that do not see the values of a run learn which topics or items it lacks, or has in " +
+			"addition to the truth; `labelsPublic` does the same for labels. Otherwise these teams learn only what their files and the ids in `inputs` show, and " +
 			"organizers find the rest in the review of each run. Send back files that stay as you got them, and new files as in " +
 			"`createDataset`. A replaced file counts as stored for up to three more days, until it is deleted.",
 	}, dataset, showWithLinks, change),

@@ -64,7 +64,7 @@ var Operations = []api.Operation{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
 		Summary: "Return the review of a run",
 		Description: "Every run has a review from the start. It is not published, and blinded if the dataset's split is `test`. Organizers " +
-			"find all `diagnostics` of the run in it, also the diagnostics that its team does not see while the run is blinded.",
+			"find all `diagnostics` of the run in it, also the diagnostics that its team does not see while it sees no values of the run.",
 	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,

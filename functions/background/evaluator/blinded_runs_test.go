@@ -200,7 +200,8 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 				t.Errorf("the owner reads %q", read)
 			}
 		}
-		for content, want := range map[string]string{other: " UTC no further blinded run of yours", long: "more than six fields"} {
+		const further = " UTC no further run of your team in the task whose values you do not see"
+		for content, want := range map[string]string{other: further, long: "more than six fields"} {
 			r := evaluated(content, record.Completed, blinded)
 			if read := messages(r, owner); !strings.Contains(read, want) || strings.Contains(read, "topic") {
 				t.Errorf("the owner reads %q", read)

@@ -83,13 +83,13 @@ func (a *Allowance) CarryOver(team *Allowance) {
 	a.Rejected = a.Rejected || team.Rejected
 }
 
-// MaxTruthFailures is how many of a team's blinded runs in a task may fail within a Day for reasons that depend on the ground truth
-// (qrels, labels). Each such failure reveals something about the ground truth, and failed runs do not count against the quota. Beyond
-// the limit, such runs end as completed, with null for every measure.
+// MaxTruthFailures is how many runs of a team in a task, whose values the team does not see, may fail within a Day for reasons that depend
+// on the ground truth (qrels, labels). Each such failure reveals something about the ground truth, and failed runs do not count against the
+// quota. Beyond the limit, such runs end as completed, with null for every measure.
 const MaxTruthFailures = 5
 
-// NextTruthFailure returns when a blinded run may next fail for a reason that depends on the ground truth. It returns nil if one may
-// fail now.
+// NextTruthFailure returns when a run whose values its team does not see may next fail for a reason that depends on the ground truth. It
+// returns nil if one may fail now.
 func (a *Allowance) NextTruthFailure(now time.Time) *Instant {
 	a.TruthFailures = slices.DeleteFunc(a.TruthFailures, func(at Instant) bool { return !at.After(now.Add(-Day)) })
 	over := len(a.TruthFailures) - MaxTruthFailures
@@ -99,8 +99,8 @@ func (a *Allowance) NextTruthFailure(now time.Time) *Instant {
 	return new(At(a.TruthFailures[over].Add(Day)))
 }
 
-// FailByTruth counts a blinded run's failure for a reason that depends on the ground truth, and returns true. If the team has reached
-// MaxTruthFailures, it counts nothing and returns false.
+// FailByTruth counts the failure of a run whose values its team does not see for a reason that depends on the ground truth, and returns
+// true. If the team has reached MaxTruthFailures, it counts nothing and returns false.
 func (a *Allowance) FailByTruth(now time.Time) bool {
 	if a.NextTruthFailure(now) != nil {
 		return false

@@ -280,8 +280,8 @@ func (r *RunItem) For(s Sight) Run {
 			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
 				Severity: measure.Warning,
 				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
-					"Until %s no further blinded run of yours in the task fails for such reasons: each ends as completed, also one that could "+
-					"not be evaluated. %s", MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time), failuresByChanges)})
+					"Until %s no further run of your team in the task whose values you do not see fails for such reasons: each ends as "+
+					"completed, also one that could not be evaluated. %s", MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time), failuresByChanges)})
 		}
 	}
 	if !s.ReadsLog(ExecutionLog) {
@@ -300,14 +300,15 @@ func (r *RunItem) withheldNotice(s Sight) string {
 	case r.State != Completed || s.Entry():
 		return ""
 	case s.awaitsColumns():
-		return "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
-			"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
+		return "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Values that it has are " +
+			"shown once the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
 	case !canSeeIdentity(s.roles):
-		return "The run is completed. Others than its team see its values once it is published and not blinded."
+		return "The run is completed. Others than its team see the values that it has once it is published and not blinded."
 	case r.Access.Published:
-		return "The run is completed and published, but blinded. Its values are shown to its team and to others once the organizers unblind it."
+		return "The run is completed and published, but blinded. Values that it has are shown to its team and to others once the organizers " +
+			"unblind it."
 	default:
-		return "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
+		return "The run is completed. Values that it has are shown to its team once the organizers unblind it, and to others once they have " +
 			"published it as well."
 	}
 }

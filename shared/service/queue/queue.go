@@ -37,8 +37,8 @@ var (
 	// ErrTruthChanged means that the ground truth has changed since the run was evaluated against it. Nothing was written and the lease
 	// is still valid: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
-	// ErrTruthFailures means that in the last 24 hours as many blinded runs of the user failed as may fail for reasons that only the ground
-	// truth reveals. Nothing was written and the lease is still valid: complete the run without values.
+	// ErrTruthFailures means that in the last 24 hours as many runs of the team failed as may fail for reasons that only the ground truth
+	// reveals, see record.MaxTruthFailures. Nothing was written and the lease is still valid: complete the run without values.
 	ErrTruthFailures = errors.New("queue: too many runs have failed within 24 hours for what only the truth can reveal")
 )
 
@@ -155,8 +155,8 @@ func (t *transition) refund() error {
 	return nil
 }
 
-// refundTruthFailure is like refund, for a blinded run with all its files that failed for reasons that only the ground truth reveals.
-// It also counts the failure.
+// refundTruthFailure is like refund, for a run with all its files whose values its team does not see. It failed for reasons that only the
+// ground truth reveals, and the failure is counted.
 func (t *transition) refundTruthFailure() error {
 	run := t.run
 	a, err := t.allowance()
@@ -174,9 +174,9 @@ func (t *transition) refundTruthFailure() error {
 	return nil
 }
 
-// recordTruthFailures records on a completing blinded run until when no blinded run of the user can fail for reasons that only the
-// ground truth reveals. The value must not depend on whether the run would have failed. The transaction therefore checks that the
-// allowance is unchanged.
+// recordTruthFailures records on a completing run whose values its team does not see until when no such run of the team can fail for
+// reasons that only the ground truth reveals. The value must not depend on whether the run would have failed. The transaction therefore
+// checks that the allowance is unchanged.
 func (t *transition) recordTruthFailures() error {
 	run := t.run
 	limited := run.LimitsTruthFailures()

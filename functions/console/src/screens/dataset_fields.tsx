@@ -265,14 +265,14 @@ export function Rules({ f }: { f: Editing }) {
           f={f}
           name="idsPublic"
           label="Participants may know which topics or items the ground truth has"
-          hint="Teams of blinded runs then see which of them they lack, or have too many. Teams of other runs see it in any case."
+          hint="While a team does not see the values of a run, it then sees which of them the run lacks, or has too many. Teams that see the values see it in any case."
         />
         {of?.hasLabels && (
           <Check
             f={f}
             name="labelsPublic"
             label="Participants may know the set of labels"
-            hint="Teams of blinded runs then see which of their labels do not exist. Teams of other runs see it in any case."
+            hint="While a team does not see the values of a run, it then sees which of its labels do not exist. Teams that see the values see it in any case."
           />
         )}
         {f.values.split === "training" && (

@@ -9,7 +9,9 @@ import (
 // terms, and for a team that waits to be accepted. Nobody is registered, and no terms are accepted.
 func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	s := serve(t, "embedded")
-	olga, tom, zoe := s.person("olga"), s.person("tom"), s.person("zoe")
+	olga := s.person("olga")
+	tom := s.person("tom")
+	zoe := s.person("zoe")
 	olga.write("qrels.txt", qrelsFile)
 	olga.write("topics.tsv", "1\tlakes\n")
 	apply := func(old, changed string) {

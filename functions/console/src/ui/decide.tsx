@@ -71,7 +71,8 @@ async function lostBy(r: Registration): Promise<string> {
   const finals = own.filter(o => o.final).length;
   return (
     `Reject ${teamName(r)}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
-    `${finals || "none"} marked as final. Published runs stay published.`
+    `${finals || "none"} marked as final. Published runs stay published: others see their results, after the last close if these ` +
+    "wait for it. To hide them, unpublish the runs."
   );
 }
 

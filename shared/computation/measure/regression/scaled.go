@@ -15,8 +15,8 @@ var scales = []struct {
 // minScaled is the number of items from which on the scale of all says something about a run.
 const minScaled = 3
 
-// scaled returns a warning if each prediction is about the same multiple of its true number, or "". A prediction may be from half of that to
-// its double.
+// scaled returns a warning if each prediction is about the same multiple of its true number, or "". A prediction may be from half of that
+// to its double.
 func scaled(counter *steps.Counter, p *pairs) string {
 	least, most := 0.0, 0.0
 	n := 0

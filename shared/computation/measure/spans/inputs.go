@@ -59,8 +59,8 @@ func (in *Inputs) Known() *measure.Known {
 }
 
 // compare reports ids that only the run or only the inputs have, spans of the run that end after their texts, and that most of the spans
-// begin or end within a word. A line that has a text of its own is compared with that text. ofTexts are the diagnostics that the texts of the
-// inputs tell.
+// begin or end within a word. A line that has a text of its own is compared with that text. ofTexts are the diagnostics that the texts of
+// the inputs tell.
 func (in *Inputs) compare(ctx context.Context, files []measure.File) (all, ofTexts []measure.Diagnostic, err error) {
 	var report, texted measure.Report
 	warn := func(file string, line int, warning string) {

@@ -22,7 +22,7 @@ func TestAdvisedConversions_Read(t *testing.T) {
 	}{
 		"JSON lines":              {"Accuracy", `{"id":"1","label":"x"}` + "\n" + `{"id":"2","label":"y"}` + "\n", ""},
 		"an array":                {"Accuracy", `[{"id":"1","label":"x"},{"id":"2","label":"y"}]`, ""},
-		"hits without ids":        {"Accuracy", hits, "write a line for each object, with the id of its item"},
+		"hits without ids":        {"Accuracy", hits, "write a line for each item, with its id"},
 		"an array without ids":    {"Accuracy", "[" + strings.Replace(strings.TrimSpace(hits), "\n", ",", 1) + "]", "the file is JSON"},
 		"a column without ids":    {"Accuracy", "label,score\nx,0.98\ny,0.5\n", "write the id of its item into each line"},
 		"a column for each label": {"HammingLoss", "id,x,y\n1,1,1\n2,0,1\n", ""},

@@ -66,7 +66,11 @@ func TestEval_NamesTheCauseOfWrongFiles(t *testing.T) {
 		"logits": {fileRefused, "Brier", "id,label\n1,-1.6\n2,0.4\n3,2.5\n", "run: error: 2 of 3 scores are below 0 or above 1"},
 		"percentages of probabilities": {fileRefused, "Brier", "id,no,yes\n1,10,90\n2,1,99\n3,60.5,39.5\n",
 			"run: error: 5 of 6 scores are above 1 and none is above 100"},
-		"predict_proba":      {fileRefused, "Brier", ",0,1\n1,0.25,0.75\n", `name it "id", and each other column like its label`},
+		"predict_proba": {fileRefused, "Brier", ",0,1\n1,0.25,0.75\n", `name it "id", and each other column like its label`},
+		"labels in two brackets": {fileRefused, "HammingLoss", `{"id":"1","labels":[["a","b"]]}` + "\n",
+			`an element of "labels" is an array; expected a string or number or true or false; write it without its brackets`},
+		"lists of members":   {fileRefused, "ARI", "[\"1\"]\n[\"2\",\"3\"]\n", "write a line for each item, with its id and its value"},
+		"no finite score":    {fileRefused, "AP", "1 Q0 a 1 nan x\n", "is not a finite number; write one such as 12.5, or leave the line out"},
 		"curly quotes":       {fileRefused, "BLEU", "{\u201cid\u201d: 1}\n", "invalid character '\u201c'"},
 		"clusters with ids":  {fileRefused, "ARI", "{\"x\":[\n\"1\"],\"y\":[\"2\"],\"z\":[]}", "expected one cluster for each id"},
 		"labels for numbers": {fileRefused, "RMSE", "id,label\n1,x\n2,y\n", `"label" is "x"; expected a number`},
@@ -149,6 +153,16 @@ func TestItems_WithoutNamesAreNoNames(t *testing.T) {
 	p.says(fileRefused, []string{missing}, "convert", truth, "--kind", "classification")
 	p.says(done, []string{"1.0000"}, "eval", truth, truth, "Accuracy", "--id", "1", "--value", "a")
 	p.says(done, []string{"Valid."}, "validate", p.write("names", "name,colour\nx1,red\nx2,green\n"))
+}
+
+// TestEval_SaysHowToWriteNumbersInJSON evaluates numbers in JSON lines with a decimal comma, with quotes and without them.
+func TestEval_SaysHowToWriteNumbersInJSON(t *testing.T) {
+	p := local(t)
+	truth := p.write("truth", `{"id":"1","value":1.5}`+"\n")
+	for value, want := range map[string]string{`"1,5"`: "numbers have a point and no comma: write 1.5, without quotes",
+		"1,5": "numbers have a point and no comma: write 1.5", `"1.5"`: "write it without quotes"} {
+		p.says(fileRefused, []string{want}, "eval", truth, p.write("run", `{"id":"1","value":`+value+"}\n"), "RMSE")
+	}
 }
 
 // TestValidate_NamesTheCauseOfWrongFiles validates files whose fault shows without a truth.

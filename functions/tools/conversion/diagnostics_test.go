@@ -36,7 +36,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 			"f:1 error: a field too many seems to stand before the topic…"}},
 		"exchanged columns": {qrels, conversion.TRECQrels, "1 0 1 a\n", []string{
 			`f:1 error: the grade "a" is not a whole number from -32767 to 32767; document and grade seem to be exchanged…`}},
-		"a bad value in TREC": {runs, conversion.TRECRun, "1 Q0 a 1 nan x\n", []string{`f:1 error: the score "nan" is not a finite number`}},
+		"a bad value in TREC": {runs, conversion.TRECRun, "1 Q0 a 1 nan x\n", []string{`f:1 error: the score "nan" is not a finite number; write one such as 12.5, or leave the line out`}},
 		"a comment like a line": {runs, conversion.TRECRun, "# a run\n1 Q0 a 1 1 x\n# 2 Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{
 			`f:4 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic, change its id so that it does not begin with #, in all files`,
 		}},
@@ -72,7 +72,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`{"topic":"1","docid":"","grade":1.5}` + "\n", []string{
 			"f:1 error: the line is not JSON; expected an object with topic, iteration, docid, grade",
 			"f:2 error: the line is an array; expected an object with " + qrelNames +
-				"; write each element of the array on a line of its own, as jq -c '.[]' does",
+				"; write such an object for each item, on a line of its own",
 			`f:3 error: the object has no "topic"; expected it in every line`,
 			`f:4 error: "topic" is null; expected a string or number`,
 			`f:5 error: "grade" is a string; expected a number: write it without quotes`,

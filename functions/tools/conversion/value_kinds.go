@@ -62,9 +62,9 @@ func (v Values) elementFault(array []byte) string {
 		kinds = scalars[:1]
 	}
 	for element := range fields.Elements(oneLine(array)) {
-		text, fault := fields.Text("an element of "+v.From.ValueField, element, kinds)
+		text, fault := fields.Text(v.From.ValueField, element, kinds)
 		if fault != "" {
-			return fault
+			return "an element of " + fault
 		}
 		if v.Kind == measure.Multilabel && isPrintedList(text) {
 			return fmt.Sprintf("the value %s is a list as Python prints it; join its labels with %s, or write it with json.dumps",

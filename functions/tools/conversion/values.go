@@ -301,7 +301,7 @@ func (c *valueConverter) joined(array []byte) (text, fault string) {
 	for element := range fields.Elements(array) {
 		label, fault := fields.Text(c.From.ValueField, element, []string{"string", "number", "true", "false"})
 		if fault != "" {
-			return "", fault
+			return "", "an element of " + fault
 		}
 		if c.Kind == measure.Multilabel && bytes.Contains(label, []byte(separator)) {
 			return "", fmt.Sprintf("the label %s has %q, which separates labels in csv; write jsonl instead", fields.Quote(label), separator)

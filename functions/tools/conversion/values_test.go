@@ -109,7 +109,7 @@ func TestValues_HaveTheKindOfTheEvaluator(t *testing.T) {
 		"a number in a column of labels": {measure.Multilabel, "csv", "id,a,b\n1,1,2\n", `f:2 error: the column "b" has "2"; expected 1 or 0 in the ` +
 			`column of each label, or one column "y" with all labels`},
 		"a label for scores":   {measure.Probabilities, "jsonl", `{"id":1,"y":{"a":"b"}}`, `f:1 error: the score of the label "a" is "\"b\""; expected a number`},
-		"a number in a list":   {measure.Text, "jsonl", `{"id":1,"y":[1]}`, `f:1 error: "an element of y" is a number; expected a string`},
+		"a number in a list":   {measure.Text, "jsonl", `{"id":1,"y":[1]}`, `f:1 error: an element of "y" is a number; expected a string`},
 		"one column of labels": {measure.Multilabel, "csv", "id,y,b\n1,1,0\n", leftOut + `"b"; only "id" and "y" are converted`},
 		"another field":        {measure.Classification, "csv", "id,y,confidence\n1,a,0.5\n", leftOut + `"confidence"; only "id" and "y" are converted`},
 		"other members":        {measure.Classification, "jsonl", `{"id":1,"y":"a","p":1}`, leftOut + `"p"; only "id" and "y" are converted`},

@@ -125,7 +125,7 @@ func ScoreFault(text []byte, where string) string {
 	x, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case math.IsNaN(x), math.IsInf(x, 0):
-		return "the score " + Quote(text) + " is not a finite number"
+		return "the score " + Quote(text) + " is not a finite number; write one such as 12.5, or leave the line out"
 	case err == nil:
 		return "the score " + Quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
 	}

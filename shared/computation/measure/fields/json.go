@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,8 +154,10 @@ func Object(line []byte, expected string, member func(key, value []byte) (fault 
 // otherLine says what a line is that begins no object.
 func otherLine(text []byte, expected string) string {
 	hint := ""
-	if text[0] == '[' {
+	if inner := bytes.TrimLeft(text[1:], JSONSpace); text[0] == '[' && (len(inner) == 0 || inner[0] == '{') {
 		hint = arrayHint
+	} else if text[0] == '[' {
+		hint = "; write such an object for each item, on a line of its own"
 	}
 	switch {
 	case IsPrintedTable(text):
@@ -176,8 +179,8 @@ const arrayHint = "; write each element of the array on a line of its own, as jq
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	if !slices.Contains(kinds, jsonKind(raw)) {
 		hint := ""
-		if raw[0] == '"' && kinds[0] == "number" && isScalar(raw[1:len(raw)-1]) {
-			hint = ": write it without quotes"
+		if raw[0] == '"' && kinds[0] == "number" {
+			hint = quotedNumberHint(raw[1 : len(raw)-1])
 		}
 		return nil, fmt.Sprintf("%q is %s; expected %s%s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "), hint)
 	}
@@ -190,6 +193,18 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 			strings.ToValidUTF8(string(raw[:min(len(raw), quoted)]), ""))
 	}
 	return text, ""
+}
+
+// quotedNumberHint says how to write the text of a string in the place of a number, in a clause that begins with a punctuation mark, or
+// returns "".
+func quotedNumberHint(text []byte) string {
+	if isScalar(text) {
+		return ": write it without quotes"
+	}
+	if hint := NumberHint(text); hint != "" {
+		return hint + ", without quotes"
+	}
+	return ""
 }
 
 // jsonFault says at which byte a line is not valid JSON.
@@ -226,12 +241,28 @@ func jsonHint(text []byte, offset int) string {
 		return "; JSON has no NaN and no Infinity: write a finite number in its place"
 	case bytes.HasPrefix(rest, []byte("None")), bytes.HasPrefix(rest, []byte("True")), bytes.HasPrefix(rest, []byte("False")):
 		return "; JSON has null, true and false: write it with json.dumps"
+	case decimalComma(text, offset) != "":
+		return "; numbers have a point and no comma: write " + decimalComma(text, offset)
 	case string(rest) == ",":
 		return "; a comma follows the object: leave it out"
 	case offset >= len(text) && text[len(text)-1] != '}':
 		return "; an object over several lines has to be on one, and a file whose last line is cut short has to be written again"
 	}
 	return ""
+}
+
+// commaInNumber matches the end of a value of JSON that is the whole part of a number, and a comma after it.
+var commaInNumber = regexp.MustCompile(`:\s*(-?\d+),$`)
+
+// decimalComma returns the number with a decimal comma around the fault at an offset, written with a point, or "".
+func decimalComma(text []byte, offset int) string {
+	at := max(0, min(offset-1, len(text)))
+	digits := len(text[at:]) - len(bytes.TrimLeft(text[at:], "0123456789"))
+	whole := commaInNumber.FindSubmatch(text[:at])
+	if digits == 0 || whole == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s.%s", whole[1], text[at:at+digits])
 }
 
 // JSONSpace lists the white space between tokens of JSON, except the line feed, which lines do not contain.

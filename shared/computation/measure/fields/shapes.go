@@ -178,7 +178,7 @@ var shapes = []shape{
 		anyKind: "write such an object for each text, with the id of its item",
 	}},
 	{recognize: inJSON, converts: true, heal: map[string]string{
-		measure.CSV: "write a line for each object, with the id of its item and its value",
+		measure.CSV: "write a line for each item, with its id and its value",
 		anyKind:     "write a token and its tag in each line",
 	}},
 }

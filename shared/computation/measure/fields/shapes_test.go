@@ -40,7 +40,7 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		"\"id,label\"\n\"a,x\"\n\"b,\"\"y\"\"\"\n":                              {"each stand in quotes", `sed 's/^"//; s/"$//; s/""/"/g'`, then},
 		"id,label\n\"a,x\"\n\"b,y\"\n":                                          {"each stand in quotes", "s/^", then},
 		"{\"id\":\"a\"},\n{\"id\":\"b\"}\n":                                     {"a comma after each", "does" + then, "does"},
-		"{\"id\":\"a\"}\n{\"id\":\"b\"},\n":                                     {"JSON", "with the id of its item and its value", ""},
+		"{\"id\":\"a\"}\n{\"id\":\"b\"},\n":                                     {"JSON", "with its id and its value", ""},
 		"id,label\na\tx\nb\ty, or z\n": {
 			"separated by commas, and whose other lines are separated by tabs", "same character", then,
 		},
@@ -51,8 +51,8 @@ func TestShapeOf_SaysWhatTheFileIsAndHowToHealIt(t *testing.T) {
 		"0.000e+00\n0.000e+00\n1.000e+00\n": {
 			"a list of numbers without ids", "the id before each value", "with its id",
 		},
-		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n": {"JSON", "with the id of its item and its value", ""},
-		"[\n{\"id\":\"a\"}\n]\n":                    {"JSON", "with the id of its item and its value", ""},
+		"{\"cluster\":\"x\",\"members\":[\"a\"]}\n": {"JSON", "with its id and its value", ""},
+		"[\n{\"id\":\"a\"}\n]\n":                    {"JSON", "with its id and its value", ""},
 		"The lake is deep, and cold.\nNo.\nThe sea is not a lake.\n": {"one text a line without ids",
 			"write id,label as the first line, and before each text the id of its item and a comma",
 			"write such an object for each text, with the id of its item"},

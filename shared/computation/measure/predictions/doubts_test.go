@@ -52,7 +52,7 @@ func TestReadRun_DoubtsATruth(t *testing.T) {
 	truth = soundTruth(t, csvLabels, Sets, measuretest.File("truth", "id,label\na,x; y\nb,x\n"))
 	_, report = readRun(t, truth, measuretest.File("run", "id,label\na,x|y\nb,x\n"))
 	measuretest.Expect(t, report.Diagnostics(), `run:2 warning: the truth has no label "y"; every prediction of it counts as wrong; the likely `+
-		`cause: the truth has the label "x; y", with ";" between labels, and the dataset separates by "|"`)
+		`cause: the truth has the label "x; y", with ";" between labels, and labels are separated by "|"`)
 }
 
 // TestReadRun_CountsTheStepsOfDoubts reads a run with labels that the truth has only with others, or not at all. Each label of the truth is

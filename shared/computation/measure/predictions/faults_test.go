@@ -64,7 +64,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 				`each line; a comma follows the object: leave it out`,
 		}},
 		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
-			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}; write each element of the array on a line of its own, as jq -c '.[]' does`,
+			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}; write such an object for each item, on a line of its own`,
 			`run:2 error: the line is a string; expected an object like {"id": ..., "label": ...}`,
 			`run:3 error: the line is null; expected an object like {"id": ..., "label": ...}`,
 			`run:4 error: the line is true; expected an object like {"id": ..., "label": ...}`,

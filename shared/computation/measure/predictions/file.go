@@ -370,11 +370,15 @@ func (f *file) insteadOfArray(raw []byte) string {
 	return "; each id has one value, so write it without brackets"
 }
 
-// content returns the text of a raw value. It reports a value of none of the kinds.
-func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
-	text, fault := fields.Text(field, raw, kinds)
+// content returns the text of a raw value within the ValueField. It reports a value of none of the kinds. what says which part of the field
+// the value is, and ends with a space.
+func (f *file) content(line int, what string, raw []byte, kinds []string) (text []byte, ok bool) {
+	text, fault := fields.Text(f.format.ValueField, raw, kinds)
+	if fault != "" && raw[0] == '[' {
+		fault += "; write it without its brackets"
+	}
 	if fault != "" {
-		f.errorf(line, "%s", fault)
+		f.errorf(line, "%s%s", what, fault)
 	}
 	return text, fault == ""
 }

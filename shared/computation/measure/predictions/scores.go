@@ -61,11 +61,11 @@ func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 func (f *file) setScores(e *example, object []byte) {
 	f.labels, f.scores = f.labels[:0], f.scores[:0]
 	for key, value := range fields.Members(object) {
-		class, ok := f.content(e.line, f.format.ValueField, key, valueKinds[Texts])
+		class, ok := f.content(e.line, "a class of ", key, valueKinds[Texts])
 		if !ok || !f.addLabel(e, class) {
 			return
 		}
-		text, ok := f.content(e.line, f.format.ValueField, value, valueKinds[Numbers])
+		text, ok := f.content(e.line, "a score of ", value, valueKinds[Numbers])
 		if !ok || !f.addScore(e, nil, text) {
 			return
 		}

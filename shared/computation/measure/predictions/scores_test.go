@@ -44,7 +44,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:2 error: "label" has the class "y" twice; expected every class once`}},
 		"no numbers": {measure.JSONL, `{"id":"a","label":{"x":"1"}}` + "\n" + `{"id":"b","label":{}}` + "\n" + `{"id":"b","label":[1]}` + "\n" +
 			`{"id":"b","label":{"":1}}`, []string{
-			`run:1 error: "label" is a string; expected a number: write it without quotes`,
+			`run:1 error: a score of "label" is a string; expected a number: write it without quotes`,
 			`run:2 error: "label" has no class; expected a score for each`,
 			`run:3 error: "label" is an array; expected a number or object` + unbracketed,
 			`run:3 error: the id "b" was given before, on line 2; expected every id once (lines 3 and 4)`,

@@ -60,7 +60,7 @@ func (r *Run) otherSeparator(label []byte) string {
 	}
 	for _, separator := range usualSeparators {
 		if parts := bytes.Split(label, []byte(separator)); len(parts) > 1 && !slices.ContainsFunc(parts, isUnknown) {
-			return fmt.Sprintf("; the likely cause: labels contain %q, the dataset separates by %q", separator, own)
+			return fmt.Sprintf("; the likely cause: labels contain %q, and labels are separated by %q", separator, own)
 		}
 	}
 	return r.joinedInTruth(label)
@@ -79,7 +79,7 @@ func (r *Run) joinedInTruth(label []byte) string {
 			}
 			parts := strings.Split(name, separator)
 			if len(parts) > 1 && slices.ContainsFunc(parts, isPart) {
-				return fmt.Sprintf("; the likely cause: the truth has the label %s, with %q between labels, and the dataset separates by %q",
+				return fmt.Sprintf("; the likely cause: the truth has the label %s, with %q between labels, and labels are separated by %q",
 					fields.Quote([]byte(name)), separator, separatorOf(r.truth.format))
 			}
 		}
@@ -91,7 +91,7 @@ func (r *Run) joinedInTruth(label []byte) string {
 func (f *file) setLabels(e *example, array []byte) {
 	f.labels = f.labels[:0]
 	for element := range fields.Elements(array) {
-		label, ok := f.content(e.line, f.format.ValueField, element, labelKinds)
+		label, ok := f.content(e.line, "an element of ", element, labelKinds)
 		if !ok || !f.addLabel(e, label) {
 			return
 		}

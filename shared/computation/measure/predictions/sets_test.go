@@ -45,7 +45,7 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 			`run:3 error: the id "b" was given before, on line 2; expected every id once`,
 		}},
 		"elements": {measure.JSONL, `{"id":"a","label":["x",["y"]]}` + "\n" + `{"id":"b","label":["x","","y"]}`, []string{
-			`run:1 error: "label" is an array; expected a string or number or true or false`,
+			`run:1 error: an element of "label" is an array; expected a string or number or true or false; write it without its brackets`,
 			`run:2 error: "label" is empty; expected a value`,
 		}},
 		"twice": {measure.JSONL, `{"id":"a","label":["y","x","\u0079","z"]}` + "\n" + `{"id":"b","label":["z","z"]}`, []string{
@@ -66,11 +66,11 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 		}},
 		"none": {measure.CSV, "id,label\na,\nb,\n", nil},
 		"spaces": {measure.CSV, "id,label\na,x y\nb,\n", []string{
-			`run:2 warning: the truth has no label "x y"; every prediction of it counts as wrong; the likely cause: labels contain " ", the dataset separates by "|"`,
-			`run error: none of the labels predicted ("x y") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: labels contain " ", the dataset separates by "|"`,
+			`run:2 warning: the truth has no label "x y"; every prediction of it counts as wrong; the likely cause: labels contain " ", and labels are separated by "|"`,
+			`run error: none of the labels predicted ("x y") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: labels contain " ", and labels are separated by "|"`,
 		}},
 		"another separator": {measure.CSV, "id,label\na,x; y\nb,y;x|x\n", []string{
-			`run:2 warning: the truth has no label "x; y"; every prediction of it counts as wrong; the likely cause: labels contain ";", the dataset separates by "|"`,
+			`run:2 warning: the truth has no label "x; y"; every prediction of it counts as wrong; the likely cause: labels contain ";", and labels are separated by "|"`,
 			`run:3 warning: the truth has no label "y;x"; every prediction of it counts as wrong`,
 		}},
 		"labels with a comma": {measure.JSONL, `{"id":"a","label":["x,y","x"]}` + "\n" + `{"id":"b","label":[]}`, []string{

@@ -153,7 +153,7 @@ func (f *file) setTexts(e *example, list ...[]byte) {
 func (f *file) setArray(e *example, array []byte) {
 	var list [][]byte
 	for element := range fields.Elements(array) {
-		text, ok := f.content(e.line, f.format.ValueField, element, valueKinds[Texts])
+		text, ok := f.content(e.line, "an element of ", element, valueKinds[Texts])
 		if !ok {
 			return
 		}

@@ -215,8 +215,8 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 		"only a header": {classificationSettings, "items.csv", "id,text\n1,a\n2,b\n", "id,label\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`}},
 		"JSON for csv": {classificationSettings, "items.csv", "id,text\n1,a\n2,b\n", `{"id": "1", "label": "yes"}` + "\n", []string{
-			`run error: the file is JSON; expected csv with the fields "id" and "label": write a line for each object, ` +
-				"with the id of its item and its value"}},
+			`run error: the file is JSON; expected csv with the fields "id" and "label": write a line for each item, ` +
+				"with its id and its value"}},
 		"an id twice": {classificationSettings, "items.csv", "id,text\n1,a\n2,b\n", "id,label\n1,yes\n2,no\n1,yes\n", []string{
 			"run:4 error: the id \"1\" was given before, on line 2; expected every id once"}},
 		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},

@@ -251,6 +251,9 @@ func TestConvert_NamesShapesThatItDoesNotRead(t *testing.T) {
 	p.says(fileRefused, []string{"(echo id,cluster; jq -r"}, "convert", "--kind", "clustering", clusters)
 	texts := p.write("texts.txt", "The lake is deep.\nThe sea is very cold.\n")
 	p.says(fileRefused, []string{"write id,text as the first line, and before each text the id"}, "convert", "--kind", "text", texts)
+	members := p.write("members.jsonl", "[\"1\"]\n[\"2\",\"3\"]\n")
+	p.says(fileRefused, []string{`the line is an array`, `like {"id": ..., "cluster": ...}; write such an object for each item`}, "convert",
+		"--kind", "clustering", members)
 	table := p.write("table.json", `{"id":{"0":"1"},"label":{"0":"x"}}`)
 	p.says(fileRefused, []string{`to_json(FILE, orient="records", lines=True)`}, "convert", "--kind", "classification", table)
 	printed := p.write("printed.csv", "   id label\n0   a     x\n1   b     y\n")

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -72,9 +73,24 @@ func RecognizedValues(kind measure.Kind, file scoring.File) (measure.Format, err
 		err = ForeignShape(measure.Format{Kind: measure.CSV, IDField: "id", ValueField: measure.EvaluatorOf(kind).ValueField}, file)
 	}
 	if err == nil && !ok {
+		err = arrays(kind, file)
+	}
+	if err == nil && !ok {
 		err = fmt.Errorf("%s has no recognized format: name it with --from, --id and --value", file.Name)
 	}
 	return v.Format, err
+}
+
+// arrays returns an error for a file whose lines are JSON arrays, such as the members of a cluster. It returns nil for other files.
+func arrays(kind measure.Kind, file scoring.File) error {
+	head, err := detection.Head(file)
+	if err != nil || !bytes.HasPrefix(head, []byte{'['}) {
+		return err
+	}
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	expected := fmt.Sprintf(`like {"id": ..., %q: ...}`, measure.EvaluatorOf(kind).ValueField)
+	_, fault := fields.Object(line, expected, func(_, _ []byte) string { return "" })
+	return &Refused{[]measure.Diagnostic{{Severity: measure.Error, File: file.Name, Line: 1, Message: fault}}}
 }
 
 // unused returns the path of a file that does not exist, for another form of the file at the path.

@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -80,7 +81,13 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 				"as they are."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(0), "total": 1}}, []string{
 			"Teams without an exception can submit nothing more to: Rivers.",
-			"A team can have 1 run on Rivers in all instead of any number: teams without an exception that have as many or more can submit no further run then."}},
+			"A team can have 1 run on Rivers in all instead of any number of runs: teams without an exception that have as many or more can submit no further run then."}},
+		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 4}}, []string{
+			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
+			"A team can have 4 runs on Rivers in 24 hours instead of 2 runs."}},
+		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"perDay": 8, "total": nil}}, []string{
+			"A team can have 8 runs on Lakes in 24 hours instead of 5 runs.",
+			"A team can have any number of runs on Lakes in all instead of 9 runs."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"finalRuns": 0}, []string{
 			"Leaderboards show no final runs any more, although teams have marked 1 run as final."}},
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
@@ -145,6 +152,50 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	for _, e := range p.Effects {
 		if e.Kind == string(api.EffectNews) {
 			t.Errorf("without e-mails the preview says %q", e.Detail)
+		}
+	}
+}
+
+// TestPreview_NamesTheQuotaThatLeavesNoRunAfterALaterClose previews a later close for a team that has used up the quota of the task, and
+// for one that has used up the quota of the dataset.
+func TestPreview_NamesTheQuotaThatLeavesNoRunAfterALaterClose(t *testing.T) {
+	for _, c := range []struct {
+		limited func(*phases) string
+		want    string
+	}{
+		{func(f *phases) string { return f.task.Path() }, "The quota of the task still applies to the team: 1 run in all."},
+		{func(f *phases) string { return f.dataset.Path() }, "The quotas of these datasets still apply to the team: Rivers."},
+	} {
+		f := newPhases(t)
+		f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"name": "Rivers"})
+		f.patch(http.StatusOK, olga, c.limited(f), map[string]any{"submissions": map[string]any{"total": 1, "closesAt": f.in(time.Hour)}})
+		made, _ := f.submit(http.StatusCreated, "bob")
+		none := "The team " + f.bob.Team + " has used up its quota, so no run is left now on: Rivers."
+		for _, of := range []struct {
+			more map[string]any
+			want []string
+			not  string
+		}{
+			{map[string]any{}, []string{none, c.want}, ""},
+			{map[string]any{"closesAt": f.in(time.Minute)}, nil, none},
+			{map[string]any{"runId": made.RunIDs[0]}, nil, none},
+		} {
+			body := map[string]any{"reason": "Illness.", "closesAt": f.in(5 * record.Day)}
+			maps.Copy(body, of.more)
+			var p previewAnswer
+			f.Want(http.StatusOK, &p, olga, http.MethodPost, f.exceptions(f.bob)+"?preview=true", body)
+			var texts []string
+			for _, e := range p.Effects {
+				texts = append(texts, idInParentheses.ReplaceAllString(e.Detail, ""))
+			}
+			for _, want := range of.want {
+				if !slices.Contains(texts, want) {
+					t.Errorf("%v lacks %q in %q", body, want, texts)
+				}
+			}
+			if slices.Contains(texts, of.not) {
+				t.Errorf("%v says %q", body, of.not)
+			}
 		}
 	}
 }

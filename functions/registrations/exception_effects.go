@@ -2,10 +2,12 @@ package registrations
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/records"
@@ -30,22 +32,26 @@ func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem,
 	before := *a
 	before.Exceptions = a.Exceptions[1:]
 	e := a.Exceptions[0]
+	was := before.Quota(t, sets, r.Participation(t), c.Now())
+	is := a.Quota(t, sets, r.Participation(t), c.Now())
 	if e.ClosesAt != nil {
-		noteClose(c, r, e, later(t, sets, &before, a))
+		extended := later(t, sets, &before, a)
+		noteClose(c, r, e, parts(extended))
+		noteUsedUp(c, r, e, extended, is)
 	}
 	if e.PerDay+e.Total > 0 {
-		noteQuotas(c, r, e, sets, before.Quota(t, sets, r.Participation(t), c.Now()), a.Quota(t, sets, r.Participation(t), c.Now()))
+		noteQuotas(c, r, e, sets, was, is)
 	}
 	return nil
 }
 
 // later returns the datasets to which the team can submit until later after an exception.
-func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record.Allowance) (found []problem.Part) {
+func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record.Allowance) (found []*record.DatasetItem) {
 	for _, d := range sets {
 		_, was := before.Window(t, d)
 		_, is := after.Window(t, d)
 		if was != nil && is.After(was.Time) {
-			found = append(found, partOf(d))
+			found = append(found, d)
 		}
 	}
 	return found
@@ -58,6 +64,36 @@ func noteClose(c *api.Call, r *record.RegistrationItem, e record.Exception, sets
 		return
 	}
 	c.Effect(of, problem.Sentence("The team %s can submit until %s to: %s.", r.TeamName(), e.ClosesAt, sets))
+}
+
+// noteUsedUp adds the datasets to which the team cannot submit in spite of the later close, because it has used up its quota. It names the
+// quota that binds, unless noteQuotas does.
+func noteUsedUp(c *api.Call, r *record.RegistrationItem, e record.Exception, extended []*record.DatasetItem, is record.Quota) {
+	usedUp := slices.DeleteFunc(slices.Clone(extended), func(d *record.DatasetItem) bool {
+		i := slices.IndexFunc(is.Datasets, func(q record.DatasetQuota) bool { return q.DatasetID == d.ID })
+		left := is.Datasets[i].Left
+		return left == nil || *left > 0
+	})
+	if len(usedUp) == 0 {
+		return
+	}
+	of := api.Consequence{Kind: api.EffectQuota, Subject: "/v1/tasks/" + r.TaskID}
+	c.Effect(of, problem.Sentence("The team %s has used up its quota, so no run is left now on: %s.", r.TeamName(), parts(usedUp)))
+	switch {
+	case e.PerDay+e.Total > 0:
+	case is.Left != nil && *is.Left == 0:
+		noteTaskQuota(c, of, is)
+	default:
+		noteDatasetQuotas(c, of, parts(usedUp))
+	}
+}
+
+func noteTaskQuota(c *api.Call, of api.Consequence, is record.Quota) {
+	c.Effect(of, problem.Sentence("The quota of the task still applies to the team: %s.", allowed(is.QuotaLeft)))
+}
+
+func noteDatasetQuotas(c *api.Call, of api.Consequence, sets []problem.Part) {
+	c.Effect(of, problem.Sentence("The quotas of these datasets still apply to the team: %s.", sets))
 }
 
 // noteQuotas adds the limits that change, and those of the task or the datasets that the exception leaves unchanged.
@@ -78,12 +114,11 @@ func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, set
 				"The team %s can have %s on %s instead of %s.", r.TeamName(), limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
 		}
 	}
-	limits := allowed(is.QuotaLeft)
 	switch {
-	case e.DatasetID != "" && limits != "":
-		c.Effect(ofTask, problem.Sentence("The quota of the task still applies to the team: %s.", limits))
+	case e.DatasetID != "" && allowed(is.QuotaLeft) != "":
+		noteTaskQuota(c, ofTask, is)
 	case e.DatasetID == "" && len(binding) > 0:
-		c.Effect(ofTask, problem.Sentence("The quotas of these datasets still apply to the team: %s.", binding))
+		noteDatasetQuotas(c, ofTask, binding)
 	}
 }
 
@@ -98,6 +133,8 @@ func allowed(q record.QuotaLeft) string {
 	}
 	return strings.Join(limits, " and ")
 }
+
+func parts(sets []*record.DatasetItem) []problem.Part { return lists.Map(sets, partOf) }
 
 // partOf returns the part for the dataset.
 func partOf(d *record.DatasetItem) problem.Part {

@@ -82,13 +82,13 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	}
 	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
 	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
-	if err := noteException(ctx, c, r, a); err != nil {
-		return "", nil, err
-	}
 	if d.RunID != "" {
 		if err := refund(ctx, c, r, a, d); err != nil {
 			return "", nil, err
 		}
+	}
+	if err := noteException(ctx, c, r, a); err != nil {
+		return "", nil, err
 	}
 	if d.ClosesAt != nil {
 		if err := extend(ctx, c, r.TaskID, e); err != nil {

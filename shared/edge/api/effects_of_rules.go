@@ -30,17 +30,25 @@ type Limit struct {
 	Within  string // the time that the limit concerns, such as "in 24 hours"
 }
 
-// EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that becomes lower.
+// EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that changes.
 func (c *Call) EffectsOfLimits(subject string, on problem.Part, limits ...Limit) {
 	for _, l := range limits {
-		if l.Is == 0 || l.Was != 0 && l.Is >= l.Was {
+		if l.Is == l.Was {
 			continue
 		}
-		before := plural.Count(l.Was, "run")
-		if l.Was == 0 {
-			before = "any number"
+		then := "."
+		if l.Is > 0 && (l.Was == 0 || l.Is < l.Was) {
+			then = ": teams without an exception that have as many or more can submit no further run then."
 		}
-		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s: teams without an "+
-			"exception that have as many or more can submit no further run then.", plural.Count(l.Is, "run"), on, l.Within, before))
+		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s%s",
+			allowedRuns(l.Is), on, l.Within, allowedRuns(l.Was), then))
 	}
+}
+
+// allowedRuns returns how many runs a limit allows. 0 means no limit.
+func allowedRuns(limit int) string {
+	if limit == 0 {
+		return "any number of runs"
+	}
+	return plural.Count(limit, "run")
 }

@@ -126,7 +126,36 @@ func notationHint(fault error) string {
 // readTopics reads an object that has an object for each topic, with the score or grade of each document. In the place of the object, runs
 // may have a list of the documents in the order of their ranks.
 func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
-	value := &r.kind.columns[lastOfBoth]
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		topic := []byte(name.String())
+		r.where = "topic " + fields.Quote(topic) + ": "
+		switch kind := d.PeekKind(); {
+		case kind == '{':
+			err = r.readScores(counter, d, topic)
+		case kind == '[' && r.kind == Runs:
+			err = r.readRanks(counter, d, topic)
+		default:
+			err = d.SkipValue()
+			if err == nil {
+				r.errorf(0, "expected an object with the %s of each document, such as {\"doc1\": 1}", r.kind.columns[lastOfBoth].name)
+			}
+		}
+		if err != nil || r.out.err != nil || r.report.Full() {
+			return err
+		}
+	}
+	return r.end(d)
+}
+
+// readScores reads an object with the score or grade of each document of a topic.
+func (r *reader) readScores(counter *steps.Counter, d *jsontext.Decoder, topic []byte) error {
 	document := docOfRun
 	if r.kind == Qrels {
 		document = docOfQrels
@@ -139,58 +168,30 @@ func (r *reader) readTopics(counter *steps.Counter, d *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		topic := []byte(name.String())
-		r.where = "topic " + fields.Quote(topic) + ": "
-		if d.PeekKind() == '[' && r.kind == Runs {
-			if err := r.readRanks(counter, d, topic); err != nil || r.report.Full() {
-				return err
-			}
-			continue
-		}
-		if d.PeekKind() != '{' {
+		r.begin()
+		r.values[0] = topic
+		r.values[document] = []byte(name.String())
+		if kind := d.PeekKind(); kind != '0' && kind != '"' { // A text may be a number, as in CSV.
 			if err := d.SkipValue(); err != nil {
 				return err
 			}
-			r.errorf(0, "expected an object with the %s of each document, such as {\"doc1\": 1}", value.name)
+			r.errorf(0, "the %s of %s is not a number", r.kind.columns[lastOfBoth].name, fields.Quote(r.values[document]))
 			if r.report.Full() {
 				return nil
 			}
 			continue
 		}
-		if _, err = d.ReadToken(); err != nil {
+		number, err := d.ReadToken()
+		if err != nil {
 			return err
 		}
-		for d.PeekKind() == '"' {
-			if name, err = d.ReadToken(); err != nil {
-				return err
-			}
-			r.begin()
-			r.values[0] = topic
-			r.values[document] = []byte(name.String())
-			if kind := d.PeekKind(); kind != '0' && kind != '"' { // A text may be a number, as in CSV.
-				if err := d.SkipValue(); err != nil {
-					return err
-				}
-				r.errorf(0, "the %s of %s is not a number", value.name, fields.Quote(r.values[document]))
-				if r.report.Full() {
-					return nil
-				}
-				continue
-			}
-			number, err := d.ReadToken()
-			if err != nil {
-				return err
-			}
-			r.values[lastOfBoth] = []byte(number.String())
-			if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
-				return err
-			}
-		}
-		if _, err = d.ReadToken(); err != nil {
+		r.values[lastOfBoth] = []byte(number.String())
+		if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
 			return err
 		}
 	}
-	return r.end(d)
+	_, err := d.ReadToken()
+	return err
 }
 
 // readRanks reads a list of the documents of a topic, in the order of their ranks.

@@ -91,8 +91,8 @@ func recognizeJSON(kinds []*Kind, head []byte) (found *Kind, format Format, ok b
 }
 
 // isDictionary reports whether a text begins like an object of objects of numbers, and whether all these numbers are whole. The text may
-// be cut. If the file is known to have rankings or judgments, the numbers may be texts. If they are rankings, lists may stand in the place of
-// objects.
+// be cut. If the file is known to have rankings or judgments, the numbers may be texts. If they are rankings, lists may stand in
+// the place of objects.
 func isDictionary(head []byte, known, ranks bool) (dictionary, whole bool) {
 	d := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true))
 	whole = true

@@ -145,7 +145,7 @@ func TestItems_WithoutNamesAreNoNames(t *testing.T) {
 		"1,a\n2,b\n3,a\n", "x1,a\nx2,b\nx3,a\n", "1;a\n2;b\n", "x1,1.5\nx2,2.5\n", "x1,the cat sat on the mat\nx2,yes\n",
 	} {
 		truth := p.write("truth", items)
-		p.says(fileRefused, []string{"truth:1: error", missing, "fields without names"}, "eval", truth, truth)
+		p.says(fileRefused, []string{"truth:1: error", missing, "The first line is separated by"}, "eval", truth, truth)
 		p.says(fileRefused, []string{"truth:1: error", missing}, "validate", truth)
 		p.says(fileRefused, []string{"truth:1: error", missing}, "eval", truth, run, "Accuracy")
 	}

@@ -176,7 +176,7 @@ func detectFormat(kind measure.Kind, head []byte, shared []string) (format measu
 	if first.isItem(idField, valueField) { // The reader says that names are missing.
 		valueField = cmp.Or(usualName(shared, valueNames, ""), valueFieldOf(cmp.Or(kind, kindOf(measure.Format{Kind: first.format}, value))))
 		return measure.Format{Kind: first.format, IDField: cmp.Or(usualName(shared, idNames, valueField), idNames[0]), ValueField: valueField},
-			value, strings.Replace(first.because, "names", "fields without names", 1)
+			value, strings.Replace(first.because, "has names", "is", 1)
 	}
 	switch { // Only truths use these names. The other columns of the run are labels.
 	case kind == measure.Multilabel && len(first.names) > 2 && first.hasMarks(idField):

@@ -172,7 +172,7 @@ func TestValidate_NamesTheCauseOfWrongFiles(t *testing.T) {
 		code            int
 		kind, run, want string
 	}{
-		"exchanged clusters": {fileRefused, "clustering", "id,cluster\nx,1\ny,2\nx,3\n",
+		"exchanged clusters": {fileRefused, "clustering", "id,cluster\nx,1\nx,2\nx,3\n",
 			`no value of "cluster" comes twice: exchange "id" and "cluster" if "cluster" has the ids`},
 		"a list of Python": {done, "multilabel", "id,label\n1,\"['joy', 'fear']\"\n2,['joy']\n",
 			`"['joy', 'fear']" is a list as Python prints it: write the labels with "|" between them`},

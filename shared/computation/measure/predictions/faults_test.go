@@ -28,11 +28,18 @@ func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	}
 }
 
-// TestReadGold_ExplainsRepeatedIDs names exchanged fields only if every item has a label or cluster of its own.
+// TestReadGold_ExplainsRepeatedIDs names exchanged fields only if most items repeat an id, and every item has a label or cluster of its own.
 func TestReadGold_ExplainsRepeatedIDs(t *testing.T) {
-	const twice = `truth:4 error: the id "x" was given before, on line 2; expected every id once`
 	const exchanged = `; no value of "label" comes twice: exchange "id" and "label" if "label" has the ids`
-	for content, want := range map[string]string{"x,1\ny,2\nx,3\n": twice + exchanged, "x,1\ny,2\nx,2\n": twice, "x,1\ny,1\nx,3\n": twice} {
+	twice := func(line int) string {
+		return fmt.Sprintf(`truth:%d error: the id "x" was given before, on line 2; expected every id once`, line)
+	}
+	for content, want := range map[string]string{
+		"x,1\nx,2\nx,3\n":      twice(3) + exchanged + " (lines 3 and 4)",
+		"x,1\nx,2\nx,3\ny,4\n": twice(3) + " (lines 3 and 4)",
+		"x,1\ny,2\nx,3\n":      twice(4),
+		"x,1\nx,2\nx,2\n":      twice(3) + " (lines 3 and 4)",
+	} {
 		for _, values := range []Values{Labels, Clusters, Classes} {
 			_, report := readTruth(t, csvLabels, values, measuretest.File("truth", "id,label\n"+content))
 			measuretest.Expect(t, report.Diagnostics(), want)

@@ -30,10 +30,10 @@ func (t *Gold) addRepeated(f *file, e example, index int) (ok bool) {
 	return true
 }
 
-// explainRepeated adds the likely cause to the first fault about repeated ids: if every item has a label or cluster of its own, the two
-// fields are probably exchanged.
+// explainRepeated adds the likely cause to the first fault about repeated ids: if most items repeat an id, and every item has a label or
+// cluster of its own, the two fields are probably exchanged. In a file where few repeat, the ids are probably what they seem to be.
 func (t *Gold) explainRepeated(report *measure.Report) {
-	if t.repeats > 0 && max(t.clusters.len(), len(t.labels.names)) == t.Len()+t.repeats {
+	if t.repeats > t.Len() && max(t.clusters.len(), len(t.labels.names)) == t.Len()+t.repeats {
 		report.Explain(t.twice, fmt.Sprintf("; no value of %[2]q comes twice: exchange %[1]q and %[2]q if %[2]q has the ids", t.format.IDField,
 			t.format.ValueField))
 	}

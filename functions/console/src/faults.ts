@@ -16,5 +16,12 @@ export function clauseOf(d: Diagnostic): string {
   return d.line ? `Line ${d.line}: ` : "";
 }
 
+/**
+ * isNote reports whether a diagnostic is a warning that concerns no file, such as one about missing workers. It is no
+ * fault of what somebody wrote.
+ */
+export const isNote = (d: Diagnostic): boolean =>
+  d.severity === "warning" && d.file === undefined && d.line === undefined && d.count === undefined;
+
 /** faultsOf returns the number of faults that diagnostics stand for. */
 export const faultsOf = (all: Diagnostic[]): number => all.reduce((sum, d) => sum + (d.count ?? 1), 0);

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
+import { isNote } from "../faults";
 import { compareNames } from "../order";
 import { gone } from "../problem";
 import { noticeOf, waitsFor } from "../queue_words";
@@ -102,12 +103,8 @@ function One({ of: r }: { of: Run }) {
         )}
       </p>
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
-      {r.diagnostics.length > 0 && (
-        <>
-          <h2>What is wrong</h2>
-          <Diagnostics of={r.diagnostics} />
-        </>
-      )}
+      {r.diagnostics.some(d => !isNote(d)) && <h2>What is wrong</h2>}
+      <Diagnostics of={r.diagnostics} />
       {r.evaluationId ? (
         <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} />
       ) : (

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { faultsOf, placeOf } from "../faults";
+import { faultsOf, isNote, placeOf } from "../faults";
 import { Table, Tag } from "./show";
 
 type Props = {
@@ -57,8 +57,20 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
   );
 }
 
-/** Diagnostics lists the diagnostics of files, each with its lines, and with the text of the first one if the file is in the browser. */
-export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
+/** Diagnostics lists notes, and then the faults of files. */
+export const Diagnostics = ({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) => (
+  <>
+    {of.filter(isNote).map(d => (
+      <p key={d.message}>
+        <Tag kind="warm">{d.severity}</Tag> {d.message}
+      </p>
+    ))}
+    <Faults of={of.filter(d => !isNote(d))} {...(lines && { lines })} />
+  </>
+);
+
+/** Faults lists the faults of files, each with its lines, and with the text of the first one if the file is in the browser. */
+function Faults({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
   const [most, setMost] = useState(10);
   if (of.length === 0) return null;
   const faults = faultsOf(of);

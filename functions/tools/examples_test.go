@@ -317,8 +317,16 @@ func TestIntervals_CanEndOutsideTheRange(t *testing.T) {
 		}
 	}
 	for user, may := range exampleUsers {
-		check(user, "leaderboard", object{"datasetId": s.dataset.ID}, *s.leaderboard(user).Entries[0].Interval, true)
+		board := s.leaderboard(user)
+		check(user, "leaderboard", object{"datasetId": s.dataset.ID}, *board.Entries[0].Interval, true)
+		if !strings.Contains(board.GroupsNote, "p is rounded up here, but not where organizers compare runs") {
+			t.Errorf("groups: %q", board.GroupsNote)
+		}
 		compared := object{"runs": runs}
-		check(user, "significance", compared, answer[tools.SignificanceOutput](s, user, "significance", compared).Runs[0].Interval, !may)
+		out := answer[tools.SignificanceOutput](s, user, "significance", compared)
+		check(user, "significance", compared, out.Runs[0].Interval, !may)
+		if normal := strings.Contains(out.IntervalsNote, "the normal distribution"); normal == may || out.IntervalsNote == board.IntervalsNote == may {
+			t.Errorf("%s: intervals of the comparison: %q, of the leaderboard: %q", user, out.IntervalsNote, board.IntervalsNote)
+		}
 	}
 }

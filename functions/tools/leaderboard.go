@@ -47,6 +47,8 @@ type LeaderboardOutput struct {
 	NotPublic     int                `json:"notPublic" doc:"number of entries that only their owners and the organizers see, by audience"`
 	More          bool               `json:"more" doc:"whether the leaderboard has more entries"`
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
+	GroupsNote    string             `json:"groupsNote,omitempty" doc:"what the letters of the entries say; absent without letters"`
+	IntervalsNote string             `json:"intervalsNote,omitempty" doc:"where the intervals come from, and whether they can end outside the range of the measure; absent without intervals"`
 	Empty         *board.EmptyBoard  `json:"empty,omitempty" doc:"why there are no entries"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
@@ -69,7 +71,7 @@ type LeaderboardEntry struct {
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples. It comes from the bootstrap. For values by example that reveal the truth it comes from the normal distribution and is rounded, and can end outside the range of the measure, such as above 1"`
-	Group        string                 `json:"group,omitempty" doc:"letters; entries that share a letter cannot be distinguished"`
+	Group        string                 `json:"group,omitempty" doc:"letters, if the entry was compared. Two entries with letters of which they share none are distinguished. Two that share one are not distinguished here; groupsNote says why they may differ"`
 	Change       *LeaderboardChange     `json:"change,omitempty" doc:"change of the rank among the entries that both versions rank, if against is given; absent for entries without a rank"`
 }
 
@@ -99,7 +101,7 @@ const (
 
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
-	description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that show which entries can be " +
+	description: "Ranks the evaluations of a dataset, with 95 % intervals and with letters that show which entries can be " +
 		"distinguished. With `against`, it shows how ranks changed from another version of the ground truth and " +
 		"evaluator, among the entries that both versions rank. An entry without a value of the measure comes last and has no rank. " +
 		"Replace the id in the example by the id of a dataset.\n\n" +
@@ -168,6 +170,10 @@ var leaderboardTool = define(metadata{
 			}
 			if measure.Kind(ranking.Dataset.Evaluator.Kind).Ranks() && len(open) >= diffirRuns {
 				out.Links.Diffir = resultURL("diffir", map[string]any{"runs": references(open[:diffirRuns])})
+			}
+			out.GroupsNote = out.describeGroups()
+			if out.withIntervals() {
+				out.IntervalsNote = intervalsNote(out.hidden)
 			}
 			out.linkTools(values, ranking)
 			return out, nil

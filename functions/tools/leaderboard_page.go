@@ -59,7 +59,6 @@ func (out *LeaderboardOutput) withIntervals() bool {
 
 // groupsNote explains the groups, or why there are none.
 func (out *LeaderboardOutput) groupsNote() string {
-	pairs := out.Compared * (out.Compared - 1) / 2
 	switch {
 	case len(out.Entries) < 2:
 		return ""
@@ -72,18 +71,28 @@ func (out *LeaderboardOutput) groupsNote() string {
 		return "Which of the first " + plural.Count(out.Compared, "entry") +
 			" can be distinguished is too entangled for groups; the test of each pair shows it."
 	}
+	return out.GroupsNote
+}
+
+// describeGroups says what the letters of the entries mean. It is empty without letters.
+func (out *LeaderboardOutput) describeGroups() string {
+	if !out.grouped() {
+		return ""
+	}
+	pairs := out.Compared * (out.Compared - 1) / 2
 	of := "each two entries"
 	if out.Compared < len(out.Entries) {
 		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
-	test, unit := "a paired t-test", "topics"
+	test, unit, rounding := "A paired t-test", "topics", ""
 	if out.hidden {
+		rounding = "p is rounded up here, but not where organizers compare runs, and "
 		test = "McNemar’s test of right and wrong labels or a paired t-test"
 		unit = "examples"
 	}
-	return fmt.Sprintf("Entries that share a letter cannot be distinguished: %s compared %s over the %s that both have, "+
-		"and p was not below %v by Holm’s correction for %s.",
-		test, of, unit, significanceLevel, plural.Count(pairs, "pair"))
+	return fmt.Sprintf("Of the entries with letters, two that share none differ at the level of %v. Two that share a letter may differ as "+
+		"well: %sa comparison of fewer runs is corrected for fewer pairs. %s compared %s over the %s that both have, with Holm’s correction "+
+		"for %s.", significanceLevel, rounding, test, of, unit, plural.Count(pairs, "pair"))
 }
 
 // pageURL returns the address of the page with these settings.

@@ -22,15 +22,16 @@ type SignificanceInput struct {
 // SignificanceOutput describes how runs differ.
 type SignificanceOutput struct {
 	MeasureUsed
-	Topics     int                `json:"topics" doc:"number of topics or examples for which all runs have a value; the values are paired over them"`
-	LeftOut    int                `json:"leftOut" doc:"number of topics for which only some of the runs have a value"`
-	Rounds     int                `json:"rounds" doc:"rounds of the randomization test or the bootstrap; 0 without them"`
-	Rounded    bool               `json:"rounded,omitempty" doc:"whether the answer is limited to what everyone who sees the measures may know, because values by example reveal the truth and only organizers may see them. Then each p belongs to one test and is rounded up, before its correction, to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1. Intervals, and p of the bootstrap, come from the normal distribution, so an interval can end outside the range of the measure"`
-	Test       string             `json:"test" doc:"test behind verdict and conclusion"`
-	Correction string             `json:"correction" doc:"correction behind verdict and conclusion"`
-	Runs       []SignificanceRun  `json:"runs" doc:"in the order asked for"`
-	Pairs      []SignificancePair `json:"pairs" doc:"pairs of each run with each later run"`
-	Conclusion string             `json:"conclusion" doc:"the differences at the level 0.05, in words"`
+	Topics        int                `json:"topics" doc:"number of topics or examples for which all runs have a value; the values are paired over them"`
+	LeftOut       int                `json:"leftOut" doc:"number of topics for which only some of the runs have a value"`
+	Rounds        int                `json:"rounds" doc:"rounds of the randomization test or the bootstrap; 0 without them"`
+	Rounded       bool               `json:"rounded,omitempty" doc:"whether the answer is limited to what everyone who sees the measures may know, because values by example reveal the truth and only organizers may see them. Then each p belongs to one test and is rounded up, before its correction, to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1. Intervals, and p of the bootstrap, come from the normal distribution, so an interval can end outside the range of the measure"`
+	IntervalsNote string             `json:"intervalsNote" doc:"where the intervals come from, and whether they can end outside the range of the measure"`
+	Test          string             `json:"test" doc:"test behind verdict and conclusion"`
+	Correction    string             `json:"correction" doc:"correction behind verdict and conclusion"`
+	Runs          []SignificanceRun  `json:"runs" doc:"in the order asked for"`
+	Pairs         []SignificancePair `json:"pairs" doc:"pairs of each run with each later run"`
+	Conclusion    string             `json:"conclusion" doc:"the differences at the level 0.05, in words"`
 
 	phrases []phrase // the conclusion in parts
 	unit    string   // what one value belongs to: a topic or an example
@@ -132,6 +133,7 @@ var significanceTool = define(metadata{
 		out.correctAll()
 		out.phrases = out.conclude()
 		out.Conclusion = plainText(out.phrases)
+		out.IntervalsNote = intervalsNote(out.Rounded)
 		return out, nil
 	}, nil
 })

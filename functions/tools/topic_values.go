@@ -181,6 +181,14 @@ func meanInterval(counter *steps.Counter, value *float64, byTopic map[string]flo
 	return &interval, err
 }
 
+// intervalsNote says where intervals come from: for hidden values from the normal distribution.
+func intervalsNote(hidden bool) string {
+	if hidden {
+		return "Intervals (95 %) come from the normal distribution, are rounded, and can end outside the range of the measure."
+	}
+	return "Intervals (95 %) come from the bootstrap, and end within the range of the measure."
+}
+
 // exampleRuns are three runs for examples of comparisons. They rank a lake, a pond and a road for eight topics.
 var exampleRuns = []inputs.RunReference{
 	{Name: "lakes", Files: exampleRunFile("lakes.txt", "lpr lpr plr lpr lpr lrp lpr lpr")},

@@ -39,6 +39,9 @@ func leaderboard(c *call, task object) {
 	if hidden && !c.json {
 		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
 	}
+	if note := memberAs[string](b, "groupsNote"); note != "" && !c.json {
+		c.note("%s", note)
+	}
 	if unmarked && !c.json {
 		c.noteUnmarked(memberAs[object](b, "dataset").id())
 	}

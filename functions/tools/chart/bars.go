@@ -7,7 +7,7 @@ type Bar struct {
 	Label    string
 	Value    float64   // NaN if undefined
 	Interval *Interval // 95 % confidence interval; nil if there is none
-	Group    string    // letters; bars that share a letter cannot be distinguished
+	Group    string    // letters; two bars with letters of which they share none differ significantly
 	Note     string    // a word or two, such as "baseline"
 }
 

@@ -266,7 +266,8 @@ function Significance({ input }: { input: object }) {
           <p class="small quiet">
             Over {s.topics} topics or examples
             {s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.
-            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}
+            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}{" "}
+            {s.intervalsNote}
           </p>
         </>
       )}

@@ -1,4 +1,4 @@
-// The leaderboard of a dataset from the tool leaderboard, with confidence intervals and groups of runs that do not
+// The leaderboard of a dataset from the tool leaderboard, with confidence intervals and letters of runs that
 // differ significantly. The choices of the reader are in the address, so that a link has them.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -193,10 +193,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
               {entries.length > 0 && (
                 <p class="small quiet">
                   Rank by {b.measure}
-                  {b.lowerIsBetter ? ", lower is better" : ""}.{" "}
-                  {b.entries.some(e => e.group) &&
-                    "Entries that share a letter cannot be told apart at the level of 0.05. "}
-                  {b.entries.some(e => e.interval) && "Intervals are of 95 %."}{" "}
+                  {b.lowerIsBetter ? ", lower is better" : ""}. {b.groupsNote} {b.intervalsNote}{" "}
                   {entries.length > 1 && "Tick two or more runs to compare them."}
                 </p>
               )}

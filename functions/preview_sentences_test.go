@@ -81,7 +81,8 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 				"as they are."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(0), "total": 1}}, []string{
 			"Teams without an exception can submit nothing more to: Rivers.",
-			"A team can have 1 run on Rivers in all instead of any number of runs: teams without an exception that have as many or more can submit no further run then."}},
+			"A team can have 1 run on Rivers in all instead of any number of runs: teams without an exception that have as many or more can " +
+				"submit no further run then."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 4}}, []string{
 			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
 			"A team can have 4 runs on Rivers in 24 hours instead of 2 runs."}},
@@ -96,7 +97,8 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 			"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9},
 		}, []string{
 			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
-			"A team can have 1 run on Lakes in 24 hours instead of 5 runs: teams without an exception that have as many or more can submit no further run then.",
+			"A team can have 1 run on Lakes in 24 hours instead of 5 runs: teams without an exception that have as many or more can submit " +
+				"no further run then.",
 			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",

@@ -28,12 +28,14 @@ func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p Re
 		return nil, err
 	}
 	changed := *old
-	changed.Left, changed.Granted = nil, nil // What the team may submit follows from its new state and terms.
 	changed.TeamDraft = p.TeamDraft
 	changed.State = p.State
 	changed.HandOver(p.UserID)
 	if err := acceptTerms(ctx, c, old, &changed); err != nil {
 		return nil, err
+	}
+	if changed.State != old.State || changed.AcceptedTerms != old.AcceptedTerms {
+		changed.Left = nil // The remaining quota depends on both, so it is read again.
 	}
 	if changed.Team != old.Team || changed.Anonymous != old.Anonymous || changed.Affiliation != old.Affiliation {
 		rename(c, old, &changed)

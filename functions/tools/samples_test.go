@@ -106,7 +106,8 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 		t.Errorf("the leaderboard links to %+v", exact)
 	}
 	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "measure": "F1(average=macro)"}), "every test of each pair says")
-	s.wantTexts(s.page("", "significance", in), "p is rounded up", "p at most", "Bootstrap", "samples of the examples", "Others than the organizers")
+	s.wantTexts(s.page("", "significance", in), "p is rounded up", "p at most", "Bootstrap", "samples of the examples",
+		"Others than the organizers")
 	s.wantRefusals("significance", map[string]refusal{
 		"another test":    {withMembers(in, "test", "mcnemar"), "/test", "0 or 1"},
 		"another measure": {withMembers(in, "measure", "MCC"), "/measure", "F1(average=macro)"},

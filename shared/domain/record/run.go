@@ -198,8 +198,9 @@ func (r *RunItem) EndRefund() bool {
 }
 
 // LimitsTruthFailures reports whether the run's next evaluation may fail for reasons that only the ground truth reveals only within
-// MaxTruthFailures of its team. The limit holds for the first evaluation of a run whose values its team does not see, because the team chose the moment and
-// the content. Later evaluations follow changes by the organizers, so they fail openly, unless the limit may already have hidden a failure.
+// MaxTruthFailures of its team. The limit holds for the first evaluation of a run whose values its team does not see, because the team
+// chose the moment and the content. Later evaluations follow changes by the organizers, so they fail openly, unless the limit may already
+// have hidden a failure.
 func (r *RunItem) LimitsTruthFailures() bool {
 	return r.Access.Conceals() && (r.TruthVersion == 0 || r.NextTruthFailure != nil)
 }

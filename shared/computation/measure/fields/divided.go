@@ -68,12 +68,12 @@ func spacedID(words [][]byte) string {
 		Quote(bytes.Join(words, []byte{' '})))
 }
 
-// maxWords is the largest number of fields of a line of relevance judgments in which an id with spaces is recognized.
-const maxWords = 24
+// spacedFields is the largest number of fields of a line of relevance judgments in which an id with spaces is recognized.
+const spacedFields = 24
 
 // tooManyInQrels returns the likely cause of a line of relevance judgments that has more than four fields and ends with a grade, or "".
 func tooManyInQrels(line []byte) string {
-	var memory [maxWords][]byte
+	var memory [spacedFields][]byte
 	n := Split(line, memory[:])
 	if n > len(memory) {
 		return ""

@@ -1,6 +1,5 @@
-// Why entries of a leaderboard are hidden, and when that can change.
+// Why entries of a leaderboard are hidden, and since when ranks have changed.
 import type { Schemas } from "./api";
-import { untilScores } from "./instants";
 
 /** versionName names a version by its number. A change of the evaluator makes a version, too. */
 export const versionName = (number: number): string => `version ${number} of the ground truth and evaluator`;
@@ -17,20 +16,6 @@ const hiddenMarks: Record<NonNullable<Entry["hidden"]>, string> = {
 export function markOf({ hidden, published }: Entry): string {
   if (!hidden) return "";
   return hidden === "blinded" && published ? "published, blinded" : hiddenMarks[hidden];
-}
-
-type Board = {
-  entries: Pick<Schemas["LeaderboardEntry"], "hidden">[];
-  empty?: Pick<Schemas["EmptyBoard"], "until">;
-};
-
-/**
- * nextLook returns in how many milliseconds an open leaderboard is read again; 0: not by itself. A dataset that shows
- * scores after its close does so without any action of the reader.
- */
-export function nextLook(b: Board | undefined, scores: Schemas["Dataset"]["scores"], now = Date.now()): number {
-  const waits = b && (b.entries.length === 0 || b.entries.some(e => e.hidden === "afterClose"));
-  return waits && scores === "afterClose" ? untilScores(b.empty?.until, now) : 0;
 }
 
 type Compared = { against?: number; entries: Pick<Schemas["LeaderboardEntry"], "change">[] };

@@ -6,6 +6,7 @@ import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import { get, post, type Schemas } from "./api";
 import type { paths } from "./api_types";
+import { changed } from "./fresh";
 import { gone, type Problem } from "./problem";
 import { refresh, settle } from "./refresh";
 import { session, useSession } from "./session";
@@ -51,7 +52,7 @@ export async function done(change: Promise<unknown>, said: string, undo?: () => 
   say(said, undo && (() => undo().then(settle).then(refresh)));
 }
 
-/** useGet reads a resource, and again when its tab gets the focus. It reads nothing while the path is null. */
+/** useGet reads a resource, and again with its screen. It reads nothing while the path is null. */
 export function useGet<P extends GetPath>(
   path: P | null,
   params: Params<P>,
@@ -59,7 +60,29 @@ export function useGet<P extends GetPath>(
 ): Loading<Answer<P>> {
   useSession();
   const key = path && [session()?.token !== undefined, path, params];
-  return loading(useSWR<Answer<P>, Problem>(key, () => get<Answer<P>>(path!, params), config));
+  const loaded = loading(useSWR<Answer<P>, Problem>(key, () => get<Answer<P>>(path!, params), config));
+  useChanges(loaded.data, key, config);
+  return loaded;
+}
+
+/**
+ * useChanges reads the whole screen again when a resource has changed that was read more often than the screen. SWR keeps
+ * the identity of data that did not change.
+ */
+function useChanges<T>(
+  data: T | undefined,
+  key: unknown,
+  config: Pick<SWRConfiguration<T>, "refreshInterval"> = {},
+): void {
+  const of = JSON.stringify(key);
+  const before = useRef({ data, of });
+  useEffect(() => {
+    const { current } = before;
+    before.current = { data, of };
+    if (current.of !== of || current.data === undefined || current.data === data) return;
+    const { refreshInterval: every = 0 } = config;
+    if (typeof every === "function" ? every(current.data) : every) changed();
+  }, [data, of]);
 }
 
 /**
@@ -84,17 +107,13 @@ type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
  * useTool computes the result of a tool. The result of the input before stays meanwhile, unless the tool fails. It
  * computes nothing while the input is null.
  */
-export function useTool<T extends Tool>(
-  tool: T,
-  input: object | null,
-  config?: SWRConfiguration<Computed<T>, Problem>,
-): Loading<Computed<T>> {
+export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
   const computed = loading(
     useSWR<Computed<T>, Problem>(
       input && [session()?.token !== undefined, tool, input],
       () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>,
-      { keepPreviousData: true, revalidateOnFocus: false, ...config },
+      { keepPreviousData: true },
     ),
   );
   const missing = gone(computed.error);
@@ -132,9 +151,8 @@ export function useList<P extends GetPath>(
   // refresh does not reach lists of SWR. This key makes refresh read the list again.
   useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true), {
     revalidateOnMount: false,
-    revalidateOnFocus: false,
-    revalidateOnReconnect: false,
   });
+  useChanges(data, path && [path, params], config);
   const last = data?.[data.length - 1];
   return {
     items: data?.flatMap(p => p?.data ?? []),

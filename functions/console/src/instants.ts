@@ -16,15 +16,3 @@ export const windowsOf = (all: Pick<Schemas["Task"], "submissions" | "registrati
 /** quotaInstants returns the instants at which a team may submit more, or no more. */
 export const quotaInstants = (quota: Schemas["Quota"] | undefined): Instant[] =>
   (quota?.datasets ?? []).flatMap(q => [q.opensAt, q.closesAt, q.nextAt]);
-
-const minute = 60_000;
-const lag = 2000; // until the server shows the scores of a dataset that has closed
-
-/**
- * untilScores returns in how many milliseconds a screen without the scores of a dataset that shows them after its close
- * is read again. Exceptions move the close, so each minute counts.
- */
-export function untilScores(close: Instant, now = Date.now()): number {
-  const left = close ? Date.parse(close) + lag - now : 0;
-  return left > 0 ? Math.min(left, minute) : minute;
-}

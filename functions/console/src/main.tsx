@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { SWRConfig } from "swr";
 import { useGet } from "./data";
+import { useFresh } from "./fresh";
 import { personOf } from "./known_names";
 import { useAddress } from "./route";
 import { Current } from "./screen";
@@ -46,6 +47,7 @@ function signInAt(hash: string): string {
 function Frame({ failed }: { failed: string }) {
   const { signedIn, ended } = useSession();
   const { path } = useAddress();
+  useFresh();
   return (
     <>
       <header class="top">
@@ -154,7 +156,15 @@ function Console() {
 }
 
 render(
-  <SWRConfig value={{ shouldRetryOnError: false, revalidateOnReconnect: true, keepPreviousData: false }}>
+  <SWRConfig
+    value={{
+      shouldRetryOnError: false,
+      revalidateOnFocus: false, // useFresh reads all parts of a screen together.
+      revalidateOnReconnect: false,
+      dedupingInterval: 500, // Another screen reads again what this one has read.
+      keepPreviousData: false,
+    }}
+  >
     <Console />
   </SWRConfig>,
   root,

@@ -8,7 +8,7 @@ export type Me = Answer<"/v1/user">;
 
 /**
  * useMe returns the signed-in user. It returns undefined while the user is being read, and if nobody is signed in. again
- * returns in how many milliseconds the user is read again; 0: not by itself.
+ * returns in how many milliseconds the user is read again; 0: with the screen.
  */
 export function useMe(again: (me: Me | undefined) => number = () => 0): Me | undefined {
   const { signedIn } = useSession();

@@ -108,7 +108,7 @@ function useFinals(r: Run, most: number, organizer: boolean): { left: number | u
     fields: ["final" as const, "registrationId" as const],
   };
   const reads = team || (organizer && most > 0);
-  const runs = useGet(reads ? "/v1/runs" : null, { query }, { refreshInterval: 20_000 }).data; // Others mark runs too.
+  const runs = useGet(reads ? "/v1/runs" : null, { query }).data;
   const marked = runs?.data.filter(o => o.final && o.registrationId === r.registrationId).length ?? 0;
   return {
     left: runs && !runs.links.next ? Math.max(0, most - marked) : undefined,

@@ -1,7 +1,6 @@
 // What runs are, and what a team can still do with its own run.
 import type { Schemas } from "./api";
 import { versionName } from "./board_reason";
-import { untilScores } from "./instants";
 
 type Reader = { id: string; registrations: { registrationId: string }[] };
 
@@ -42,20 +41,6 @@ export function unrestorable(state: Schemas["Registration"]["state"], asksForTer
   if (state === "pending")
     return "Your team can restore what it deletes only once the organizers have accepted the team.";
   return asksForTerms ? "Your team can restore what it deletes only once it has accepted the present terms." : "";
-}
-
-/**
- * nextRead returns in how many milliseconds an open run is read again because its dataset shows scores after the close;
- * 0: not by itself.
- */
-export function nextRead(
-  r: Pick<Schemas["Run"], "state" | "evaluationId">,
-  scores: Schemas["Dataset"]["scores"],
-  closesAt: string | undefined,
-  now = Date.now(),
-): number {
-  const waits = r.state === "completed" && !r.evaluationId;
-  return waits && scores === "afterClose" ? untilScores(closesAt, now) : 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { againstNote, isOurs, keptBecause, nextRead, publishedBy, unrestorable } from "./run_rules";
+import { againstNote, isOurs, keptBecause, publishedBy, unrestorable } from "./run_rules";
 
 test("a run is ours if we or our team submitted it, and never if nobody is signed in", () => {
   const me = { id: "1", registrations: [{ registrationId: "9" }] };
@@ -32,18 +32,6 @@ test("an evaluation tells whether the review is published", () => {
   assert.equal(publishedBy({ hidden: "unpublished" }), false);
   assert.equal(publishedBy({ hidden: "blinded" }), undefined);
   assert.equal(publishedBy(undefined), undefined);
-});
-
-test("an open run without scores is read again at the close of a dataset that shows scores after it", () => {
-  const at = "2026-12-01T00:00:00.000Z";
-  const read = (before: number, more: Partial<Parameters<typeof nextRead>[0]> = {}): number =>
-    nextRead({ state: "completed", ...more }, "afterClose", at, Date.parse(at) - before);
-  assert.equal(read(10_000), 12_000);
-  assert.equal(read(3_600_000), 60_000);
-  assert.equal(read(-10_000), 60_000);
-  assert.equal(read(10_000, { evaluationId: "1" }), 0);
-  assert.equal(read(10_000, { state: "failed" }), 0);
-  assert.equal(nextRead({ state: "completed" }, "live", at), 0);
 });
 
 test("values against an earlier version, or of a run that has failed since, say so", () => {

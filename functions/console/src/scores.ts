@@ -16,5 +16,5 @@ export const useScores = (runIds: string[]): Schemas["Evaluation"][] | undefined
       );
       return (await Promise.all(pages)).flatMap(p => p?.data ?? []);
     },
-    { keepPreviousData: true, refreshInterval: 20_000 },
+    { keepPreviousData: true },
   ).data;

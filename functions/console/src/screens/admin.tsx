@@ -46,7 +46,7 @@ export default function Admin(_: Screen) {
 }
 
 function Health() {
-  const health = useGet("/health", {}, { refreshInterval: 10_000 });
+  const health = useGet("/health", {});
   const info = useGet("/info", {}).data;
   const warnings = health.error ? [] : Object.values(health.data?.checks ?? {}).flatMap(c => c.output ?? []);
   return (
@@ -72,7 +72,7 @@ function Health() {
 }
 
 function Queues() {
-  const all = useList("/v1/platform/queues", {}, { refreshInterval: 10_000 });
+  const all = useList("/v1/platform/queues", {});
   return (
     <Items of={all} empty={<p>Nothing waits for workers, and none was seen.</p>}>
       {items => (

@@ -52,18 +52,14 @@ const most = 100; // todos of an organizer that one request counts
 
 /** useTodos returns the number of todos of each organizer, at most most. */
 function useTodos(of: Membership[]): Map<string, number> {
-  const { data } = useSWR(
-    of.length > 1 && ["todos", of.map(m => m.organizerId)],
-    async () => {
-      const path = "/v1/organizers/{organizerId}/todos";
-      const query = { limit: most, fields: ["id" as const] };
-      const counts = of.map(({ organizerId }) =>
-        read(path, { path: { organizerId }, query }).then((p): [string, number] => [organizerId, p?.data.length ?? 0]),
-      );
-      return new Map(await Promise.all(counts));
-    },
-    { refreshInterval: 20_000 },
-  );
+  const { data } = useSWR(of.length > 1 && ["todos", of.map(m => m.organizerId)], async () => {
+    const path = "/v1/organizers/{organizerId}/todos";
+    const query = { limit: most, fields: ["id" as const] };
+    const counts = of.map(({ organizerId }) =>
+      read(path, { path: { organizerId }, query }).then((p): [string, number] => [organizerId, p?.data.length ?? 0]),
+    );
+    return new Map(await Promise.all(counts));
+  });
   return data ?? new Map();
 }
 
@@ -181,9 +177,7 @@ function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?:
   const runs = todos.filter(ofRun);
   const ids = runs.map(t => t.runId!);
   const tasks = [...new Set(runs.map(t => t.taskId))].sort();
-  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks), {
-    refreshInterval: 20_000,
-  }).data;
+  const rejected = useSWR(tasks.length > 0 && ["rejected", ...tasks], () => rejectedTeams(tasks)).data;
   const finals = useSWR(
     ids.length > 0 && ["finals", ids],
     async () => {
@@ -200,11 +194,7 @@ function useStanding(todos: Todo[]): ((t: Todo) => { final?: boolean; rejected?:
 }
 
 function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: Membership[] }) {
-  const all = useList(
-    "/v1/organizers/{organizerId}/todos",
-    { path: { organizerId }, query: { limit: 100 } },
-    { refreshInterval: 20_000 },
-  );
+  const all = useList("/v1/organizers/{organizerId}/todos", { path: { organizerId }, query: { limit: 100 } });
   const tasks = [...new Set(all.items?.map(t => t.taskId))];
   const datasets =
     useList(tasks.length > 0 ? "/v1/datasets" : null, { query: { "filter[taskId]": tasks.slice(0, 50), limit: 200 } })

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { changesNote, markOf, nextLook, versionName } from "../board_reason";
+import { changesNote, markOf, versionName } from "../board_reason";
 import { useList, useTool } from "../data";
 import { inWords } from "../member_names";
 import { count } from "../plural";
@@ -12,6 +12,7 @@ import { type Screen, view } from "../route";
 import { isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
 import { OneDataset } from "../ui/choices";
+import { useFreshAt } from "../ui/clock";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
@@ -64,7 +65,8 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
     ...(query.get("view") === "public" && { view: "public" }),
     ...(query.get("against") && { against: Number(query.get("against")) }),
   };
-  const board = useTool("leaderboard", input, { refreshInterval: b => nextLook(b, d.scores) });
+  const board = useTool("leaderboard", input);
+  useFreshAt([board.data?.empty?.until]);
   const list = {
     "filter[datasetId]": [d.id],
     sort: input.measure ?? "rank",

@@ -10,10 +10,11 @@ import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { againstNote, isBaseline, isOurs, nextRead } from "../run_rules";
+import { againstNote, isBaseline, isOurs } from "../run_rules";
 import { teamName } from "../team_name";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
+import { useFreshAt } from "../ui/clock";
 import { download } from "../ui/download";
 import { Area, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
@@ -49,11 +50,7 @@ function One({ of: r }: { of: Run }) {
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const closesAt = dataset?.submissions?.closesAt ?? task?.submissions?.closesAt;
-  useGet(
-    "/v1/runs/{runId}",
-    { path: { runId: r.id } },
-    { refreshInterval: () => nextRead(r, dataset?.scores, closesAt) },
-  );
+  useFreshAt([closesAt]);
   const ours = isOurs(me, r);
   const organizer = Boolean(task && organizes(me, task.organizerId));
   const review = useGet(ours && ended(r) ? "/v1/runs/{runId}/review" : null, { path: { runId: r.id } }).data;

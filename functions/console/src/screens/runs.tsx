@@ -70,9 +70,9 @@ function useAuthors(teams: Me["registrations"]): string[] | undefined {
   return data && [...new Set(data.flat())];
 }
 
-/** whileRunning returns the milliseconds until runs are read again. It is longer after all runs have ended. */
+/** whileRunning returns in how many milliseconds runs are read again while one has not ended; 0: with the screen. */
 export const whileRunning = (pages?: { data: Run[] }[]): number =>
-  pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
+  pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 0;
 
 function List({ me, authors, taskId }: { me: Me; authors: string[]; taskId?: string }) {
   const users = [...new Set([me.id, ...authors])].slice(0, 50);

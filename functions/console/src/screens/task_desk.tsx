@@ -91,17 +91,13 @@ type OfReviews = { of: Schemas["Dataset"]; task: Schemas["Task"]; query: URLSear
 /** Reviews shows the runs on a dataset. The buttons review all ticked runs together. */
 function Reviews({ of: d, task, query }: OfReviews) {
   const state = (query.get("state") ?? "completed") as keyof typeof states;
-  const runs = useList(
-    "/v1/runs",
-    { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } },
-    { refreshInterval: 20_000 },
-  );
+  const runs = useList("/v1/runs", {
+    query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) },
+  });
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId]), {
-    refreshInterval: 20_000,
-  }).data?.get(d.taskId);
+  const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
   const withheld = d.scores === "afterClose";
   const candidates = (runs.items ?? [])
     .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.

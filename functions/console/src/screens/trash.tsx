@@ -74,7 +74,7 @@ const unmarked = (runs: number): string =>
 /** Restore offers to restore a deleted resource, or says why the reader cannot. */
 function Restore({ of: d, run }: { of: Schemas["Deletion"]; run: () => Promise<void> }) {
   const path = { deletionId: d.id };
-  const { data } = useGet("/v1/deletions/{deletionId}", { path }, { refreshInterval: 20_000 });
+  const { data } = useGet("/v1/deletions/{deletionId}", { path });
   if (!data) return null;
   if (data.refusal) return <span class="small quiet">{inWords(data.refusal)}</span>;
   return (

@@ -1,5 +1,6 @@
 // Instants that pass while a screen is open.
 import { useEffect, useReducer } from "preact/hooks";
+import { passed } from "../fresh";
 import { nextOf } from "../instants";
 
 const longest = 3_600_000; // Timers of browsers take at most 24 days.
@@ -24,3 +25,6 @@ export function useInstants(instants: (string | undefined)[], then?: () => unkno
     return () => clearTimeout(timer);
   }, [next]);
 }
+
+/** useFreshAt reads the screen again when one of the instants passes. */
+export const useFreshAt = (instants: (string | undefined)[]): void => useInstants(instants, passed);

@@ -7,17 +7,14 @@ import { refresh, settle } from "../refresh";
 import type { Me } from "../roles";
 
 /**
- * useDecisions reads the reader's team again every 20 seconds, and more often while its registration is pending. Once the state of
- * the team is another one, or the reader is no longer in it, it reads the whole screen again. Refusals that decisions
- * may have outdated disappear.
+ * useDecisions reads the reader's team. Once the state of the team is another one, or the reader is no longer in it, it
+ * reads the whole screen again. Refusals that decisions may have outdated disappear.
  */
 export function useDecisions(mine: Me["registrations"][number] | undefined): Schemas["Registration"] | undefined {
   const { taskId = "", registrationId = "" } = mine ?? {};
-  const { data, error } = useGet(
-    mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null,
-    { path: { taskId, registrationId } },
-    { refreshInterval: r => (r?.state === "pending" ? 10_000 : 20_000) },
-  );
+  const { data, error } = useGet(mine ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
+    path: { taskId, registrationId },
+  });
   const left = gone(error);
   useEffect(() => {
     if (mine && (left || (data && data.state !== mine.state))) void refresh();

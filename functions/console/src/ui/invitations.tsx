@@ -24,14 +24,19 @@ function pathOf(to: To) {
 
 export function Invitations({ to, what }: { to: To; what: string }) {
   const [made, setMade] = useState<Schemas["NewInvitation"]>();
+  const [listed, setListed] = useState<string>(); // the id of the invitation, once the list was read with it
   const path = pathOf(to);
   const mail = useMail();
   const ids = to as unknown as Record<string, string>;
   const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
   const invite = async (values: object): Promise<void> => {
-    setMade(await post(path, ids, values));
+    const invitation = await post(path, ids, values);
+    setMade(invitation);
     await all.reload();
+    setListed(invitation.id);
   };
+  // The list lacks invitations that were used, withdrawn in another tab or have expired.
+  const works = made?.id !== listed || all.error || all.items?.some(i => i.id === made?.id);
   const withdraw = async (invitationId: string): Promise<void> => {
     await done(
       remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId }),
@@ -41,7 +46,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
   };
   return (
     <>
-      {made?.link && (
+      {made?.link && works && (
         <div class="notice" role="status">
           <p>
             {made.email && mail ? (

@@ -6,13 +6,12 @@ import { personOf } from "../known_names";
 import { deletedTask, registrationIn, useMe } from "../roles";
 import { Busy, Heading } from "./show";
 import { Deadline, When } from "./time";
-import { useUntilFound, Visible } from "./visible";
+import { Visible } from "./visible";
 
 /** MissingTask tells users who knew the task why it is not shown. Others see the same as for a task that does not exist. */
 export function MissingTask({ taskId, of }: { taskId: string; of: Loading<Schemas["Task"]> }) {
   const me = useMe();
   const trash = useList("/v1/deletions", { query: { "filter[kind]": ["task"], "filter[taskId]": [taskId] } });
-  useUntilFound(of);
   if (!me || (!trash.items && !trash.error)) return <Busy />;
   const entry = trash.items?.[0];
   const deleted = deletedTask(me, taskId);

@@ -4,10 +4,9 @@ import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { quotaInstants, windowsOf } from "../instants";
 import { allOver } from "../quota_words";
-import { refresh } from "../refresh";
 import { deletedTask, isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
 import { useSession } from "../session";
-import { useInstants } from "./clock";
+import { useFreshAt } from "./clock";
 import { useDecisions } from "./decisions";
 import { MissingTask } from "./missing_task";
 import { Busy, Heading } from "./show";
@@ -16,8 +15,8 @@ import { Visible } from "./visible";
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
 /**
- * TaskFrame shows a screen of a task once the task is read. While the screen is open, it follows what becomes of the task
- * and of the reader's team, and reads everything again when a window opens or closes.
+ * TaskFrame shows a screen of a task once the task is read. While the screen is open, it follows what becomes of the
+ * reader's team, and reads everything again when a window opens or closes.
  */
 export function TaskFrame({
   taskId,
@@ -30,11 +29,11 @@ export function TaskFrame({
   at: string;
   children: (of: OfTask) => ComponentChildren;
 }) {
-  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } }, { refreshInterval: 20_000 });
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } });
   const { signedIn } = useSession();
   const me = useMe(m => (task.data && !task.error && m && deletedTask(m, taskId) ? 2000 : 0)); // A restored task lists its teams later.
   const team = useDecisions(registrationIn(me, taskId));
-  useInstants([...windowsOf(task.data ? [task.data] : []), ...quotaInstants(team?.quota)], refresh);
+  useFreshAt([...windowsOf(task.data ? [task.data] : []), ...quotaInstants(team?.quota)]);
   if (signedIn && task.error?.document.status === 404) return <MissingTask taskId={taskId} of={task} />;
   return (
     <Visible of={task} title="Task">
@@ -71,7 +70,7 @@ export function GoneFrom({ taskId, title }: { taskId: string; title: string }) {
 
 /** Organizer shows the name of the organizer of a task. The line keeps its place while the name is being read. */
 export function Organizer({ id }: { id: string }) {
-  const { data } = useGet("/v1/organizers/{organizerId}", { path: { organizerId: id } }, { revalidateOnFocus: false });
+  const { data } = useGet("/v1/organizers/{organizerId}", { path: { organizerId: id } });
   return (
     <p class="small quiet">
       by <bdi>{data?.name ?? "…"}</bdi>
@@ -82,7 +81,7 @@ export function Organizer({ id }: { id: string }) {
 /** Ask sends the reader to the website of the task or of its organizer. Without one it shows nothing. */
 export function Ask({ task, children }: { task: Schemas["Task"]; children: ComponentChildren }) {
   const path = { organizerId: task.organizerId };
-  const organizer = useGet("/v1/organizers/{organizerId}", { path }, { revalidateOnFocus: false }).data;
+  const organizer = useGet("/v1/organizers/{organizerId}", { path }).data;
   const at = task.website || organizer?.website;
   if (!at) return null;
   return (

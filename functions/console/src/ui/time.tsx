@@ -1,7 +1,7 @@
 // Instants for people: in the zone of the reader, with UTC in the tooltip. Deadlines are also shown in AoE (UTC−12),
 // like in calls for papers.
 import { Fragment } from "preact";
-import { useInstants } from "./clock";
+import { useFreshAt, useInstants } from "./clock";
 
 type Format = (at: Date) => string;
 
@@ -56,12 +56,15 @@ export const moment = (at: string): string => zoned(new Date(at));
 /** universal returns an instant in UTC. */
 export const universal = (at: string): string => `${utc(new Date(at))} UTC`;
 
-/** When shows an instant. */
-export const When = ({ at }: { at: string }) => (
-  <time dateTime={at} title={`${universal(at)} (${ago(at)})`}>
-    {moment(at)}
-  </time>
-);
+/** When shows an instant. The screen is read again when it passes. */
+export function When({ at }: { at: string }) {
+  useFreshAt([at]);
+  return (
+    <time dateTime={at} title={`${universal(at)} (${ago(at)})`}>
+      {moment(at)}
+    </time>
+  );
+}
 
 /** useAgo is like ago, and renders again as the distance changes: each minute, and each second of the last two minutes. */
 function useAgo(at: string): string {
@@ -71,9 +74,13 @@ function useAgo(at: string): string {
   return ago(at, now);
 }
 
-/** Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. */
+/**
+ * Deadline shows a deadline: in the zone of the reader, anywhere on earth, and its distance from now. The screen is read
+ * again when it passes.
+ */
 export function Deadline({ at }: { at: string }) {
   const distance = useAgo(at);
+  useFreshAt([at]);
   return (
     <time dateTime={at} title={universal(at)}>
       {withZone(new Date(at))}{" "}

@@ -1,6 +1,5 @@
 // Shows a resource, or a sign-in form when only signed-in readers may see it.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Loading } from "../data";
 import { gone } from "../problem";
 import { useSession } from "../session";
@@ -8,17 +7,6 @@ import { Heading, Loaded } from "./show";
 import { SignIn } from "./sign_in_form";
 
 const hidden = [401, 404]; // what the server answers about a resource that exists only for some users
-
-const pause = 20_000;
-
-/** useUntilFound reads a missing resource again while it is on the screen: it may be published, accepted or restored. */
-export function useUntilFound<T>(of: Loading<T>, missing = true): void {
-  useEffect(() => {
-    if (!missing) return undefined;
-    const timer = setInterval(() => void of.mutate(), pause); // SWR itself does not read again after an error.
-    return () => clearInterval(timer);
-  }, [missing]);
-}
 
 /**
  * Visible shows its children once the data is read, like Loaded. Somebody who is signed out and does not find the
@@ -35,7 +23,6 @@ export function Visible<T>({
 }) {
   const { signedIn } = useSession();
   const locked = !signedIn && hidden.includes(of.error?.document.status ?? 0);
-  useUntilFound(of, locked);
   if (locked)
     return (
       <>

@@ -1,0 +1,115 @@
+//go:build browser
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/edge/webpage/browsertest"
+)
+
+// closesSoon returns members of a dataset that close it after the seconds.
+func closesSoon(seconds int) map[string]any {
+	at := time.Now().Add(time.Duration(seconds) * time.Second).UTC().Format(time.RFC3339)
+	return map[string]any{"submissions": map[string]any{"closesAt": at, "total": 5}}
+}
+
+// within fails unless the expression becomes true on the page within the time.
+func (p *consolePage) within(limit time.Duration, expression string) {
+	p.t.Helper()
+	begun := time.Now()
+	p.Await(expression)
+	if took := time.Since(begun); took > limit {
+		p.t.Errorf("%s became true only after %s", expression, took.Round(time.Second))
+	}
+}
+
+// shows is an expression that is true if the screen shows the text.
+func shows(text string) string {
+	return fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text)
+}
+
+// oldest is the longest time for which a screen may show what another person has changed: an interval, and the time of the machine.
+const oldest = 30 * time.Second
+
+// TestConsole_KeepsTheTeamOfOrganizersFresh leaves the organizer's page of a team open over a change of terms, a run and a close.
+func TestConsole_KeepsTheTeamOfOrganizersFresh(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task, team, open := s.twoDatasets(t)
+	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
+	p.Sees("Summer takes runs: 2 runs left")
+	s.submitTo(t, "ada", task, open, "Entry")
+	p.within(oldest, shows("takes runs: 1 run left"))
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite the lake."}}, nil)
+	p.within(oldest, shows("Summer takes no runs until the team has accepted the terms"))
+	p.Sees("not accepted. The team cannot submit until it accepts version 1")
+	s.call(t, ada, http.MethodPatch, team, map[string]any{"acceptedTerms": 1}, nil)
+	p.within(oldest, shows("takes runs: 1 run left"))
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, closesSoon(40), nil)
+	p.within(oldest, shows("Summer takes runs until"))
+	p.Sees("second ago")
+	p.within(5*time.Second, shows("Summer closed"))
+}
+
+// TestConsole_KeepsDatasetsFresh leaves the overview of a task open while its organizer changes a dataset, signed out and as a team.
+func TestConsole_KeepsDatasetsFresh(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task, _, open := s.twoDatasets(t)
+	path := strings.TrimPrefix(task, "/v1")
+	outside := s.open(t, "/console#"+path, browsertest.DeskLight)
+	team := s.signedIn(t, "ada", path)
+	pages := []*consolePage{outside, team}
+	for _, p := range pages {
+		p.Sees("A team may submit 2 in 24 hours on this dataset.")
+	}
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{"total": 7}}, nil)
+	for _, p := range pages {
+		p.within(oldest, shows("A team may submit 2 in 24 hours, 7 in all on this dataset."))
+	}
+	team.Sees("(at most 2 in 24 hours, 7 in all on this dataset)")
+	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{
+		"closesAt": time.Now().Add(-time.Second).UTC().Format(time.RFC3339)}}, nil)
+	for _, p := range pages {
+		p.within(oldest, shows("A team could submit 2 in 24 hours, 7 in all on this dataset."))
+	}
+	team.Sees("Summer closed")
+}
+
+// TestConsole_EndsUsedInvitations uses invitations while the pages that made them are open.
+func TestConsole_EndsUsedInvitations(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	_, team, _ := s.twoDatasets(t)
+	var of struct{ OrganizerID string }
+	s.get(t, s.token(t, "owner"), "/v1/tasks/"+strings.Split(team, "/")[3], &of)
+	places := []struct{ user, path, guest string }{
+		{"ada", strings.TrimPrefix(team[:strings.Index(team, "/registrations")], "/v1") + "/team", "bob"},
+		{"owner", "/organizers/" + of.OrganizerID, "eve"},
+	}
+	for _, place := range places {
+		p := s.signedIn(t, place.user, place.path)
+		p.Sees("No invitation is open.")
+		p.Press("Make a link")
+		p.Sees("Hand this link over to those whom you invite")
+		p.Sees("for 1 more")
+		secret := p.invitationShown()
+		s.call(t, s.token(t, place.guest), http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret}, nil)
+		p.within(oldest, shows("No invitation is open."))
+		p.within(time.Second, `!`+shows("Hand this link over"))
+		p.within(time.Second, shows(place.guest))
+	}
+}
+
+// invitationShown returns the secret of the link that the page shows.
+func (p *consolePage) invitationShown() string {
+	p.t.Helper()
+	return browsertest.Evaluate[string](p.Page, `document.querySelector("main [role=status]").innerText.match(/assay-invitation_\w+/)[0]`)
+}

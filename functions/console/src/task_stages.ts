@@ -5,14 +5,14 @@ import { readAll } from "./data";
 import { windowsOf } from "./instants";
 import { chunks } from "./review_changes";
 import { type Staged, stagedOf } from "./stage";
-import { useInstants } from "./ui/clock";
+import { useFreshAt } from "./ui/clock";
 
 type Task = Schemas["Task"];
 
 const most = 50; // tasks that a filter takes
 
 /**
- * useStages returns the stage of each task, and renders again when it changes. Until the datasets of the tasks are read, it
+ * useStages returns the stage of each task, and reads the screen again when it changes. Until the datasets of the tasks are read, it
  * returns undefined.
  */
 export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
@@ -28,7 +28,7 @@ export function useStages(tasks: Task[]): ((t: Task) => Staged) | undefined {
     { keepPreviousData: true },
   );
   const datasets = data ?? [];
-  useInstants(windowsOf([...tasks, ...datasets]));
+  useFreshAt(windowsOf([...tasks, ...datasets]));
   if (ids.length > 0 && !data && !error) return undefined;
   return t =>
     stagedOf(

@@ -1,7 +1,6 @@
 // The account of the reader: memberships, access tokens, notifications, and the deletion of the account.
 
 import { Fragment } from "preact";
-import { useState } from "preact/hooks";
 import useSWR from "swr";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, type Listing, read, useGet, useList } from "../data";
@@ -14,6 +13,7 @@ import { signOut, useSession } from "../session";
 import { DeleteAccount } from "../ui/delete";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
 import { Form } from "../ui/form";
+import { useMade } from "../ui/made";
 import { Action, Busy, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { When } from "../ui/time";
@@ -196,7 +196,7 @@ export const TokenList = ({
 
 function Tokens({ admin }: { admin: boolean }) {
   const all = useList("/v1/user/tokens", {});
-  const [made, setMade] = useState<Schemas["NewToken"]>();
+  const [made, show] = useMade<Schemas["NewToken"]>(all);
   const make = async (v: Values): Promise<void> => {
     const pools = String(v.pools ?? "")
       .split(/[\s,]+/)
@@ -212,10 +212,9 @@ function Tokens({ admin }: { admin: boolean }) {
       },
     );
     await done(token, "The token is made.");
-    setMade(await token);
+    await show(await token);
   };
-  const revoke = (tokenId: string): Promise<unknown> =>
-    remove("/v1/user/tokens/{tokenId}", { tokenId }).then(() => made?.id === tokenId && setMade(undefined));
+  const revoke = (tokenId: string): Promise<unknown> => remove("/v1/user/tokens/{tokenId}", { tokenId });
   return (
     <>
       <p>Scripts, CI and workers act for you by access tokens, each for one purpose, and no longer than it lasts.</p>

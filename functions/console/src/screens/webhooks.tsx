@@ -6,6 +6,7 @@ import { deliveryStates, eventLabel, eventLabels } from "../event_labels";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
 import { Form } from "../ui/form";
+import { useMade } from "../ui/made";
 import { Action, Code, Heading, Items, Listed, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { filled } from "../ui/values";
@@ -18,7 +19,7 @@ const ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
 export default function Webhooks({ params }: Screen) {
   const path = (params.taskId ? ofTask : ofOrganizer) as typeof ofTask;
   const all = useList(path, { path: params as { taskId: string } });
-  const [secret, setSecret] = useState<Schemas["NewWebhook"]>();
+  const [made, show] = useMade<Schemas["NewWebhook"]>(all);
   return (
     <>
       <p class="small">
@@ -26,19 +27,19 @@ export default function Webhooks({ params }: Screen) {
       </p>
       <Heading title="Webhooks">Webhooks</Heading>
       <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>
-      {secret?.secret && (
+      {made?.secret && (
         <div class="notice" role="status">
           <p>
-            The secret of <bdi>{secret.url}</bdi> is shown this once.
+            The secret of <bdi>{made.url}</bdi> is shown this once.
           </p>
-          <Code label="Secret of the webhook">{secret.secret}</Code>
+          <Code label="Secret of the webhook">{made.secret}</Code>
         </div>
       )}
       <Items of={all} empty={<p>No webhook is set up.</p>}>
         {items => (
           <>
             {items.map(w => (
-              <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={setSecret} />
+              <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={show} />
             ))}
           </>
         )}
@@ -49,10 +50,7 @@ export default function Webhooks({ params }: Screen) {
           name={`webhook ${Object.values(params).join(" ")}`}
           initial={{}}
           button="Make a webhook"
-          submit={async v => {
-            setSecret(await post(path, params, filled(v)));
-            await all.reload();
-          }}
+          submit={async v => show(await post(path, params, filled(v)))}
         >
           {f => (
             <>
@@ -74,7 +72,12 @@ export default function Webhooks({ params }: Screen) {
   );
 }
 
-type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; show: (w?: Schemas["NewWebhook"]) => void };
+type Props = {
+  of: Schemas["Webhook"];
+  path: typeof ofTask;
+  ids: Ids;
+  show: (w: Schemas["NewWebhook"]) => Promise<void>;
+};
 
 function One({ of: w, path, ids, show }: Props) {
   const [open, setOpen] = useState(false);
@@ -104,10 +107,7 @@ function One({ of: w, path, ids, show }: Props) {
           plain
           label={`Delete ${w.url}`}
           ask="Nothing more is sent there, and its secret is lost."
-          run={async () => {
-            await done(remove(one, ids), "The webhook is deleted.");
-            show(undefined);
-          }}
+          run={() => done(remove(one, ids), "The webhook is deleted.")}
         >
           Delete
         </Action>

@@ -1,10 +1,10 @@
 // Making, listing and withdrawing invitations to an organizer, a task or a team.
-import { useState } from "preact/hooks";
 import { post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { useMail } from "../mail";
 import { Choice, Instant, Text, Whole } from "./fields";
 import { Form } from "./form";
+import { useMade } from "./made";
 import { Action, Code, Listed } from "./show";
 import { moment, When } from "./time";
 import { filled } from "./values";
@@ -23,30 +23,20 @@ function pathOf(to: To) {
 }
 
 export function Invitations({ to, what }: { to: To; what: string }) {
-  const [made, setMade] = useState<Schemas["NewInvitation"]>();
-  const [listed, setListed] = useState<string>(); // the id of the invitation, once the list was read with it
   const path = pathOf(to);
   const mail = useMail();
   const ids = to as unknown as Record<string, string>;
   const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
-  const invite = async (values: object): Promise<void> => {
-    const invitation = await post(path, ids, values);
-    setMade(invitation);
-    await all.reload();
-    setListed(invitation.id);
-  };
-  // The list lacks invitations that were used, withdrawn in another tab or have expired.
-  const works = made?.id !== listed || all.error || all.items?.some(i => i.id === made?.id);
-  const withdraw = async (invitationId: string): Promise<void> => {
-    await done(
+  const [made, show] = useMade<Schemas["NewInvitation"]>(all);
+  const invite = async (values: object): Promise<void> => show(await post(path, ids, values));
+  const withdraw = (invitationId: string): Promise<void> =>
+    done(
       remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId }),
       "The invitation no longer works.",
     );
-    if (made?.id === invitationId) setMade(undefined);
-  };
   return (
     <>
-      {made?.link && works && (
+      {made?.link && (
         <div class="notice" role="status">
           <p>
             {made.email && mail ? (

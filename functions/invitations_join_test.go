@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -200,12 +201,24 @@ func TestJoin_SaysThatTheTaskHasClosed(t *testing.T) {
 		f.Want(http.StatusOK, &shown, "uma", http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": secret})
 		return m.ClosedAt
 	}
+	joining := func(what string, want *record.Instant) {
+		t.Helper()
+		var made invitations.NewInvitation
+		f.Want(http.StatusCreated, &made, "tom", http.MethodPost, team+"/invitations", map[string]any{})
+		var r record.Registration
+		f.Want(http.StatusOK, &r, "tom", http.MethodGet, team, nil)
+		if !reflect.DeepEqual(made.JoiningClosedAt, want) || !reflect.DeepEqual(r.JoiningClosedAt, want) {
+			t.Errorf("%s: joining closed at %v and %v, want %v", what, made.JoiningClosedAt, r.JoiningClosedAt, want)
+		}
+	}
+	joining("after the close", &past)
 	toTask, toTeam := f.Invite("olga", f.task, nil), f.Invite("tom", team, nil)
 	if at := closed(toTask); at == nil || *at != past {
 		t.Errorf("the task closed at %v, want %v", at, past)
 	}
 	f.Want(http.StatusCreated, nil, "olga", http.MethodPost, team+"/exceptions",
 		map[string]any{"closesAt": record.At(time.Now().Add(time.Hour)), "reason": "Late."})
+	joining("with a later close", nil)
 	if at := closed(toTask); at == nil {
 		t.Error("a new team has the later close of another")
 	}

@@ -43,9 +43,18 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	organizer.Visit(screen + "/desk?dataset=" + open)
 	organizer.Sees("No run on this dataset is completed. “All” lists runs of every state.")
 
+	eve := s.signedIn(t, "eve", screen+"/join")
+	eve.Sees("You take part at once. Others join your team by a link")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
+	eve.returnOften()
+	eve.Await(`document.querySelector("main").textContent.includes("You take part at once.") &&
+!document.querySelector("main").textContent.includes("Others join your team")`)
+	p.Visit(screen + "/team")
+	p.Sees("Joining the team closed")
+	p.lacks("Invite a member")
 	var invitation struct{ Secret string }
 	s.call(t, owner, http.MethodPost, task+"/invitations", map[string]any{}, &invitation)
-	eve := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
+	eve = s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
 	eve.signIn("eve")
 	eve.Sees("The task has closed for submissions")
 	eve.Sees("A team that you join now cannot submit.")

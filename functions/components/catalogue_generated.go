@@ -297,7 +297,7 @@ var catalogue = []*entry{
 	}, []string{"tool-significance/python.py"}},
 	{Component{
 		ID: "01M7Z39QG0R48QE9W348HYXNVN", Kind: "tool", Name: "leaderboard",
-		Description: "Ranks the evaluations of a dataset, with 95 % bootstrap intervals and with letters that connect entries that cannot be distinguished. With `against`, it shows how ranks changed from another version of the ground truth and evaluator. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). The entries are the same as in the list of the task's evaluations: everybody sees published results, owners also see their own, and organizers see all. The `audience` of an entry says who sees it. `\"view\": \"public\"` leaves out results that others do not see.",
+		Description: "Ranks the evaluations of a dataset, with 95 % intervals and with letters: two entries with letters of which they share none are distinguished. With `against`, it shows how ranks changed from another version of the ground truth and evaluator. Answers with JSON, a page (`Accept: text/html`), or bars with intervals as a chart (`image/svg+xml`). The entries are the same as in the list of the task's evaluations: everybody sees published results, owners also see their own, and organizers see all. The `audience` of an entry says who sees it. `\"view\": \"public\"` leaves out results that others do not see.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/leaderboard"},
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},

@@ -8,6 +8,7 @@ import (
 	"assay/shared/edge/api"
 	"assay/shared/edge/auth"
 	"assay/shared/language/problem"
+	"assay/shared/service/allowance"
 	"assay/shared/service/records"
 	"assay/shared/service/team"
 	"assay/shared/storage/store"
@@ -16,7 +17,10 @@ import (
 // NewInvitation is the answer to the creation of an invitation. No other answer has the secret.
 type NewInvitation struct {
 	record.Invitation
-	Link   string `json:"link,omitempty" format:"uri" doc:"page on which invited users sign in and join; it contains the secret"`
+	Link string `json:"link,omitempty" format:"uri" doc:"page on which invited users sign in and join; it contains the secret"`
+	// JoiningClosedAt is nil while users can join the team, and for other invitations.
+	JoiningClosedAt *record.Instant `json:"joiningClosedAt,omitempty" doc:"when joining the team closed with its task: the invitation admits nobody unless the organizers grant the team a later close of all datasets; absent while users can join, and for invitations to organizers and tasks"`
+
 	Secret string `json:"secret,omitempty" doc:"secret that invited users send to POST /v1/user/memberships. It is shown only once; an answer that is repeated for its Idempotency-Key lacks it" example:"assay-invitation_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
 }
 
@@ -44,7 +48,7 @@ type audited struct {
 func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.InvitationDraft) (location string, made NewInvitation,
 	err error) {
 	if r, ok := api.Target(t).(*record.RegistrationItem); ok {
-		if err := checkTeam(ctx, c, r); err != nil {
+		if made.JoiningClosedAt, err = checkTeam(ctx, c, r); err != nil {
 			return "", made, err
 		}
 	}
@@ -81,19 +85,21 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	return i.Path(), made, c.Audit(ctx, i.Scope(), record.InvitationCreated, i.Path(), nil, audited{i.Role, i.Uses})
 }
 
-// checkTeam refuses invitations to a team that nobody could join by them.
-func checkTeam(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
+// checkTeam refuses invitations to a team that nobody could join by them. It returns when joining the team closed, if only a later close of
+// the team would let users join.
+func checkTeam(ctx context.Context, c *api.Call, r *record.RegistrationItem) (joiningClosed *record.Instant, err error) {
 	if r.State == record.Rejected {
-		return team.ErrNobodyJoins
-	}
-	if c.Organizes() {
-		return nil
+		return nil, team.ErrNobodyJoins
 	}
 	t, err := records.Get[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(r.TaskID))
-	if err == nil && t != nil && t.Registration.Mode == record.Closed {
-		return errTeamClosed
+	switch {
+	case err != nil || t == nil:
+		return nil, err
+	case t.Registration.Mode == record.Closed && !c.Organizes():
+		return nil, errTeamClosed
 	}
-	return err
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
+	return used.JoiningClosed(t, c.Now()), err
 }
 
 // countAddress counts an invitation to an e-mail address. It does not look up the address, so nobody learns whether it belongs to a user.

@@ -28,7 +28,8 @@ var Operations = append([]api.Operation{
 		Summary:  "Join by an invitation",
 		Description: "Makes you a member of the organizer or the team of the invitation, or registers you for its task. With `preview=true` " +
 			"the answer shows the organizer, task or team and the terms, also without `registration`. For a task, `registration` names the team " +
-			"and accepts the terms. A team can be joined as long as the task takes submissions from it. If `registration.mode` of the task is " +
+			"and accepts the terms. A team can be joined until the close of its task, or a later close of all datasets that the organizers " +
+			"granted the team. If `registration.mode` of the task is " +
 			"`closed`, only invitations from its organizers work. The secret is the text after `#` in the link. An access token needs the scope " +
 			"`organize` to join an organizer, and otherwise `submit`.",
 	}, api.NoTarget, createMembership),
@@ -65,9 +66,10 @@ var Operations = append([]api.Operation{
 		about: "For the owner of the team and the organizers of the task; if `registration.mode` of the task is `closed`, only for its " +
 			"organizers. A user who joins has the same rights as the owner over the team's submissions. Of the members, only the owner " +
 			"invites and removes others, hands the team over, and changes its name, affiliation, country, contact and anonymity. The team " +
-			"stays accepted. Organizers find the change in the audit entries, and can remove members. All invitations end when a member is " +
-			"removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, independent of the " +
-			"organizer's 20.",
+			"stays accepted. Once the task has closed for the team, an invitation admits nobody unless the organizers grant the team a later " +
+			"close of all datasets: `joiningClosedAt` says so. Organizers find the change in the audit entries, and can remove members. All " +
+			"invitations end when a member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in " +
+			"24 hours, independent of the organizer's 20.",
 	}.operations(),
 )...)
 

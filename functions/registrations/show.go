@@ -29,7 +29,7 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 		}
 	}
 	v := r.For(roles)
-	v.Quota, v.Exceptions = r.Left, r.Granted
+	v.Quota, v.Exceptions, v.JoiningClosedAt = r.Left, r.Granted, r.JoiningClosed
 	return v, nil
 }
 
@@ -55,7 +55,7 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 	}
 	left := used.Quota(t, sets, r.Participation(t), c.Now())
 	left.NoteUnserved(t, sets, serving, c.Now())
-	r.Left, r.Granted = &left, used.Exceptions
+	r.Left, r.Granted, r.JoiningClosed = &left, used.Exceptions, used.JoiningClosed(t, c.Now())
 	return nil
 }
 

@@ -33,6 +33,7 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 			}
 		}
 	}
+	tom.says(done, []string{"Joining the team closed at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
 	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
 	if len(list) != 1 || list[0]["acceptedTerms"] != nil {
 		t.Errorf("there are the registrations %v", list)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"time"
 
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
@@ -61,6 +62,16 @@ func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant)
 		}
 	}
 	return opens, closes
+}
+
+// JoiningClosed returns when the team stopped taking members, which is when the window of its task ended for it. It returns nil while users
+// can join. Later closes of single datasets do not matter.
+func (a *Allowance) JoiningClosed(t *TaskItem, now time.Time) *Instant {
+	_, closes := a.Window(t, new(DatasetItem))
+	if closes == nil || now.Before(closes.Time) {
+		return nil
+	}
+	return closes
 }
 
 // Mark marks a run on the dataset as final, or removes the mark. It returns a problem if the team has marked the greatest number of

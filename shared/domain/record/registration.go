@@ -58,11 +58,14 @@ type Registration struct {
 
 	TermsAcceptedAt *Instant `json:"termsAcceptedAt,omitempty" doc:"when the team accepted acceptedTerms"`
 
-	Alias      string            `json:"alias" doc:"the name that others see while the team is anonymous" example:"anonymous-9f3k2x"`
-	State      RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
-	User       *Person           `json:"user,omitempty" doc:"who the owner of the team is; for organizers"`
-	Quota      *Quota            `json:"quota,omitempty" doc:"the team's remaining quota; only when a single registration is asked for"`
-	Exceptions []Exception       `json:"exceptions,omitempty" doc:"exceptions that the organizers have granted to the team; only when a single registration is asked for"`
+	Alias string            `json:"alias" doc:"the name that others see while the team is anonymous" example:"anonymous-9f3k2x"`
+	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
+	User  *Person           `json:"user,omitempty" doc:"who the owner of the team is; for organizers"`
+	Quota *Quota            `json:"quota,omitempty" doc:"the team's remaining quota; only when a single registration is asked for"`
+	// JoiningClosedAt is nil while users can join the team.
+	JoiningClosedAt *Instant `json:"joiningClosedAt,omitempty" doc:"when joining the team closed with its task: invitations to the team admit nobody unless the organizers grant the team a later close of all datasets; absent while users can join; only when a single registration is asked for"`
+
+	Exceptions []Exception `json:"exceptions,omitempty" doc:"exceptions that the organizers have granted to the team; only when a single registration is asked for"`
 }
 
 // RegistrationItem is a stored registration.
@@ -76,6 +79,8 @@ type RegistrationItem struct {
 	Left *Quota `json:"-"`
 	// Granted lists the exceptions if they were read. It is not stored.
 	Granted []Exception `json:"-"`
+	// JoiningClosed is JoiningClosedAt if it was read. It is not stored.
+	JoiningClosed *Instant `json:"-"`
 }
 
 // For returns the registration that a caller with the roles sees.

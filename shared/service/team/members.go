@@ -59,8 +59,8 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	if err != nil {
 		return err
 	}
-	_, closes := used.Window(t, new(record.DatasetItem))
-	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closes, c.Now); err != nil {
+	closed := used.JoiningClosed(t, c.Now)
+	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closed, c.Now); err != nil {
 		return err
 	}
 	if err := c.expect(ctx, r.TaskID, userID); err != nil { // leaving another team changes it

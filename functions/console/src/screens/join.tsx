@@ -5,7 +5,7 @@ import { refresh } from "../refresh";
 import { notNow } from "../registration_words";
 import { endedIn, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
-import { closedForTeams, registers } from "../stage";
+import { closedForTeams, registers, stageOf } from "../stage";
 import { useStages } from "../task_stages";
 import { withNewTerms } from "../terms";
 import { Ended } from "../ui/ended";
@@ -81,7 +81,7 @@ function Register({ task, me }: OfTask) {
         {task.registration?.mode === "approval"
           ? "The organizers decide about each team: its page says so once they have."
           : "You take part at once."}{" "}
-        Others join your team by a link that you send them afterwards.
+        {stageOf(task.submissions) !== "past" && "Others join your team by a link that you send them afterwards."}
       </p>
       {past && <p class="notice">{closedForTeams}</p>}
       <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>

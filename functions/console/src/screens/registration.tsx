@@ -114,7 +114,7 @@ const One = ({ of: r, task, ids, changed }: Props) => (
       )}
     </dl>
     <h3>Invitations</h3>
-    <Invitations to={ids} what="a member" />
+    <Invitations to={ids} what="a member" closedAt={r.joiningClosedAt} />
     <h3>Exceptions</h3>
     <Exceptions task={task} ids={ids} authors={authorsOf(r)} />
   </>

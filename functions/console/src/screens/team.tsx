@@ -92,7 +92,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
                     <Ask task={task}>For a link for a new member, ask the organizers</Ask>
                   </p>
                 ) : (
-                  <Invitations to={ids} what="a member" />
+                  <Invitations to={ids} what="a member" closedAt={r.joiningClosedAt} />
                 )}
               </>
             )}

@@ -22,7 +22,10 @@ function pathOf(to: To) {
   return "/v1/tasks/{taskId}/invitations";
 }
 
-export function Invitations({ to, what }: { to: To; what: string }) {
+type Props = { to: To; what: string; closedAt?: string | undefined };
+
+/** Invitations makes, lists and withdraws invitations. After closedAt none admits anybody, and none is made. */
+export function Invitations({ to, what, closedAt }: Props) {
   const path = pathOf(to);
   const mail = useMail();
   const ids = to as unknown as Record<string, string>;
@@ -36,7 +39,13 @@ export function Invitations({ to, what }: { to: To; what: string }) {
     );
   return (
     <>
-      {made?.link && (
+      {closedAt && (
+        <p class="notice">
+          Joining the team closed <When at={closedAt} />. A link admits nobody unless the organizers give the team a
+          later close of all datasets.
+        </p>
+      )}
+      {made?.link && !closedAt && (
         <div class="notice" role="status">
           <p>
             {made.email && mail ? (
@@ -75,41 +84,43 @@ export function Invitations({ to, what }: { to: To; what: string }) {
           </>
         )}
       </Listed>
-      <details open={all.items?.length === 0}>
-        <summary>Invite {what}</summary>
-        <Form
-          name={`invitation ${Object.values(ids).join(" ")}`}
-          initial={"organizerId" in to ? { role: "editor" } : {}}
-          button="Make a link"
-          submit={v => invite(filled(v))}
-        >
-          {f => (
-            <>
-              {mail ? (
-                <Text
+      {!closedAt && (
+        <details open={all.items?.length === 0}>
+          <summary>Invite {what}</summary>
+          <Form
+            name={`invitation ${Object.values(ids).join(" ")}`}
+            initial={"organizerId" in to ? { role: "editor" } : {}}
+            button="Make a link"
+            submit={v => invite(filled(v))}
+          >
+            {f => (
+              <>
+                {mail ? (
+                  <Text
+                    f={f}
+                    name="email"
+                    type="email"
+                    label="E-mail address"
+                    hint="The link is sent there, and works once, for anyone who has it. Without an address you hand it over yourself."
+                  />
+                ) : (
+                  <p>This server sends no e-mail: you get a link, and hand it over yourself.</p>
+                )}
+                {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
+                <Whole
                   f={f}
-                  name="email"
-                  type="email"
-                  label="E-mail address"
-                  hint="The link is sent there, and works once, for anyone who has it. Without an address you hand it over yourself."
+                  name="uses"
+                  label="How many may join by it"
+                  min={1}
+                  max={500}
+                  hint="One, if you leave it out."
                 />
-              ) : (
-                <p>This server sends no e-mail: you get a link, and hand it over yourself.</p>
-              )}
-              {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
-              <Whole
-                f={f}
-                name="uses"
-                label="How many may join by it"
-                min={1}
-                max={500}
-                hint="One, if you leave it out."
-              />
-              <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />
-            </>
-          )}
-        </Form>
-      </details>
+                <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />
+              </>
+            )}
+          </Form>
+        </details>
+      )}
     </>
   );
 }

@@ -349,7 +349,7 @@ var catalogue = []*entry{
 	}, []string{"tool-validator/curl.sh"}},
 	{Component{
 		ID: "01M7Z32D40G9ZYSSQ1NVPR3MMD", Kind: "tool", Name: "evaluator",
-		Description: "Computes measures of up to ten runs, overall and per topic, with 95 % bootstrap intervals over topics. Send files, or name stored resources: a run by `runId`, a truth by `datasetId`. Without a truth, stored runs have the values of their evaluations, for everybody who sees the evaluations. Only organizers may use the truth of a dataset. Answers with JSON, which has the confusion matrix of labels, or with a chart (`image/svg+xml`): the confusion matrix of a single run, otherwise bars. Nothing is recorded.",
+		Description: "Computes measures of up to ten runs, overall and per topic, with 95 % intervals over topics. Send files, or name stored resources: a run by `runId`, a truth by `datasetId`. Without a truth, stored runs have the values of their evaluations, for everybody who sees the evaluations. Only organizers may use the truth of a dataset. Answers with JSON, which has the confusion matrix of labels, or with a chart (`image/svg+xml`): the confusion matrix of a single run, otherwise bars. Nothing is recorded.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/evaluator"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -632,7 +632,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-watch/python.py"}},
 	{Component{
 		ID: "01M7YTTQM004WKAJQE95B3Q9XQ", Kind: "recipe", Name: "Export for a paper",
-		Description: "A leaderboard as a table for LaTeX and as a chart for the figure. The table is ordered best first, with three decimals, escaped names, 95 % intervals, and letters that connect entries that cannot be distinguished. With `view` set to `public`, it has only what everyone who sees the task may see: even organizers export no unpublished results and no names of anonymous teams. `significance` has the tests of a few runs to report, and its matrix as SVG. Cite the version of the ground truth and evaluator with the values, because it identifies what was measured.",
+		Description: "A leaderboard as a table for LaTeX and as a chart for the figure. The table is ordered best first, with three decimals, escaped names, 95 % intervals, and letters: two entries with letters of which they share none are distinguished. With `view` set to `public`, it has only what everyone who sees the task may see: even organizers export no unpublished results and no names of anonymous teams. `significance` has the tests of a few runs to report, and its matrix as SVG. Cite the version of the ground truth and evaluator with the values, because it identifies what was measured.",
 		Links: []Link{
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},
 			{"The API of this server", "/docs"},

@@ -46,7 +46,7 @@ const maxTopicValues = 100_000
 
 var evaluatorTool = define(metadata{
 	name: "evaluator", kind: "evaluation", problems: valueProblems, summary: "Evaluate runs",
-	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap " +
+	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % " +
 		"intervals over topics or examples. For labels the answer also has the confusion matrix, with precision, recall and F1 of each label. " +
 		"Name runs by `runId`, or send their files. Name the truth by `datasetId`, which only its organizers may use, or send your own.\n\n" +
 		"Without `truth`, stored runs have the values of their evaluations. Everybody who sees the evaluations may read these values.\n\n" +

@@ -79,13 +79,14 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		"/v1/tasks/" + someTask:  `{"id":"` + someTask + `"}`,
 		"/v1/datasets":           `{"data":[{"id":"d"}]}`,
 		"/v1/tools/leaderboard": `{"measures":["F1(positive='not spam')","x\nforged\tcell"],"entries":[{"rank":1,"team":"Otters","hidden":"x\ny","runId":"r",
-			"measures":{"F1(positive='not spam')":0.5,"x\nforged\tcell":1}},{"team":"Seals","runId":"s","measures":{}}]}`,
+			"measures":{"F1(positive='not spam')":0.5,"x\nforged\tcell":1}},{"team":"Seals","runId":"s","measures":{}}],"groupsNote":"Two that share a letter may differ."}`,
 	})
 	p := local(t)
 	const board = "RANK  GROUP  TEAM          RUN  F1(positive='not spam')  x forged cell\n" +
 		"(1)   -      Otters (x y)  r    0.5000                   1.0000\n" +
 		"-     -      Seals         s    -                        -\n" +
-		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.\n"
+		"Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.\n" +
+		"Two that share a letter may differ.\n"
 	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
 		t.Errorf("the leaderboard is\n%s", got)
 	}

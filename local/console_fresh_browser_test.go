@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,4 +113,49 @@ func TestConsole_EndsUsedInvitations(t *testing.T) {
 func (p *consolePage) invitationShown() string {
 	p.t.Helper()
 	return browsertest.Evaluate[string](p.Page, `document.querySelector("main [role=status]").innerText.match(/assay-invitation_\w+/)[0]`)
+}
+
+// resources returns the resources of the API that the page has read since it forgot them.
+func (p *consolePage) resources() (read []string) {
+	p.t.Helper()
+	return browsertest.Evaluate[[]string](p.Page, `[...new Set(performance.getEntriesByType("resource").map(e => new URL(e.name)).
+		filter(u => u.pathname.startsWith("/v1/")).map(u => u.pathname + u.search))].sort()`)
+}
+
+// TestConsole_ReadsAllPartsOfAScreenTogether leaves screens open on which nothing happens. Everything that they read at first must be read
+// again within an interval, because a part that is not would contradict the others after a change.
+func TestConsole_ReadsAllPartsOfAScreenTogether(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, team, open := s.twoDatasets(t)
+	var of struct{ OrganizerID string }
+	s.get(t, s.token(t, "owner"), task, &of)
+	run := s.submitTo(t, "ada", task, open, "Entry")
+	s.awaitRuns(t, s.token(t, "owner"), task)
+	path := strings.TrimPrefix(task, "/v1")
+	for at, user := range map[string]string{
+		path: "ada", path + "/team": "ada", path + "/submit": "ada", path + "/runs": "ada", run: "ada",
+		strings.TrimPrefix(team, "/v1"): "owner", path + "/desk": "owner", path + "/leaderboard": "owner",
+		"/organizers/" + of.OrganizerID: "owner",
+	} {
+		t.Run(strings.ReplaceAll(at, "/", " "), func(t *testing.T) {
+			t.Parallel()
+			p := s.signedIn(t, user, "/nothing")
+			p.Sees("There is nothing here")
+			browsertest.Evaluate[any](p.Page, `performance.clearResourceTimings()`)
+			p.Visit(at)
+			p.Await(`document.querySelector("main h1")?.textContent !== "There is nothing here" &&
+				document.querySelector("main [aria-busy=true]") === null`)
+			time.Sleep(3 * time.Second) // Parts whose addresses come from other parts are read, too.
+			first := p.resources()
+			browsertest.Evaluate[any](p.Page, `performance.clearResourceTimings()`)
+			time.Sleep(oldest)
+			again := p.resources()
+			for _, resource := range first {
+				if !slices.Contains(again, resource) {
+					t.Errorf("%s is read only once", resource)
+				}
+			}
+		})
+	}
 }

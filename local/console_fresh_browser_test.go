@@ -91,8 +91,9 @@ func TestConsole_EndsUsedInvitations(t *testing.T) {
 	_, team, _ := s.twoDatasets(t)
 	var of struct{ OrganizerID string }
 	s.get(t, s.token(t, "owner"), "/v1/tasks/"+strings.Split(team, "/")[3], &of)
+	task, _, _ := strings.Cut(team, "/registrations")
 	places := []struct{ user, path, guest string }{
-		{"ada", strings.TrimPrefix(team[:strings.Index(team, "/registrations")], "/v1") + "/team", "bob"},
+		{"ada", strings.TrimPrefix(task, "/v1") + "/team", "bob"},
 		{"owner", "/organizers/" + of.OrganizerID, "eve"},
 	}
 	for _, place := range places {

@@ -325,7 +325,8 @@ func TestIntervals_CanEndOutsideTheRange(t *testing.T) {
 		compared := object{"runs": runs}
 		out := answer[tools.SignificanceOutput](s, user, "significance", compared)
 		check(user, "significance", compared, out.Runs[0].Interval, !may)
-		if normal := strings.Contains(out.IntervalsNote, "the normal distribution"); normal == may || out.IntervalsNote == board.IntervalsNote == may {
+		normal := strings.Contains(out.IntervalsNote, "the normal distribution")
+		if same := out.IntervalsNote == board.IntervalsNote; normal == may || same == may {
 			t.Errorf("%s: intervals of the comparison: %q, of the leaderboard: %q", user, out.IntervalsNote, board.IntervalsNote)
 		}
 	}

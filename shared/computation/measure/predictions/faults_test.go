@@ -28,7 +28,8 @@ func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	}
 }
 
-// TestReadGold_ExplainsRepeatedIDs names exchanged fields only if most items repeat an id, and every item has a label or cluster of its own.
+// TestReadGold_ExplainsRepeatedIDs names exchanged fields only if most items repeat an id, and every item has a label or cluster of its
+// own.
 func TestReadGold_ExplainsRepeatedIDs(t *testing.T) {
 	const exchanged = `; no value of "label" comes twice: exchange "id" and "label" if "label" has the ids`
 	twice := func(line int) string {

@@ -172,8 +172,8 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 	const note = "Of the entries with letters, two that share none differ at the level of 0.05. Two that share a letter may differ as well: " +
-		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries over the topics that " +
-		"both have, with Holm’s correction for 6 pairs."
+		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries over the topics " +
+		"that both have, with Holm’s correction for 6 pairs."
 	if out.GroupsNote != note {
 		t.Errorf("groups: %q, want %q", out.GroupsNote, note)
 	}

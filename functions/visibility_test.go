@@ -212,7 +212,7 @@ func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
 		{review, patch{"blinded": true}, "the run is blinded"},
 		{review, patch{"blinded": false}, "others are shown the alias anonymous-"},
 		{s.registration, patch{"anonymous": false}, ""},
-		{s.submission, patch{"visibility": "private"}, "without title, label, run tag and paper"},
+		{s.submission, patch{"visibility": "private"}, "without title, label, run tag and paper. Those who submitted it can"},
 		{s.submission, patch{"visibility": "public"}, ""},
 		{s.runPath, patch{"state": "cancelled"}, "the run is cancelled, so leaderboards show nothing of it"},
 		{review, patch{"published": false}, ""},

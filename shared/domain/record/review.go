@@ -107,7 +107,7 @@ func (r *ReviewItem) notice(sight Sight) string {
 			", and nothing else of team and run."
 	case !s.Public:
 		notice += "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, " +
-			"run tag and paper. Set the visibility of the submission to public to show them."
+			"run tag and paper. Those who submitted it can make the submission public to show them."
 	}
 	return strings.TrimSpace(notice)
 }

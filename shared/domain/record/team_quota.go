@@ -73,8 +73,8 @@ func (u *Used) refuseAlways(l limits, n int) error {
 		left := l.left(n, u.Total, l.total, "in all", l.moreTotal)
 		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", l.counting(left))
 	case l.perDay > 0 && n > l.perDay:
-		return problem.QuotaExhausted.New("%s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask the organizers of "+
-			"the task for an exception.", l.makes(n), l.name, l.perDay)
+		return problem.QuotaExhausted.New("%s, and %s allows %d in 24 hours: submit to fewer datasets at once while runs are left, or "+
+			"ask the organizers of the task for an exception.", l.makes(n), l.name, l.perDay)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"assay/shared/computation/measure/steps"
+	"assay/shared/language/plural"
 )
 
 // scales are factors between usual units, such as percent and fractions, or meters and kilometers.
@@ -37,8 +38,8 @@ func scaled(counter *steps.Counter, p *pairs) string {
 	}
 	for _, s := range scales {
 		if n >= minScaled && least >= s.factor/2 && most <= s.factor*2 {
-			return fmt.Sprintf("each prediction is about %s the true number, for all %d items with other numbers than 0; the likely cause: "+
-				"another unit, such as percent", s.times, n)
+			return fmt.Sprintf("each prediction is about %s the true number, for all %s with other numbers than 0; the likely cause: "+
+				"another unit, such as percent", s.times, plural.Count(n, "item"))
 		}
 	}
 	return ""

@@ -29,7 +29,9 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 		}
 	}
 	v := r.For(roles)
-	v.Quota, v.Exceptions, v.JoiningClosedAt = r.Left, r.Granted, r.JoiningClosed
+	v.Quota = r.Left
+	v.Exceptions = r.Granted
+	v.JoiningClosedAt = r.JoiningClosed
 	return v, nil
 }
 
@@ -55,7 +57,9 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 	}
 	left := used.Quota(t, sets, r.Participation(t), c.Now())
 	left.NoteUnserved(t, sets, serving, c.Now())
-	r.Left, r.Granted, r.JoiningClosed = &left, used.Exceptions, used.JoiningClosed(t, c.Now())
+	r.Left = &left
+	r.Granted = used.Exceptions
+	r.JoiningClosed = used.JoiningClosed(t, c.Now())
 	return nil
 }
 

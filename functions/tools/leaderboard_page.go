@@ -84,7 +84,9 @@ func (out *LeaderboardOutput) describeGroups() string {
 	if out.Compared < len(out.Entries) {
 		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
-	test, unit, rounding := "A paired t-test", "topics", ""
+	test := "A paired t-test"
+	unit := "topics"
+	rounding := ""
 	if out.hidden {
 		rounding = "p is rounded up here, but not where organizers compare runs, and "
 		test = "McNemar’s test of right and wrong labels or a paired t-test"

@@ -256,9 +256,9 @@ func invite(c *call, task object) {
 		c.fill(body, map[string]string{"email": "email"})
 	}
 	made := c.post(path, body)
-	if at := memberAs[*record.Instant](made, "joiningClosedAt"); at != nil && !c.json && c.err == nil {
-		c.note("%s", c.words.text(problem.Sentence("Joining the team closed at %s. The link admits nobody unless the organizers give the team a "+
-			"later close of all datasets.", at)))
+	if closed := memberAs[*record.Instant](made, "joiningClosedAt"); closed != nil && !c.json && c.err == nil {
+		c.note("Joining the team closed at %s. The link admits nobody unless the organizers give the team a later close of all datasets.",
+			localTime(closed))
 	}
 	c.say(made, "%s", made.text("link"))
 }

@@ -171,22 +171,17 @@ func (r *reader) readScores(counter *steps.Counter, d *jsontext.Decoder, topic [
 		r.begin()
 		r.values[0] = topic
 		r.values[document] = []byte(name.String())
-		if kind := d.PeekKind(); kind != '0' && kind != '"' { // A text may be a number, as in CSV.
-			if err := d.SkipValue(); err != nil {
-				return err
-			}
-			r.errorf(0, "the %s of %s is not a number", r.kind.columns[lastOfBoth].name, fields.Quote(r.values[document]))
-			if r.report.Full() {
-				return nil
-			}
-			continue
-		}
-		number, err := d.ReadToken()
+		number, err := readScalar(d) // A text may be a number, as in CSV.
 		if err != nil {
 			return err
 		}
-		r.values[lastOfBoth] = []byte(number.String())
-		if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
+		r.values[lastOfBoth] = number
+		if number == nil {
+			r.errorf(0, "the %s of %s is not a number", r.kind.columns[lastOfBoth].name, fields.Quote(r.values[document]))
+		} else if !r.accept(0) {
+			return nil
+		}
+		if err := counter.Add(perValue); err != nil || r.report.Full() {
 			return err
 		}
 	}
@@ -200,30 +195,37 @@ func (r *reader) readRanks(counter *steps.Counter, d *jsontext.Decoder, topic []
 		return err
 	}
 	for n := 1; d.PeekKind() != ']'; n++ {
-		if kind := d.PeekKind(); kind != '"' && kind != '0' {
-			if err := d.SkipValue(); err != nil {
-				return err
-			}
-			r.errorf(0, "document %d of the list is no string and no number; expected the id of the document", n)
-			if r.report.Full() {
-				return nil
-			}
-			continue
-		}
-		document, err := d.ReadToken()
+		document, err := readScalar(d)
 		if err != nil {
 			return err
 		}
 		r.begin()
 		r.values[0] = topic
-		r.values[docOfRun] = []byte(document.String())
+		r.values[docOfRun] = document
 		r.values[rankOfRun] = strconv.AppendInt(nil, int64(n), 10)
-		if err := counter.Add(perValue); err != nil || !r.accept(0) || r.report.Full() {
+		if document == nil {
+			r.errorf(0, "document %d of the list is no string and no number; expected the id of the document", n)
+		} else if !r.accept(0) {
+			return nil
+		}
+		if err := counter.Add(perValue); err != nil || r.report.Full() {
 			return err
 		}
 	}
 	_, err := d.ReadToken()
 	return err
+}
+
+// readScalar returns the text of a string or a number. It skips any other value, and returns nil for it.
+func readScalar(d *jsontext.Decoder) ([]byte, error) {
+	if kind := d.PeekKind(); kind != '"' && kind != '0' {
+		return nil, d.SkipValue()
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	return []byte(token.String()), nil
 }
 
 // end reads the end of the file's value, and expects nothing after it.

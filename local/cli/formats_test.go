@@ -57,7 +57,7 @@ func TestEval_GuessesByTruthAndRun(t *testing.T) {
 	p.says(done, []string{"AUC", "1.0000"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"))
 }
 
-// TestEval_NamesTheFaultOfAMeasure gives measures that no kind, or only some kinds, can compute as they are written.
+// TestEval_NamesTheFaultOfAMeasure names measures whose parameters are missing or wrong for all kinds, or for some.
 func TestEval_NamesTheFaultOfAMeasure(t *testing.T) {
 	p := local(t)
 	labels := p.write("labels.csv", "id,label\na,x\nb,y\n")

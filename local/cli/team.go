@@ -110,8 +110,8 @@ func (c *call) registrationWindow(task object) error {
 	return record.CheckWindow("Registration", rules.OpensAt, rules.ClosesAt, time.Now())
 }
 
-// howToJoin returns the command by which the caller, who has no team in a task, gets one. If no command does now, it is empty, and
-// howToJoin returns the reason in a sentence.
+// howToJoin returns the command that gives the caller a team in the task. If no command does at present, command is empty, and why is the
+// reason as a sentence. The caller must not have a team in the task.
 func (c *call) howToJoin(task object) (why, command string) {
 	if c.needsInvitation(task) {
 		return "Teams take part by invitation: ask its organizers for one.", ""

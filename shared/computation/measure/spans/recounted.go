@@ -20,13 +20,13 @@ var countedCauses = [recounts]string{
 	inBytes: "offsets count bytes, and not characters",
 }
 
-// recount adds the spans of a document of the truth to the lists of recounted, with the offsets that programs write which count in these
-// ways. The spans of the document begin at start in x.list, and keep their order. If text is nil, it is unknown, and recount adds the spans
+// recount adds the spans of a document of the truth to the lists of recounted, with the offsets of programs that count in these ways. The
+// spans of the document begin at start in x.list, and keep their order. If text is nil, it is unknown, and recount adds the spans
 // unchanged.
 func (x *texts) recount(start int, text []byte) {
 	isASCII := mismatch.IsASCII(text)
 	if isASCII && x.recounted[0] == nil {
-		return // No text so far has a character that the ways count differently.
+		return // All ways count the characters of ASCII alike.
 	}
 	for way, list := range x.recounted {
 		if list == nil {

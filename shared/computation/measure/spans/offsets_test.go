@@ -2,6 +2,7 @@ package spans_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -9,6 +10,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/measuretest"
+	"assay/shared/computation/measure/spans"
 )
 
 // TestRead_SkipsComments evaluates files with comments of CoNLL-U, which need not be the same in truth and run.
@@ -116,6 +118,29 @@ func TestEvaluate_NamesOtherCountingByTexts(t *testing.T) {
 			truth := read(t, jsonl, file(c.texts, character, true), "F1(average=micro)")
 			measuretest.Expect(t, evaluate(t, truth, file(c.texts, c.size, false)).Diagnostics, c.want...)
 		})
+	}
+}
+
+// TestReadTruth_ReportsSpansOfFurtherTexts reads a truth with a fault between texts that have characters beyond ASCII.
+func TestReadTruth_ReportsSpansOfFurtherTexts(t *testing.T) {
+	const first, second = `{"start":1,"end":2}`, `{"start":0,"end":9}`
+	var text strings.Builder
+	for id, list := range []string{first, first + "," + first, first, first + "," + second + "," + second, first} {
+		fmt.Fprintf(&text, `{"id":%d,"text":"äöü","spans":[%s]}`+"\n", id, list)
+	}
+	asked := measuretest.Parse(t, measure.Spans, "F1(average=micro)")
+	_, found, err := spans.Computation.ReadTruth(t.Context(), jsonl, asked, []measure.File{measuretest.File("f", text.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faulty []int
+	for _, d := range found {
+		if d.Severity == measure.Error {
+			faulty = append(faulty, d.Line)
+		}
+	}
+	if !slices.Equal(faulty, []int{2, 4}) {
+		t.Errorf("faults in the lines %d: %s", faulty, measuretest.Lines(found))
 	}
 }
 

@@ -1,7 +1,6 @@
 package spans
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"assay/shared/computation/measure/mismatch"
@@ -29,10 +28,7 @@ func (x *texts) recount(start int, text []byte) {
 		return // All ways count the characters of ASCII alike.
 	}
 	for way, list := range x.recounted {
-		if list == nil {
-			list = slices.Clone(x.list[:start])
-		}
-		x.recounted[way] = append(list, x.list[start:]...)
+		x.recounted[way] = append(list, x.list[len(list):]...) // with the spans of documents before that had a fault
 	}
 	if isASCII || start == len(x.list) || x.types.counter.Add(len(text)) != nil {
 		return

@@ -12,18 +12,22 @@ import (
 
 // remove removes an entry of the trash, which restores its resource. If the request ends before that, the background worker continues.
 func remove(ctx context.Context, c *api.Call, entry *record.DeletionItem) error {
-	if _, err := addRestore(ctx, c, c.Tx, entry, c.Organizes()); err != nil {
+	d := deleter(c)
+	if _, err := addRestore(ctx, c, d, c.Tx, entry, c.Organizes()); err != nil {
 		return err
 	}
-	d := deletion.Deleter{Store: c.Store, Now: c.Now}
 	c.Propagate(d.Continue, entry.Key())
 	return c.UpsertProfile(ctx)
 }
 
+func deleter(c *api.Call) deletion.Deleter {
+	return deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
+}
+
 // addRestore adds to tx that the caller restores the resource of the entry, and returns the runs that lose their mark as final. The
 // error is a problem if the caller may not restore the resource now.
-func addRestore(ctx context.Context, c *api.Call, tx *records.Tx, entry *record.DeletionItem, organizes bool) ([]string, error) {
-	d := deletion.Deleter{Store: c.Store, Now: c.Now, WaitingRuns: c.Rates.Limits().WaitingRuns}
+func addRestore(ctx context.Context, c *api.Call, d deletion.Deleter, tx *records.Tx, entry *record.DeletionItem,
+	organizes bool) ([]string, error) {
 	switch {
 	case organizes:
 		return d.Restore(ctx, tx, entry, c.Caller.ID)

@@ -28,7 +28,9 @@ func show(ctx context.Context, c *api.Call, entry *record.DeletionItem) (v Delet
 		return v, err
 	}
 	attempt := *entry
-	v.UnmarkedRunIDs, err = addRestore(ctx, c, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
+	d := deleter(c)
+	d.OutcomeOnly = true
+	v.UnmarkedRunIDs, err = addRestore(ctx, c, d, new(records.Tx), &attempt, roles&(access.Organizer|access.Admin) != 0)
 	if refused, ok := errors.AsType[*problem.Error](err); ok && refused.Kind.Status < http.StatusInternalServerError {
 		v.Refusal = &refused.Text
 		return v, nil

@@ -53,6 +53,9 @@ type Deleter struct {
 	Now   func() time.Time
 	// WaitingRuns is the greatest number of unfinished runs of a team in a task with which RestoreForTeam restores more; 0 means no limit.
 	WaitingRuns int
+	// OutcomeOnly makes Restore and RestoreForTeam read no evaluations and no other contents, which can be large and decide neither on the
+	// error nor on the runs without their mark. The caller must not commit the transaction then.
+	OutcomeOnly bool
 }
 
 // Continue does the due part of the pending work of the entry with the key. Requests call it after the commit.

@@ -23,6 +23,9 @@ func (d Deleter) restoreDataset(ctx context.Context, b *batch) error {
 	if len(others) == record.MaxTaskDatasets {
 		return problem.Conflict.New("The task has %d datasets, which is the most. Delete one, and restore this one then.", record.MaxTaskDatasets)
 	}
+	if d.OutcomeOnly {
+		return nil
+	}
 	items, err := records.Contents(ctx, d.bin(b.entry), record.DatasetKey(b.entry.ResourceID))
 	if err != nil {
 		return err

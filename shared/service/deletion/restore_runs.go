@@ -59,6 +59,9 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 		if !r.State.Ended() {
 			waiting = append(waiting, r.ID)
 		}
+		if d.OutcomeOnly {
+			continue
+		}
 		items, err := d.itemsOf(ctx, b.entry, r)
 		if err != nil {
 			return nil, err

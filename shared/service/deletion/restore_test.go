@@ -11,6 +11,7 @@ import (
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
 	"assay/shared/storage/store/embedded"
+	"assay/shared/storage/store/storetest"
 )
 
 func TestRestore_NeedsTheParent(t *testing.T) {
@@ -190,6 +191,30 @@ func TestRestore_EndsRefundsThatWereWithdrawn(t *testing.T) {
 		a = recordtest.Get[record.Allowance](t, f.Store, of)
 		if r.Refunded == withdrawn || r.Counted != withdrawn || a.Total != before {
 			t.Errorf("withdrawn (%v): refunded %v, counted %v, %d of %d runs", withdrawn, r.Refunded, r.Counted, a.Total, before)
+		}
+	}
+}
+
+// Evaluations can be large and do not decide on the outcome, which everyone can read who may restore the run.
+func TestRestore_ReadsNoEvaluationsForItsOutcome(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	f.background(2 * record.RequestTime)
+	for _, outcomeOnly := range []bool{false, true} {
+		evaluations := 0
+		d := f.deleter(&storetest.Hooked{Store: f.Store, Before: func(c storetest.Call) error {
+			for _, k := range c.Keys {
+				if k.Sort == "EVALUATION" {
+					evaluations++
+				}
+			}
+			return nil
+		}})
+		d.OutcomeOnly = outcomeOnly
+		_, err := d.Restore(t.Context(), new(records.Tx), recordtest.Get[record.DeletionItem](t, f.Store, f.entry.Key()), "olga")
+		f.must(err)
+		if (evaluations == 0) != outcomeOnly {
+			t.Errorf("outcome only %t: %d evaluations are read", outcomeOnly, evaluations)
 		}
 	}
 }

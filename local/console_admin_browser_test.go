@@ -20,7 +20,7 @@ func TestConsole_LimitsOneUser(t *testing.T) {
 	p := s.open(t, "/console#/sign-in", browsertest.DeskLight)
 	p.adopt(root, "/admin")
 	p.Sees("Users who store most")
-	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "Operate"`)
+	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "Admin"`)
 	p.Press("owner")
 	p.Press("Change the limits of this user")
 	p.Fill("Stored (MB)", "2")

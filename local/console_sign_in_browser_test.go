@@ -145,7 +145,7 @@ func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 	}
 	p := useShared(t).open(t, "/console#/sign-in", browsertest.DeskLight)
 	signIn(p)
-	p.Sees("Operate")
+	p.Sees("Admin")
 	second := p.openTab("/console#/", browsertest.DeskLight)
 	second.Sees("Sign out")
 	if second.token() != p.token() {
@@ -153,7 +153,7 @@ func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 	}
 	browsertest.Evaluate[any](second.Page, `{ const late = new BroadcastChannel("assay"); late.postMessage({answer:
 {...JSON.parse(sessionStorage.getItem("session")), token: "a former one"}}); late.postMessage({asks: true}) }`)
-	p.Sees("Operate")
+	p.Sees("Admin")
 	if second.token() != p.token() {
 		t.Error("the first tab took a former token")
 	}

@@ -121,7 +121,7 @@ function Me() {
     <nav aria-label="You" class="me">
       {admin && (
         <a href="#/admin" aria-current={current("/admin")}>
-          Operate
+          Admin
         </a>
       )}
       <a href="#/me" aria-current={current("/me")}>

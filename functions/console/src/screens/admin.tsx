@@ -14,7 +14,7 @@ export default function Admin(_: Screen) {
   const storage = useGet("/v1/platform/storage", {});
   return (
     <>
-      <Heading title="Operate">Operate</Heading>
+      <Heading title="Admin">Admin</Heading>
       <p class="tabs">
         <a href="#/admin" aria-current="page">
           Platform

@@ -103,7 +103,7 @@ function Of({ me, query }: { me: Me; query: URLSearchParams }) {
               New task
             </a>
           </p>
-          <h2>What waits</h2>
+          <h2>Inbox</h2>
           <Waiting key={at.organizerId} organizerId={at.organizerId} elsewhere={elsewhere} />
         </>
       )}
@@ -307,9 +307,9 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                 ) : (
                   <a
                     href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")}
-                    aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${teamName(t)}: ${t.run ?? ""}`}
+                    aria-label={`${ofRun(t) ? "Review" : "View"} the run of ${teamName(t)}: ${t.run ?? ""}`}
                   >
-                    {ofRun(t) ? "Review" : "Look"}
+                    {ofRun(t) ? "Review" : "View"}
                   </a>
                 )}
               </li>

@@ -310,7 +310,7 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Text f={f} name="title" label="Title" max={200} hint="What you call this run, such as the method." />
               <Notes f={f} baseline={baseline} />
               <details>
-                <summary>More to say</summary>
+                <summary>Details</summary>
                 <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
                 <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
                 <Audience f={f} baseline={baseline} />

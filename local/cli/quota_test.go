@@ -62,7 +62,8 @@ func TestSubmit_SaysFirstWhatADatasetTakes(t *testing.T) {
 		t.Errorf("a run that is not published has a rank:\n%s", got)
 	}
 	tom.want(done, "submit", "Lakes", "Ponds="+better)
-	refused := tom.says(outside, []string{`on the dataset "Ponds", and 0 of the 2 that this dataset allows`},
+	refused := tom.says(outside,
+		[]string{`This submission makes 1 run, and 0 of the 2 that the dataset "Ponds" allows in 24 hours are left. Enough`},
 		"submit", "Lakes", "Ponds="+tom.write("bad.txt", "x\n"), "--again")
 	if strings.Contains(refused, "Ponds takes runs") {
 		t.Errorf("a dataset without a run left takes runs:\n%s", refused)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,42 +22,28 @@ type Used struct {
 }
 
 // limits are the limits of one quota, including exceptions. A perDay or total of 0 does not limit. name names the owner of the quota in
-// problems, and on names the dataset of its runs. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are
-// the parts that exceptions have added. carriedOver is Allowance.CarriedOver.
+// problems. keep is the greatest number of runs that Used.Recent holds. morePerDay and moreTotal are the parts that exceptions have added.
 type limits struct {
-	name, on              string
+	name                  string
 	perDay, total, keep   int
 	morePerDay, moreTotal int
-	carriedOver           bool
 }
 
-// counting adds to the sentence about the rest of a quota that the usage of an earlier team counts, if it does.
-func (l limits) counting(sentence problem.Text) problem.Text {
-	if !l.carriedOver {
-		return sentence
-	}
-	return problem.Sentence("%s An earlier team of a member had used more of the quota, and your team counts as having used as much.",
-		sentence)
-}
-
-// makes says how many runs of a submission the quota would count.
-func (l limits) makes(n int) string { return "This submission makes " + plural.Count(n, "run") + l.on }
-
-// left says what a limit leaves of a submission with n runs. Of used runs can be more than the limit: organizers can lower it, and runs
-// whose refund has ended count again. Exceptions have added more to the limit.
-func (l limits) left(n, used, limit int, within string, more int) problem.Text {
+// left says what a limit leaves. Of used runs can be more than the limit: organizers can lower it, and runs whose refund has ended count
+// again. Exceptions have added more to the limit.
+func (l limits) left(used, limit int, within string, more int) string {
 	included := ""
 	if more > 0 {
 		included = ", exceptions of your team included"
 	}
 	if used > limit {
-		return problem.Sentence("%s, and %s count already, although %s allows %d %s%s.", l.makes(n), plural.Count(used, "run"),
-			l.name, limit, within, included)
+		return fmt.Sprintf("%s count already, although %s allows %d %s%s", plural.Count(used, "run"), l.name, limit, within, included)
 	}
 	if included != "" {
 		included += ","
 	}
-	return problem.Sentence("%s, and %d of the %d that %s allows %s%s are left.", l.makes(n), limit-used, limit, l.name, within, included)
+	left := limit - used
+	return fmt.Sprintf("%d of the %d that %s allows %s%s %s left", left, limit, l.name, within, included, plural.Verb(left, "is", "are"))
 }
 
 func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
@@ -66,30 +53,16 @@ func (u *Used) expire(now time.Time) {
 	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 }
 
-// refuseAlways returns a problem if the limits will not allow n more runs at any time.
-func (u *Used) refuseAlways(l limits, n int) error {
-	switch {
-	case l.total > 0 && u.Total+n > l.total:
-		left := l.left(n, u.Total, l.total, "in all", l.moreTotal)
-		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", l.counting(left))
-	case l.perDay > 0 && n > l.perDay:
-		return problem.QuotaExhausted.New("%s, and %s allows %d in 24 hours: submit to fewer datasets at once while runs are left, or "+
-			"ask the organizers of the task for an exception.", l.makes(n), l.name, l.perDay)
+// short says what the limits of the grant leave that allow fewer than n more runs now: the limits in all, and those of a day.
+func (g grant) short(n int) (inAll, ofDay []string) {
+	l, u := g.limits, g.used
+	if l.total > 0 && u.Total+n > l.total {
+		inAll = append(inAll, l.left(u.Total, l.total, "in all", l.moreTotal))
 	}
-	return nil
-}
-
-// refuseUntil returns the problem that the daily limit does not allow n more runs before the time free. first is the dataset of the
-// submission that closes first, at the time closes; nil: none closes.
-func (g grant) refuseUntil(free time.Time, n int, first *DatasetItem, closes *Instant, now time.Time) error {
-	u, l := g.used, g.limits
-	left := l.left(n, len(u.Recent), l.perDay, "in 24 hours", l.morePerDay)
-	left = l.counting(left)
-	if closes != nil && !free.Before(closes.Time) {
-		return problem.QuotaExhausted.New("%s Not enough come back before the dataset \"%s\" closes at %s. If you need more, ask the "+
-			"organizers of the task for an exception.", left, first.Name, closes)
+	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
+		ofDay = append(ofDay, l.left(len(u.Recent), l.perDay, "in 24 hours", l.morePerDay))
 	}
-	return problem.QuotaToday.New("%s Enough come back at %s.", left, At(free)).After(free.Sub(now))
+	return inAll, ofDay
 }
 
 // count counts the runs, and keeps the newest keep runs in Recent.
@@ -156,23 +129,20 @@ func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 // ofTask returns the task's limits for the team, including its exceptions.
 func (a *Allowance) ofTask(t *TaskItem) limits {
 	return a.extended("", limits{
-		name:        "the task",
-		perDay:      t.Submissions.PerDay,
-		total:       t.Submissions.Total,
-		keep:        MaxPerDay,
-		carriedOver: a.CarriedOver,
+		name:   "the task",
+		perDay: t.Submissions.PerDay,
+		total:  t.Submissions.Total,
+		keep:   MaxPerDay,
 	})
 }
 
 // ofDataset returns the dataset's own limits for the team, including its exceptions.
 func (a *Allowance) ofDataset(d *DatasetItem) limits {
 	return a.extended(d.ID, limits{
-		name:        "this dataset",
-		on:          " on the dataset \"" + d.Name + "\"",
-		perDay:      d.Submissions.PerDay,
-		total:       d.Submissions.Total,
-		keep:        MaxDatasetPerDay,
-		carriedOver: a.CarriedOver,
+		name:   fmt.Sprintf("the dataset %q", d.Name),
+		perDay: d.Submissions.PerDay,
+		total:  d.Submissions.Total,
+		keep:   MaxDatasetPerDay,
 	})
 }
 
@@ -206,10 +176,7 @@ func (a *Allowance) used(datasetID string) *Used {
 // Charge counts one new run on each dataset of the task. If a quota does not allow the runs, Charge returns a problem and counts
 // nothing.
 func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
-	if err := a.refuseAlways(t, sets, len(runIDs)); err != nil {
-		return err
-	}
-	if err := a.refuseToday(t, sets, len(runIDs), now); err != nil {
+	if err := a.refuse(t, sets, len(runIDs), now); err != nil {
 		return err
 	}
 	a.count(MaxPerDay, runIDs...)
@@ -219,39 +186,47 @@ func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, no
 	return nil
 }
 
-// refuseAlways returns a problem if a limit will not allow n more runs, one on each dataset, at any time.
-func (a *Allowance) refuseAlways(t *TaskItem, sets []*DatasetItem, n int) error {
-	if err := a.Used.refuseAlways(a.ofTask(t), n); err != nil {
-		return err
-	}
-	for _, d := range sets {
-		if err := a.used(d.ID).refuseAlways(a.ofDataset(d), 1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refuseToday returns a problem if a daily limit does not allow n more runs now, one on each dataset. The problem names the limit for which
-// the team has to wait longest. Waiting helps, because refuseAlways has passed.
-func (a *Allowance) refuseToday(t *TaskItem, sets []*DatasetItem, n int, now time.Time) error {
-	last, runs := grant{&a.Used, a.ofTask(t)}, n
-	last.used.expire(now)
-	free, _ := last.allows(n, now)
+// refuse returns a problem if a limit does not allow n more runs now, one on each dataset. The problem names all limits that do not, because
+// an exception or waiting helps only against one of them.
+func (a *Allowance) refuse(t *TaskItem, sets []*DatasetItem, n int, now time.Time) error {
+	ofTask := grant{&a.Used, a.ofTask(t)}
+	ofTask.used.expire(now)
+	inAll, ofDay := ofTask.short(n)
+	free, waitingHelps := ofTask.allows(n, now)
+	fewerHelp := false // whether the limits allow a submission to one of several datasets at some time
+	_, taskTakes := ofTask.allows(1, now)
 	for _, d := range sets {
 		of := grant{a.used(d.ID), a.ofDataset(d)}
 		of.used.expire(now)
-		if at, _ := of.allows(1, now); at.After(free) {
-			last = of
-			runs = 1
+		inAllOf, ofDayOf := of.short(1)
+		inAll = append(inAll, inAllOf...)
+		ofDay = append(ofDay, ofDayOf...)
+		at, takes := of.allows(1, now)
+		waitingHelps = waitingHelps && takes
+		fewerHelp = fewerHelp || n > 1 && takes && taskTakes
+		if at.After(free) {
 			free = at
 		}
 	}
-	if !free.After(now) {
+	if len(inAll)+len(ofDay) == 0 {
 		return nil
 	}
+	left := fmt.Sprintf("This submission makes %s, and %s.", plural.Count(n, "run"), strings.Join(append(inAll, ofDay...), ", and "))
+	if a.CarriedOver {
+		left += " An earlier team of a member had used more of the quota, and your team counts as having used as much."
+	}
 	first, closes := a.firstClose(t, sets)
-	return last.refuseUntil(free, runs, first, closes, now)
+	switch {
+	case !waitingHelps && fewerHelp:
+		return problem.QuotaExhausted.New("%s Submit to fewer datasets at once while runs are left, or ask the organizers of the task for an "+
+			"exception.", left)
+	case !waitingHelps:
+		return problem.QuotaExhausted.New("%s If you need more, ask the organizers of the task for an exception.", left)
+	case closes != nil && !free.Before(closes.Time):
+		return problem.QuotaExhausted.New("%s Not enough come back before the dataset %q closes at %s. If you need more, ask the "+
+			"organizers of the task for an exception.", left, first.Name, closes)
+	}
+	return problem.QuotaToday.New("%s Enough come back at %s.", left, At(free)).After(free.Sub(now))
 }
 
 // firstClose returns the first of the datasets to close for the team, and when it closes. It returns nil if none closes.

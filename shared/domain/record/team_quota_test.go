@@ -136,9 +136,8 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 	})
 }
 
-// TestCharge_NamesTheLimitThatBinds uses up several limits. Limits in all come before limits of a day, because waiting does not help
-// against them, and the task before its datasets.
-func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
+// TestCharge_NamesTheLimitsThatBind uses up several limits. An exception or waiting helps only against one of them, so all are named.
+func TestCharge_NamesTheLimitsThatBind(t *testing.T) {
 	type limits struct{ PerDay, Total int }
 	const used = 2 // runs on the dataset
 	for name, c := range map[string]struct {
@@ -150,16 +149,20 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 		"no limit": {limits{}, limits{}, 0, nil, ""},
 		"the day of the task": {limits{PerDay: 2}, limits{}, 0, problem.QuotaToday,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left. Enough come back at 2"},
-		"all of the task, before its day": {limits{PerDay: 2, Total: 2}, limits{}, 0, problem.QuotaExhausted,
-			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left. If you need more, ask"},
-		"all of the dataset, before the day of the task": {limits{PerDay: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
-			`This submission makes 1 run on the dataset "Rivers", and 0 of the 2 that this dataset allows in all are left.`},
-		"all of the task, before all of the dataset": {limits{Total: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
-			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left."},
-		"the day of the task, before the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, 0, problem.QuotaToday,
-			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left."},
+		"all of the task, and its day": {limits{PerDay: 2, Total: 2}, limits{}, 0, problem.QuotaExhausted,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left, and 0 of the 2 that the task allows in 24 hours " +
+				"are left. If you need more, ask"},
+		"all of the dataset, and the day of the task": {limits{PerDay: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
+			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in all are left, and 0 of the 2 that the task ` +
+				"allows in 24 hours are left. If you need more, ask"},
+		"all of the task, and all of the dataset": {limits{Total: 2}, limits{Total: 2}, 0, problem.QuotaExhausted,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in all are left, and 0 of the 2 that " +
+				`the dataset "Rivers" allows in all are left. If`},
+		"the day of the task, and the day of the dataset": {limits{PerDay: 2}, limits{PerDay: 2}, 0, problem.QuotaToday,
+			"This submission makes 1 run, and 0 of the 2 that the task allows in 24 hours are left, and 0 of the 2 that " +
+				`the dataset "Rivers" allows in 24 hours are left. Enough`},
 		"the day of the dataset": {limits{PerDay: 3, Total: 3}, limits{PerDay: 2, Total: 3}, 0, problem.QuotaToday,
-			`This submission makes 1 run on the dataset "Rivers", and 0 of the 2 that this dataset allows in 24 hours are left.`},
+			`This submission makes 1 run, and 0 of the 2 that the dataset "Rivers" allows in 24 hours are left. Enough`},
 		"all of the task, with an exception": {limits{Total: 1}, limits{}, 1, problem.QuotaExhausted,
 			"This submission makes 1 run, and 0 of the 2 that the task allows in all, exceptions of your team included, are left. If"},
 		"the day of the task, with an exception": {limits{PerDay: 1}, limits{}, 1, problem.QuotaToday,
@@ -167,7 +170,7 @@ func TestCharge_NamesTheLimitThatBinds(t *testing.T) {
 		"all of the task, exceeded": {limits{Total: 1}, limits{}, 0, problem.QuotaExhausted,
 			"This submission makes 1 run, and 2 runs count already, although the task allows 1 in all. If you need more, ask"},
 		"the day of the dataset, exceeded": {limits{}, limits{PerDay: 1}, 0, problem.QuotaToday,
-			`This submission makes 1 run on the dataset "Rivers", and 2 runs count already, although this dataset allows 1 in 24 hours. Enough`},
+			`This submission makes 1 run, and 2 runs count already, although the dataset "Rivers" allows 1 in 24 hours. Enough`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := new(record.TaskItem)
@@ -212,10 +215,47 @@ func TestCharge_NamesTheDatasetThatClosesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := charge()
-	const want = `This submission makes 1 run on the dataset "Rivers", and 0 of the 1 that this dataset allows in 24 hours are left. ` +
+	const want = `This submission makes 2 runs, and 0 of the 1 that the dataset "Rivers" allows in 24 hours are left. ` +
 		`Not enough come back before the dataset "Lakes" closes at `
 	if p, refused := errors.AsType[*problem.Error](err); !refused || !strings.HasPrefix(p.Detail, want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestCharge_AdvisesFewerDatasets submits to two datasets at once. Fewer help only if the task and one of the datasets take a run at all.
+func TestCharge_AdvisesFewerDatasets(t *testing.T) {
+	const fewer = "Submit to fewer datasets at once while runs are left, or ask the organizers of the task for an exception."
+	const exception = "If you need more, ask the organizers of the task for an exception."
+	for name, c := range map[string]struct {
+		perDay, total, ofFirst, ofSecond int
+		want                             string
+	}{
+		"the day of the task is too short":      {perDay: 1, want: fewer},
+		"one dataset is used up":                {ofFirst: 1, want: fewer},
+		"both datasets are used up":             {ofFirst: 1, ofSecond: 1, want: exception},
+		"the task has one run left":             {total: 3, want: fewer},
+		"the task and one dataset are used up":  {total: 2, ofFirst: 1, want: exception},
+		"the day of the task, and all datasets": {perDay: 1, ofFirst: 1, ofSecond: 1, want: exception},
+	} {
+		task := new(record.TaskItem)
+		var both []*record.DatasetItem
+		for _, id := range []string{"one", "two"} {
+			both = append(both, &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}})
+		}
+		var a record.Allowance
+		charge := func() error {
+			return a.Charge(task, both, []string{record.NewID(noon), record.NewID(noon)}, noon.Add(time.Hour))
+		}
+		if err := charge(); err != nil {
+			t.Fatal(err)
+		}
+		task.Submissions.PerDay, task.Submissions.Total = c.perDay, c.total
+		both[0].Submissions.Total, both[1].Submissions.Total = c.ofFirst, c.ofSecond
+		p, refused := errors.AsType[*problem.Error](charge())
+		if !refused || p.Kind != problem.QuotaExhausted || !strings.HasSuffix(p.Detail, "left. "+c.want) &&
+			!strings.HasSuffix(p.Detail, "in 24 hours. "+c.want) {
+			t.Errorf("%s: got %v, want %s", name, p, c.want)
+		}
 	}
 }
 

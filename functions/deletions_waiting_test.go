@@ -2,11 +2,13 @@ package functions_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api/servertest"
 	"assay/shared/edge/ratelimit"
+	"assay/shared/language/problem"
 )
 
 // TestRestore_KeepsTheLimitOfUnfinishedRuns deletes a waiting run and submits another one in its place. The team cannot restore the deleted
@@ -25,16 +27,18 @@ func TestRestore_KeepsTheLimitOfUnfinishedRuns(t *testing.T) {
 	}
 	deletion := remove()
 	third := p.submit("tom", body)
-	a := p.Want(http.StatusTooManyRequests, nil, "tom", http.MethodDelete, deletion, nil)
-	if a.Header.Get("Retry-After") != "30" {
-		t.Errorf("%v", a.Header)
+	var refused problem.Document
+	p.Want(http.StatusForbidden, &refused, "tom", http.MethodDelete, deletion, nil)
+	const why = "Your team has 2 runs in this task that have not ended, "
+	if refused.Type != problem.QuotaExhausted.Type() || !strings.HasPrefix(refused.Detail, why) {
+		t.Errorf("%+v", refused)
 	}
 	p.change("tom", "/v1/runs/"+third.RunIDs[0], map[string]any{"state": record.Cancelled})
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, deletion, nil)
-	p.Want(http.StatusTooManyRequests, nil, "tom", http.MethodPost, p.task+"/submissions", body)
+	p.Want(http.StatusForbidden, nil, "tom", http.MethodPost, p.task+"/submissions", body)
 	deletion = remove()
 	fourth := p.submit("tom", body)
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, deletion, nil)
 	p.change("tom", "/v1/runs/"+fourth.RunIDs[0], map[string]any{"state": record.Cancelled})
-	p.Want(http.StatusTooManyRequests, nil, "tom", http.MethodPost, p.task+"/submissions", body)
+	p.Want(http.StatusForbidden, nil, "tom", http.MethodPost, p.task+"/submissions", body)
 }

@@ -41,7 +41,7 @@ var Operations = []api.Operation{
 			"as for a new submission, and at most `rates.waitingRuns` of `/info` unfinished runs. Only organizers restore runs of a dataset with " +
 			"`finalRuns` whose window has closed. A final run is final again unless its team has meanwhile marked `finalRuns` " +
 			"others: `getDeletion` names such runs before, and the audit entry afterwards (`unmarkedRunIds`). Restoring a large task takes minutes.",
-		Problems: []*problem.Kind{problem.OutsideWindow},
+		Problems: []*problem.Kind{problem.OutsideWindow, problem.QuotaExhausted},
 	}, find, remove),
 }
 

@@ -10,6 +10,7 @@ import (
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
@@ -155,7 +156,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 		}
 		a.Submissions++
 	}
-	if err := limitUnfinished(ctx, c, a, s.RunIDs); err != nil {
+	if err := limitUnfinished(ctx, c, a, s); err != nil {
 		return nil, err
 	}
 	for _, set := range adm.datasets {
@@ -203,16 +204,20 @@ func putFiles(ctx context.Context, c *api.Call, runs []*record.RunItem, all []re
 
 // limitUnfinished adds the runs to the unfinished runs of the allowance, or refuses them if these are too many. Only when the bound is
 // reached, it reads which runs have ended since.
-func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
+func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, s *record.SubmissionItem) error {
 	most := c.Rates.Limits().WaitingRuns
 	if most == 0 {
 		return nil
 	}
-	others, added, err := allowance.Wait(ctx, c.Store, a, most, runIDs...)
+	others, added, err := allowance.Wait(ctx, c.Store, a, most, s.RunIDs...)
 	if err == nil && !added {
-		err = problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
-			"under way at a time. Submit again when some have ended, or cancel runs that wait for an upload.", others, len(runIDs),
-			most).After(record.WaitingRetry)
+		who := "Your team has"
+		if s.Unregistered() {
+			who = "You have"
+		}
+		err = problem.QuotaExhausted.New("%s %s in this task that %s not ended, and this submission makes %d more; at most %d may be under "+
+			"way at a time. Submit again when some have ended, or cancel some.", who, plural.Count(others, "run"),
+			plural.Verb(others, "has", "have"), len(s.RunIDs), most)
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func (w *words) problem(p *client.Problem) string {
 	case p.Type == problem.Unauthorized.Type():
 		return "You are not signed in to " + w.server + "."
 	case p.Type == problem.TooManyRequests.Type():
-		return "You send requests faster than the server takes them from one user. Wait a minute."
+		return "The server takes no more requests of this kind from one user at present. Wait a minute."
 	case len(p.Errors) == 0 || p.Type != problem.Invalid.Type():
 		lines = append(lines, w.text(p.Text))
 	case len(p.Errors) >= problem.MaxFields:

@@ -44,7 +44,7 @@ export async function persistentFetch(request: Request): Promise<Response> {
       });
     }
     const done = waiting(
-      answer ? `The server is busy. Trying again in ${wait} s.` : `No connection. Trying again in ${wait} s.`,
+      answer ? `The server asks to wait. Trying again in ${wait} s.` : `No connection. Trying again in ${wait} s.`,
     );
     await sleep(wait);
     done();

@@ -230,7 +230,7 @@ func (a *attempt) backoff(least, most time.Duration, n int, res *http.Response) 
 	case a.fault != nil:
 		why = a.client.Base.Host + " cannot be reached: " + a.fault.text
 	case res != nil && res.StatusCode == http.StatusTooManyRequests:
-		why = "the server is busy"
+		why = "the server asks to wait"
 	case res != nil:
 		why = "the server answers " + res.Status
 	}

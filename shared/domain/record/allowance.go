@@ -46,9 +46,6 @@ type Allowance struct {
 	Rejected bool `json:",omitempty"`
 }
 
-// WaitingRetry is the time after which a client may try again, if a team has too many unfinished runs.
-const WaitingRetry = 30 * time.Second
-
 // DeletedUser returns the ID of a deleted user's allowance in a task. The same person gets the same ID after signing in again. The ID
 // reveals nothing to readers who do not know the user's ID, and differs from task to task.
 func DeletedUser(taskID, userID string) string {

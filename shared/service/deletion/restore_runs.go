@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assay/shared/domain/record"
+	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 	"assay/shared/service/allowance"
 	"assay/shared/service/propagation"
@@ -87,9 +88,9 @@ func (d Deleter) wait(ctx context.Context, b *batch, a *record.Allowance, runIDs
 	}
 	others, added, err := allowance.Wait(ctx, d.Store, a, b.waitingRuns, runIDs...)
 	if err == nil && !added {
-		err = problem.TooManyRequests.New("%d of your runs in this task have not ended, and this would restore %d more; at most %d may be under "+
-			"way at a time. Try again when some have ended, or cancel runs that wait for an upload.", others, len(runIDs),
-			b.waitingRuns).After(record.WaitingRetry)
+		err = problem.QuotaExhausted.New("Your team has %s in this task that %s not ended, and this would restore %d more; at most %d may be "+
+			"under way at a time. Try again when some have ended, or cancel some.", plural.Count(others, "run"),
+			plural.Verb(others, "has", "have"), len(runIDs), b.waitingRuns)
 	}
 	return err
 }

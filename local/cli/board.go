@@ -15,6 +15,10 @@ func leaderboard(c *call, task object) {
 	body := map[string]any{"datasetId": c.dataset(task, c.text("dataset")).id(), "limit": c.number("limit"), "best": c.yes("best")}
 	c.fill(body, map[string]string{"measure": "measure", "final": "final"})
 	if c.yes("public") {
+		if c.err == nil && !c.signedIn() {
+			c.fail(&refusal{failed, "--public does nothing here: you are not signed in, so you see what everyone sees.",
+				"the same command without --public"})
+		}
 		body["view"] = "public"
 	}
 	b := c.post(client.Path("tools", "leaderboard"), body)

@@ -45,7 +45,10 @@ invitation, only its organizers do.`
 
 const reviewHelp = taskHelp + ` A filter leaves out
 runs of rejected teams that the command would publish or unblind, unless it names the team by
-registrationIds=ID. All other changes concern these runs too.`
+registrationIds=ID. All other changes concern these runs too.
+
+Semicolons separate the values of a filter, and commas its conditions, all of which must hold:
+--filter "states=completed;failed,userIds=ID". Runs that are named by their ids need no --dataset.`
 
 const convertHelp = `Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir. Only read are
 msmarco (columns without names: topic, document and rank, score or both, or the grade) and json (the
@@ -121,7 +124,7 @@ var groups = []struct {
 				f.Bool("best", false, "only the best run of each team, and all baselines without a team")
 				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, the last that you see; "+
 					"and all baselines without a team")
-				f.Bool("public", false, "what everyone sees")
+				f.Bool("public", false, "when you are signed in: only what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")
 			}},
 		{use: "compare RUN RUN...", short: "Test whether runs differ, over topics", args: cobra.MinimumNArgs(2), run: online(compare),
@@ -156,8 +159,8 @@ var groups = []struct {
 				f.Bool("blind", false, "show their scores only to organizers")
 				f.Bool("unblind", false, "show their scores to their teams")
 				f.String("comment", "", "a text for the teams; an empty one removes it")
-				f.String("dataset", "", "the dataset, by name or id, of a task with several")
-				f.StringToString("filter", nil, "instead of ids: states=completed, label=TEXT, registrationIds=ID;ID, userIds=ID;ID")
+				f.String("dataset", "", "with --filter: the dataset, by name or id, of a task with several; a RUN names its own")
+				f.StringSlice("filter", nil, "instead of ids: states=STATE, label=TEXT, registrationIds=ID or userIds=ID; see above for several")
 			}},
 		{use: "announce TASK [FILE]", short: "Announce something to all who take part", args: cobra.RangeArgs(1, 2), run: inTask(announce),
 			more:    taskHelp + " The text is Markdown, from a file or from standard input.",

@@ -123,7 +123,7 @@ func (c *call) tellPublished(task, r object) {
 
 func review(c *call, task object) {
 	body := c.reviews(task)
-	path := client.Path("datasets", c.dataset(task, c.text("dataset")).id(), "reviews")
+	path := client.Path("datasets", c.reviewedDataset(task), "reviews")
 	var reviewed []object
 	refused, leftOut := 0, 0
 	for more := true; more; more = c.err == nil && body["cursor"] != "" {
@@ -159,6 +159,18 @@ func review(c *call, task object) {
 	if refused > 0 {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}
+}
+
+// reviewedDataset returns the id of the dataset whose runs are reviewed. Runs that are named by their ids name it.
+func (c *call) reviewedDataset(task object) string {
+	if len(c.args) < 2 || c.text("dataset") != "" {
+		return c.dataset(task, c.text("dataset")).id()
+	}
+	r := c.get(client.Path("runs", c.args[1]))
+	if c.err == nil && r.text("taskId") != task.id() {
+		c.fail(&refusal{failed, fmt.Sprintf("The run %s belongs to another task than %s.", c.args[1], task.text("name")), ""})
+	}
+	return r.text("datasetId")
 }
 
 // doneTo says what a request did to a review.
@@ -250,7 +262,7 @@ func (c *call) reviews(task object) map[string]any {
 		change["comment"] = c.text("comment")
 	}
 	body["review"] = change
-	filter, err := c.flags.GetStringToString("filter")
+	filter, err := c.flags.GetStringSlice("filter")
 	c.fail(err)
 	if len(change) == 0 {
 		c.fail(&refusal{failed, "Nothing was said to change.", "one of --publish, --unpublish, --blind, --unblind, --comment"})
@@ -262,7 +274,12 @@ func (c *call) reviews(task object) map[string]any {
 		body["runIds"] = ids
 	default:
 		selection := map[string]any{}
-		for name, value := range filter {
+		for _, condition := range filter {
+			name, value, named := strings.Cut(condition, "=")
+			if !named {
+				c.fail(&refusal{failed, fmt.Sprintf("--filter: %q names nothing to select by. Semicolons separate values: "+
+					"--filter \"states=completed;failed\".", condition), "--filter with one of " + strings.Join(selectedBy, ", ")})
+			}
 			if !slices.Contains(selectedBy, name) {
 				c.fail(&refusal{failed, fmt.Sprintf("--filter does not know %q.%s", name, closest(name, selectedBy)),
 					"--filter with one of " + strings.Join(selectedBy, ", ")})

@@ -36,7 +36,7 @@ func ofDataset(q record.Quota, d object) (of record.DatasetQuota, known bool) {
 func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	for _, d := range datasets {
 		of, known := ofDataset(q, d)
-		why := takesNone(d, of, c.submissionType())
+		why := takesNone(d, of, q, c.submissionType())
 		if !known || why != "" {
 			if known && !slices.Contains(of.Types, c.submissionType()) {
 				c.note("%s", why)
@@ -80,16 +80,16 @@ func (c *call) requireOpen(task, registered object, datasets []object) {
 		if of.ClosedReason == record.ClosedByTerms { // The caller accepts them next.
 			of.Open = true
 		}
-		if why := takesNone(d, of, c.submissionType()); why != "" {
+		if why := takesNone(d, of, q, c.submissionType()); why != "" {
 			code := outside
 			if !slices.Contains(of.Types, c.submissionType()) {
 				code = failed
 			}
-			c.fail(&refusal{code, why, ""})
+			c.fail(&refusal{code, withCarriedOver(why, q), ""})
 		}
 	}
 	if why := leftOfTask(q, datasets); why != "" {
-		c.fail(&refusal{outside, why, ""})
+		c.fail(&refusal{outside, withCarriedOver(why, q), ""})
 	}
 }
 
@@ -109,12 +109,54 @@ func quotaOfNewTeam(task object, datasets []object) record.Quota {
 	return new(record.Allowance).Quota(t, sets, record.Participation{State: record.Accepted}, time.Now())
 }
 
-// leftOfTask says that the quota of the task leaves fewer runs than there are datasets. Otherwise it is empty.
+// withCarriedOver adds to a refusal that runs of earlier teams count in the quota, if they do.
+func withCarriedOver(why string, q record.Quota) string {
+	if !q.CarriedOver {
+		return why
+	}
+	return why + " " + carriedOver
+}
+
+// leftOfTask says that the quota of the task leaves fewer runs than there are datasets, and why. Otherwise it is empty.
 func leftOfTask(q record.Quota, datasets []object) string {
-	if q.Left == nil || *q.Left >= len(datasets) {
+	n := len(datasets)
+	if q.Left == nil || *q.Left >= n {
 		return ""
 	}
-	return "Left to submit to all datasets together: " + leftOf(q.QuotaLeft) + "."
+	fewer := ""
+	if *q.Left > 0 {
+		fewer = " Submit to fewer datasets at once."
+	}
+	return "Left to submit to all datasets together: " + leftOf(q.QuotaLeft) + "." + mayAtMost(limitsBelow(q.QuotaLeft, n, "the task")) + fewer
+}
+
+// noneLeft says that no run is left for a dataset, because of which limits, and how the team gets more.
+func noneLeft(d object, of record.DatasetQuota, q record.Quota) string {
+	said := "Left to submit to " + d.text("name") + ": " + leftOf(of.QuotaLeft) + "." +
+		mayAtMost(append(limitsBelow(of.QuotaLeft, 1, "the dataset"), limitsBelow(q.QuotaLeft, 1, "the task")...))
+	if of.NextAt == nil {
+		said += " If you need more, ask the organizers of the task for an exception."
+	}
+	return said
+}
+
+// limitsBelow returns the limits of a quota that leave fewer than n runs.
+func limitsBelow(q record.QuotaLeft, n int, of string) (limits []string) {
+	if q.Remaining != nil && *q.Remaining < n {
+		limits = append(limits, fmt.Sprintf("%d in all to %s", *q.Total, of))
+	}
+	if q.RemainingToday != nil && *q.RemainingToday < n {
+		limits = append(limits, fmt.Sprintf("%d in 24 hours to %s", *q.PerDay, of))
+	}
+	return limits
+}
+
+// mayAtMost says which limits bind. It is empty without limits.
+func mayAtMost(limits []string) string {
+	if len(limits) == 0 {
+		return ""
+	}
+	return " Your team may submit at most " + strings.Join(limits, " and ") + "."
 }
 
 // formsOfType names the files or programs of each type of submissions.
@@ -134,17 +176,18 @@ func onlyForms(types []record.SubmissionType) string {
 	return ", only " + formsOf(types)
 }
 
-// takesNone says why a dataset takes no run of the team now by a submission of a type. It is empty if the dataset takes one.
-func takesNone(d object, q record.DatasetQuota, of record.SubmissionType) string {
+// takesNone says why a dataset takes no run of the team, with the quota q, now by a submission of a form. It is empty if the dataset takes
+// one.
+func takesNone(d object, of record.DatasetQuota, q record.Quota, form record.SubmissionType) string {
 	switch {
-	case q.DatasetID == "":
+	case of.DatasetID == "":
 		return ""
-	case !slices.Contains(q.Types, of):
-		return d.text("name") + " takes no " + formsOfType[of] + onlyForms(q.Types) + "."
-	case !q.Open:
-		return d.text("name") + " takes no runs: " + whyClosed(q) + "."
-	case q.Left != nil && *q.Left == 0:
-		return "Left to submit to " + d.text("name") + ": " + leftOf(q.QuotaLeft) + "."
+	case !slices.Contains(of.Types, form):
+		return d.text("name") + " takes no " + formsOfType[form] + onlyForms(of.Types) + "."
+	case !of.Open:
+		return d.text("name") + " takes no runs: " + whyClosed(of) + "."
+	case of.Left != nil && *of.Left == 0:
+		return noneLeft(d, of, q)
 	}
 	return ""
 }
@@ -193,9 +236,11 @@ func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
 // tellCarriedOver says that runs of earlier teams count in the quota, if they do.
 func (c *call) tellCarriedOver(q record.Quota) {
 	if q.CarriedOver && c.err == nil {
-		c.note("An earlier team of a member had used more of the quota, and your team counts as having used as much.")
+		c.note(carriedOver)
 	}
 }
+
+const carriedOver = "An earlier team of a member had used more of the quota, and your team counts as having used as much."
 
 func until(closes *record.Instant) string {
 	if closes == nil {
@@ -336,7 +381,7 @@ func withholdsInputs(dataset object) bool {
 // tellTerms says how the team accepts the present terms of a task, if a dataset takes no run of the team before.
 func (c *call) tellTerms(task object, q record.Quota) {
 	if c.err == nil && !c.json && slices.ContainsFunc(q.Datasets, closedByTerms) {
-		c.note("The terms of %s have changed, and your team has not accepted them. %s", task.text("name"), c.howToAccept())
+		c.note("Your team has not accepted the present terms of %s. %s", task.text("name"), c.howToAccept())
 	}
 }
 

@@ -180,9 +180,12 @@ func TestQuota_InSentences(t *testing.T) {
 	none := record.DatasetQuota{
 		DatasetID:        "ponds",
 		Types:            files,
-		QuotaLeft:        record.QuotaLeft{Left: new(0)},
+		QuotaLeft:        record.QuotaLeft{Left: new(0), Total: new(2), Remaining: new(0), PerDay: new(9), RemainingToday: new(7)},
 		SubmissionWindow: record.SubmissionWindow{Open: true},
 	}
+	usedUp := record.Quota{QuotaLeft: record.QuotaLeft{Left: new(0), Total: new(9), Remaining: new(7), PerDay: new(3), RemainingToday: new(0)}}
+	later := none
+	later.QuotaLeft = record.QuotaLeft{Left: new(0), NextAt: closed.ClosesAt, PerDay: new(1), RemainingToday: new(0)}
 	terms := record.DatasetQuota{
 		DatasetID:        "ponds",
 		Types:            files,
@@ -193,12 +196,18 @@ func TestQuota_InSentences(t *testing.T) {
 	late := object{"name": "Ponds", "scores": "afterClose"}
 	closing := localTime(closed.ClosesAt)
 	for name, c := range map[string]struct{ got, want string }{
-		"closed":                     {takesNone(live, closed, record.UploadType), "Ponds takes no runs: closed " + closing + "."},
-		"no run left":                {takesNone(live, none, record.UploadType), "Left to submit to Ponds: 0 runs."},
+		"closed": {takesNone(live, closed, record.Quota{}, record.UploadType), "Ponds takes no runs: closed " + closing + "."},
+		"no run left": {takesNone(live, none, usedUp, record.UploadType), "Left to submit to Ponds: 0 runs. Your team may submit " +
+			"at most 2 in all to the dataset and 3 in 24 hours to the task. If you need more, ask the organizers of the task for an exception."},
+		"no run left until one comes back": {takesNone(live, later, record.Quota{}, record.UploadType), "Left to submit to Ponds: 0 runs, " +
+			"and one more at " + closing + ". Your team may submit at most 1 in 24 hours to the dataset."},
+		"fewer left than datasets": {leftOfTask(record.Quota{QuotaLeft: record.QuotaLeft{Left: new(1), Total: new(5), Remaining: new(1)}},
+			[]object{live, late}), "Left to submit to all datasets together: 1 run. Your team may submit at most 5 in all to the task. " +
+			"Submit to fewer datasets at once."},
 		"closed, with a run left":    {leftNow(closed), "no run, closed " + closing},
-		"terms not accepted":         {takesNone(live, terms, record.UploadType), "Ponds takes no runs: accept the terms."},
+		"terms not accepted":         {takesNone(live, terms, record.Quota{}, record.UploadType), "Ponds takes no runs: accept the terms."},
 		"terms, with runs left":      {leftNow(terms), "no run, accept the terms"},
-		"another form":               {takesNone(live, none, record.ImageType), "Ponds takes no images, only files."},
+		"another form":               {takesNone(live, none, record.Quota{}, record.ImageType), "Ponds takes no images, only files."},
 		"blinded":                    {withheldScores(blinded, live), "nobody but the organizers sees their scores until they unblind them."},
 		"blinded, until the close":   {withheldScores(blinded, late), "and not before the window of every team has closed."},
 		"unblinded, until the close": {withheldScores(closed, late), "sees scores until the window of every team has closed."},

@@ -98,7 +98,8 @@ func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 
 // TestBaselines_HaveNoTeam reviews a baseline, and shows boards of the final and the best runs with it.
 func TestBaselines_HaveNoTeam(t *testing.T) {
-	_, olga, tom := limited(t)
+	s, olga, tom := limited(t)
+	olga.want(done, "apply", olga.write("other.yaml", "organizer: Lake Lab\ntask: {name: Ponds}\n"))
 	olga.want(done, "apply", olga.write("task.yaml", strings.Replace(limitedFile, "name: Rivers\n", "name: Rivers\n    finalRuns: 2\n", 1)))
 	run := olga.write("run.txt", goodRun)
 	for range 3 {
@@ -116,6 +117,17 @@ func TestBaselines_HaveNoTeam(t *testing.T) {
 	tom.says(done, []string{"A team that marked no run as final is shown with the last 2 of its runs that you see.\n"},
 		"leaderboard", "Lakes", "--dataset", "Rivers", "--final")
 	olga.says(done, []string{"its submitter", "its team"}, append(review, "--unpublish")...)
+	review[len(review)-1] = "states=completed,failed"
+	olga.says(failed, []string{`"failed" names nothing to select by.`, `--filter "states=completed;failed"`}, append(review, "--publish")...)
+	self := decode[object](t, olga.want(done, "login", s.url, "--user", "olga", "--json"))
+	review[len(review)-1] = "states=completed;failed,userIds=" + self.id()
+	if got := olga.says(done, []string{"its submitter"}, append(review, "--unpublish")...); strings.Contains(got, "its team") {
+		t.Errorf("a filter by user and state selects runs of others:\n%s", got)
+	}
+	olga.says(failed, []string{"belongs to another task than Ponds."}, "review", "Ponds", tom.ids("runs")[0], "--publish")
+	tom.want(done, "logout")
+	tom.says(failed, []string{"--public does nothing here: you are not signed in, so you see what everyone sees."},
+		"leaderboard", "Lakes", "--dataset", "Rivers", "--public", "--server", s.url)
 }
 
 // testInvitationsInWords joins and invites without a team. The hints depend on who can register.

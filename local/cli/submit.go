@@ -42,6 +42,7 @@ func submit(c *call, task object) {
 		c.fail(&refusal{failed, fmt.Sprintf("--image: %q is no name of an image.", image), "--image ghcr.io/otters/search:1"})
 		return
 	}
+	c.requireTerms(task)
 	files, datasets := c.chosen(task)
 	var registered object
 	if !c.yes("baseline") {

@@ -43,12 +43,21 @@ func (c *call) acceptedTerms(terms any) any {
 	return of["version"]
 }
 
+// requireTerms refuses --accept-terms for a task that has no terms.
+func (c *call) requireTerms(task object) {
+	if c.err == nil && c.yes("accept-terms") && memberAs[record.Terms](task, "terms").Text == "" {
+		c.fail(&refusal{failed, fmt.Sprintf("--accept-terms does nothing here: %s has no terms.", task.text("name")),
+			"the same command without --accept-terms"})
+	}
+}
+
 func join(c *call) {
 	if i := strings.Index(c.arg(0), record.InvitationPrefix); i >= 0 {
 		c.acceptInvitation(c.arg(0)[i:])
 		return
 	}
 	task := c.task(c.arg(0))
+	c.requireTerms(task)
 	r, changed := c.registration(task), map[string]any(nil)
 	if r == nil {
 		r = c.register(task)
@@ -185,13 +194,25 @@ func (c *call) acceptInvitation(secret string) {
 		if c.me().registration(object{"id": to["taskId"]}) != "" {
 			c.fail(&refusal{failed, fmt.Sprintf("You take part in %s already, so this invitation is for another team.", to.text("taskName")), ""})
 		}
+		c.requireTerms(object{"name": to["taskName"], "terms": to["terms"]})
 		body["registration"] = c.draft(c.me().Name, to["terms"])
-	} else if ignored := c.teamChanges(nil); len(ignored) > 0 && c.err == nil {
-		c.fail(&refusal{failed, "This invitation makes no new team, so it does not go with " + flagsOf(ignored) + ".",
-			"the same command without these flags. The owner of a team changes it by: assay join TASK " + flagsOf(ignored)})
+	} else {
+		c.refuseOfNewTeam()
 	}
 	made := c.post(path, body)
 	c.say(made, "%s", c.joined(made))
+}
+
+// refuseOfNewTeam refuses flags that concern a new team, for an invitation that makes none.
+func (c *call) refuseOfNewTeam() {
+	if ignored := c.teamChanges(nil); len(ignored) > 0 && c.err == nil {
+		c.fail(&refusal{failed, "This invitation makes no new team, so it does not go with " + flagsOf(ignored) + ".",
+			"the same command without these flags. The owner of a team changes it by: assay join TASK " + flagsOf(ignored)})
+	}
+	if c.yes("accept-terms") {
+		c.fail(&refusal{failed, "This invitation makes no new team, so it does not go with --accept-terms.",
+			"the same command without --accept-terms. A member of a team accepts terms by: assay join TASK --accept-terms"})
+	}
 }
 
 // joined says what the caller joined by an invitation: an organizer, or a team and whether the organizers have accepted it.

@@ -30,7 +30,8 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	}
 
 	run := tom.write("run.txt", goodRun)
-	tom.says(done, []string{"no, accept the terms", "assay join 'Lake search' --accept-terms"}, "datasets", "Lake search")
+	tom.says(done, []string{"no, accept the terms", "Your team has not accepted the present terms of Lake search.",
+		"assay join 'Lake search' --accept-terms"}, "datasets", "Lake search")
 	tom.says(failed, []string{"Cite us twice.", "Try: the same command with --accept-terms"}, "submit", "Lake search", "Rivers="+run)
 	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.want(fileRefused, "submit", "Lake search", "Rivers="+bad, "--accept-terms")

@@ -62,6 +62,11 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	ben := s.person("ben")
 	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}}\n"))
 	tom.says(failed, []string{"Cite us.", "Try: the same command with --accept-terms"}, "join", "Lakes")
+	olga.want(done, "apply", olga.write("free.yaml", "organizer: Lake Lab\ntask: {name: Ponds}\n"))
+	for _, args := range [][]string{{"join", "Ponds"}, {"submit", "Ponds", "--image", "x"},
+		{"join", strings.TrimSpace(olga.want(done, "invite", "Ponds", "--to-task"))}} {
+		tom.says(failed, []string{"--accept-terms does nothing here: Ponds has no terms."}, append(args, "--accept-terms")...)
+	}
 	tom.want(done, "join", "Lakes", "--accept-terms")
 	olga.want(done, "apply", olga.write("task.yaml",
 		"organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}, registration: {mode: approval}}\n"))
@@ -69,7 +74,9 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	kim.want(done, "join", "Lakes", "--accept-terms")
 	s.person("lee").says(done, []string{"Joined Lakes in the team kim. The team kim waits for the organizers of Lakes"}, "join",
 		strings.TrimSpace(kim.want(done, "invite", "Lakes")))
-	ben.says(done, []string{"Joined Lakes in the team tom.\n"}, "join", strings.TrimSpace(tom.want(done, "invite", "Lakes")))
+	toTeam := strings.TrimSpace(tom.want(done, "invite", "Lakes"))
+	ben.says(failed, []string{"This invitation makes no new team, so it does not go with --accept-terms."}, "join", toTeam, "--accept-terms")
+	ben.says(done, []string{"Joined Lakes in the team tom.\n"}, "join", toTeam)
 	toTask := strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task"))
 	zoe := s.person("zoe")
 	zoe.says(failed, []string{"Cite us."}, "join", toTask)
@@ -212,7 +219,7 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 		t.Errorf("a run that has written nothing has logs: %s", got)
 	}
 	olga := s.person("olga")
-	olga.want(done, "review", "Lake search", runs[0], "--dataset", "Rivers", "--publish", "--comment", "Wrong *collection*.")
+	olga.want(done, "review", "Lake search", runs[0], "--publish", "--comment", "Wrong *collection*.")
 	for _, p := range []*person{tom, olga} {
 		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank", "1 of 1 published"}, "runs", runs[0])
 	}

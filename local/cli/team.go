@@ -191,16 +191,28 @@ func (c *call) acceptInvitation(secret string) {
 		c.note("%s has closed for submissions: a team that you join now cannot submit.", to.text("taskName"))
 	}
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
-		if c.me().registration(object{"id": to["taskId"]}) != "" {
-			c.fail(&refusal{failed, fmt.Sprintf("You take part in %s already, so this invitation is for another team.", to.text("taskName")), ""})
-		}
-		c.requireTerms(object{"name": to["taskName"], "terms": to["terms"]})
+		task := object{"id": to["taskId"], "name": to["taskName"], "terms": to["terms"]}
+		c.refuseSecondTeam(task)
+		c.requireTerms(task)
 		body["registration"] = c.draft(c.me().Name, to["terms"])
 	} else {
 		c.refuseOfNewTeam()
 	}
 	made := c.post(path, body)
 	c.say(made, "%s", c.joined(made))
+}
+
+// refuseSecondTeam refuses an invitation that makes a team if the caller has one in the task already, whatever its state is.
+func (c *call) refuseSecondTeam(task object) {
+	r := c.registration(task)
+	if r == nil || c.err != nil {
+		return
+	}
+	text := fmt.Sprintf("You have the team %s in %s already, and this invitation makes another one.", r.text("team"), task.text("name"))
+	if r.text("state") != string(record.Accepted) {
+		text += " " + notAccepted(task, r)
+	}
+	c.fail(&refusal{failed, text, ""})
 }
 
 // refuseOfNewTeam refuses flags that concern a new team, for an invitation that makes none.

@@ -80,9 +80,14 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	toTask := strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task"))
 	zoe := s.person("zoe")
 	zoe.says(failed, []string{"Cite us."}, "join", toTask)
-	if got := tom.says(failed, []string{"You take part in Lakes already"}, "join", toTask); strings.Contains(got, "Cite us.") {
+	const second = "in Lakes already, and this invitation makes another one."
+	if got := tom.says(failed, []string{"You have the team tom " + second}, "join", toTask); strings.Contains(got, "Cite us.") ||
+		strings.Contains(got, "waits for") {
 		t.Errorf("a registered user is asked for terms again: %s", got)
 	}
+	kim.says(failed, []string{"You have the team kim " + second + " The team kim waits for the organizers of Lakes"}, "join", toTask)
+	olga.want(done, "registrations", "reject", "Lakes", "kim")
+	kim.says(failed, []string{second + " The organizers of Lakes rejected the team kim, so it does not take part."}, "join", toTask)
 	zoe.says(done, []string{"Joined Lakes in the team zoe.\n"}, "join", toTask, "--accept-terms")
 }
 

@@ -24,14 +24,27 @@ func (c *call) listRuns(task object) {
 	}
 	teams := c.ownTeams(task)
 	list := c.runsOfTeams(teams, task)
-	c.nameDatasets(list)
+	unseen := c.nameDatasets(list)
 	if c.nameSubmitters(teams, list) {
 		columns += "|SUBMITTED BY submitter"
 	}
 	c.table(list, c.noRuns(teams, task), columns)
+	c.noteUnseen(teams, unseen)
 	c.noteDeleted(teams, task)
 	if task == nil && !c.json && c.err == nil {
 		c.noteEnded()
+	}
+}
+
+// noteUnseen says why runs of the teams have no name of a dataset. Members of a team that is not accepted see their runs in a private task,
+// but no datasets.
+func (c *call) noteUnseen(teams, runs []object) {
+	for _, t := range teams {
+		isOfTeam := func(r object) bool { return r.text("registrationId") == t.id() }
+		if slices.ContainsFunc(runs, isOfTeam) && t.text("state") != string(record.Accepted) {
+			c.note("%s Its runs are listed without the names of their datasets, which you do not see.",
+				notAccepted(object{"name": "a private task"}, t))
+		}
 	}
 }
 
@@ -196,17 +209,25 @@ func (c *call) nameTeams(list []object) {
 	}
 }
 
-// nameDatasets gives runs the names of their datasets, for a table.
-func (c *call) nameDatasets(runs []object) {
+// nameDatasets gives runs the names of their datasets, for a table, and returns those on datasets that the caller does not see.
+func (c *call) nameDatasets(runs []object) (unseen []object) {
 	if c.json {
-		return
+		return nil
 	}
 	named := map[string]string{}
 	for _, r := range runs {
 		id := r.text("datasetId")
 		if _, known := named[id]; !known && c.err == nil {
-			named[id] = c.get(client.Path("datasets", id)).text("name")
+			d, err := client.Get[object](c.ctx, c.Client, client.Path("datasets", id))
+			if !client.IsKind(err, problem.Forbidden, problem.NotFound) {
+				c.fail(err)
+			}
+			named[id] = memberAs[string](d, "name")
+		}
+		if named[id] == "" {
+			unseen = append(unseen, r)
 		}
 		r["dataset"] = named[id]
 	}
+	return unseen
 }

@@ -59,6 +59,26 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 	}
 }
 
+// TestRuns_OfARejectedTeamOfAPrivateTask lists runs in a private task of a team that was rejected, and in a public task.
+func TestRuns_OfARejectedTeamOfAPrivateTask(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom := s.person("olga"), s.person("tom")
+	olga.write("labels.csv", "id,label\n1,a\n")
+	olga.want(done, "apply", olga.write("birds.yaml", labelsFile))
+	olga.want(done, "apply", olga.write("seals.yaml", strings.Replace(labelsFile, "Birds\n", "Seals\n  visibility: private\n", 1)))
+	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Seals", "--to-task")), "--team", "Otters")
+	run := tom.write("run.csv", "id,label\n1,a\n")
+	for _, task := range []string{"Birds", "Seals"} {
+		tom.want(done, "submit", task, run, "--wait")
+	}
+	runs := tom.ids("runs") // The newest is first.
+	olga.want(done, "registrations", "reject", "Seals", "Otters")
+	tom.says(done, []string{runs[0] + "  completed  -  ", runs[1] + "  completed  Songs  ",
+		"The organizers of a private task rejected the team Otters, so it does not take part.",
+		"Its runs are listed without the names of their datasets, which you do not see."}, "runs")
+	tom.says(done, []string{"Accuracy", "1.0000", "not shown: you do not see the leaderboard of this dataset"}, "runs", runs[0])
+}
+
 // TestRuns_NamesRunsThatOrganizersDeleted deletes one run of a team as an organizer, and another one as a member.
 func TestRuns_NamesRunsThatOrganizersDeleted(t *testing.T) {
 	s := serve(t, "embedded")

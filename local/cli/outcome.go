@@ -21,6 +21,7 @@ type outcome struct {
 	Entry      object `json:"leaderboard,omitempty"` // entry on the leaderboard, if it is among the first 200 that the caller sees
 	Review     object `json:"review,omitempty"`      // for the team and the organizers, once organizers have written it
 	shown      int64  // truth version of the leaderboard; 0 if it is not known
+	unlisted   bool   // the caller does not see the leaderboard, like a team that is not accepted in a private task
 }
 
 // board is a leaderboard.
@@ -41,8 +42,14 @@ func (c *call) outcome(r object) outcome {
 		return o
 	}
 	o.Evaluation = c.get(client.Path("evaluations", id))
-	o.compare(ask[board](c, http.MethodPost, client.Path("tools", "leaderboard"),
-		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false}))
+	if c.err != nil {
+		return o
+	}
+	shown, err := client.Call[board](c.ctx, c.Client, http.MethodPost, client.Path("tools", "leaderboard"),
+		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false})
+	if o.unlisted = client.IsKind(err, problem.NotFound); !o.unlisted && !c.fail(err) {
+		o.compare(shown)
+	}
 	return o
 }
 
@@ -160,6 +167,8 @@ func (o outcome) scores() (lines [][]string) {
 		lines = append(lines, []string{name, value})
 	}
 	switch {
+	case o.unlisted:
+		lines = append(lines, []string{"Rank", "not shown: you do not see the leaderboard of this dataset"})
 	case o.Entry == nil:
 	case !isShown(o.Entry):
 		lines = append(lines, []string{"Rank", noRank[memberAs[record.Hidden](o.Entry, "hidden")]})

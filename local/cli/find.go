@@ -159,9 +159,8 @@ func listTasks(c *call) {
 	if !c.json {
 		windows := c.windowsOf(list)
 		for _, task := range list {
-			rules := record.TaskDraft{Submissions: memberAs[record.SubmissionRules](task, "submissions")}
-			of := (&record.Task{TaskDraft: rules}).Stage(windows[task.id()], time.Now())
-			task["takes"], task["submits"] = registers(task, of.Past()), submits(of)
+			of := stageOf(task, windows[task.id()])
+			task["takes"], task["submits"] = registers(task, of.Past()), submits(c.ownStage(task, of))
 		}
 	}
 	empty := "You see no task here."
@@ -169,6 +168,29 @@ func listTasks(c *call) {
 		empty = fmt.Sprintf("You see no task whose name contains %q.", c.arg(0))
 	}
 	c.table(list, empty, "ID id|NAME name|REGISTRATION takes|SUBMISSIONS submits")
+}
+
+// stageOf returns the stage of a task with the windows of its datasets.
+func stageOf(task object, windows []record.DatasetSubmissions) record.Stage {
+	rules := record.TaskDraft{Submissions: memberAs[record.SubmissionRules](task, "submissions")}
+	return (&record.Task{TaskDraft: rules}).Stage(windows, time.Now())
+}
+
+// ownStage returns the stage of a task for the caller's team, which can have later closes than others. Without an accepted team it returns
+// the stage for all.
+func (c *call) ownStage(task object, forAll record.Stage) record.Stage {
+	if forAll.ClosesAt == nil || !c.signedIn() {
+		return forAll
+	}
+	for _, t := range c.ownTeams(task) {
+		sets := memberAs[record.Quota](t, "quota").Datasets
+		if len(sets) > 0 && t.text("state") == string(record.Accepted) {
+			return stageOf(task, lists.Map(sets, func(d record.DatasetQuota) record.DatasetSubmissions {
+				return record.DatasetSubmissions{OpensAt: d.OpensAt, ClosesAt: d.ClosesAt}
+			}))
+		}
+	}
+	return forAll
 }
 
 // submits says from when or until when a task takes submissions, or since when it takes none. It returns nil for a task without limits.

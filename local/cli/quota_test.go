@@ -105,9 +105,19 @@ func TestTasks_SayThatSubmissionsHaveClosed(t *testing.T) {
 	past := strings.NewReplacer("2099-01-01", "2020-02-01", "  submissions: {perDay: 50}\n",
 		"  registration: {mode: approval, closesAt: \"2099-01-01T00:00:00Z\"}\n  submissions: {closesAt: \"2020-01-01T00:00:00Z\"}\n")
 	olga.want(done, "apply", olga.write("task.yaml", past.Replace(limitedFile)))
-	tom.says(done, []string{"by approval until " + end + ", too late to submit  closed since 2020-0"}, "tasks")
+	closed := "by approval until " + end + ", too late to submit  closed since 2020-0"
+	tom.says(done, []string{closed}, "tasks")
 	const late = "Lakes has closed for submissions: a team that you join now cannot submit."
 	tom.says(done, []string{late, "Joined Lakes in the team Otters."}, "join", link, "--team", "Otters")
+	team := decode[[]object](t, olga.want(done, "registrations", "Lakes", "--json"))[0]
+	later := map[string]any{"closesAt": "2099-01-01T00:00:00Z", "reason": "Illness."}
+	_, err := client.Call[object](t.Context(), olga.client(s.url), http.MethodPost,
+		client.Path("tasks", team.text("taskId"), "registrations", team.id(), "exceptions"), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tom.says(done, []string{", too late to submit  until " + end}, "tasks")
+	s.person("ben").says(done, []string{closed}, "tasks")
 	olga.remove(s.url, client.Path("tasks", olga.ids("tasks")[0]))
 	tom.says(done, []string{"The organizers deleted Lakes. The runs of the team Otters in it are not listed, unless they restore it."},
 		"runs")

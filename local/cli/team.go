@@ -59,18 +59,18 @@ func join(c *call) {
 	task := c.task(c.arg(0))
 	c.requireTerms(task)
 	r, changed := c.registration(task), map[string]any(nil)
-	if r == nil {
+	switch {
+	case r == nil:
 		r = c.register(task)
-	} else {
+	case r.text("state") == string(record.Rejected): // Nobody in the team can change it or accept terms.
+		c.fail(&refusal{notFound, notAccepted(task, r), ""})
+	default:
 		changed = c.teamChanges(r)
 		r = c.changeTeam(task, r, changed)
 	}
 	text := fmt.Sprintf("%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
-	switch r.text("state") {
-	case "pending":
+	if r.text("state") == string(record.Pending) {
 		text = notAccepted(task, r)
-	case "rejected":
-		c.fail(&refusal{notFound, notAccepted(task, r), ""})
 	}
 	if len(changed) > 0 {
 		text += " Changed: " + strings.Join(slices.Sorted(maps.Keys(changed)), ", ") + "."

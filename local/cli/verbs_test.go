@@ -88,6 +88,11 @@ func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	kim.says(failed, []string{"You have the team kim " + second + " The team kim waits for the organizers of Lakes"}, "join", toTask)
 	olga.want(done, "registrations", "reject", "Lakes", "kim")
 	kim.says(failed, []string{second + " The organizers of Lakes rejected the team kim, so it does not take part."}, "join", toTask)
+	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us twice.}}\n"))
+	for _, flags := range [][]string{nil, {"--accept-terms"}, {"--team", "Kims"}} {
+		kim.says(notFound, []string{"The organizers of Lakes rejected the team kim"}, append([]string{"join", "Lakes"}, flags...)...)
+	}
+	tom.says(failed, []string{"Cite us twice."}, "join", "Lakes")
 	zoe.says(done, []string{"Joined Lakes in the team zoe.\n"}, "join", toTask, "--accept-terms")
 }
 

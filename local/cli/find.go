@@ -71,16 +71,21 @@ func (c *call) byName(path, kind, text string) object {
 	return nil
 }
 
-// registered returns the only one of several tasks that the caller is registered for, or nil.
-func (c *call) registered(kind string, tasks []object) object {
+// registered returns the only one of several tasks that a team of the caller takes part in, or asks to. It returns nil if the caller
+// organizes another of them, which can be meant as well.
+func (c *call) registered(kind string, tasks []object) (own object) {
 	if kind != "task" || !c.signedIn() {
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(tasks), func(task object) bool { return c.me().registration(task) == "" })
-	if len(own) != 1 {
-		return nil
+	for _, task := range tasks {
+		switch {
+		case c.me().competes(task) && own == nil:
+			own = task
+		case c.me().competes(task) || c.organizes(task):
+			return nil
+		}
 	}
-	return own[0]
+	return own
 }
 
 // chooseBy returns the way to name one of several resources that the text may mean.
@@ -222,10 +227,13 @@ func (c *call) windowsOf(tasks []object) map[string][]record.DatasetSubmissions 
 type me struct {
 	ID, Name      string
 	Roles         []string
-	Registrations []struct{ TaskID, RegistrationID string }
-	Ended         []endedPart `json:"endedRegistrations"`
-	DeletedTasks  []struct{ TaskID, TaskName, Team string }
-	Memberships   []membership
+	Registrations []struct {
+		TaskID, RegistrationID string
+		State                  record.RegistrationState
+	}
+	Ended        []endedPart `json:"endedRegistrations"`
+	DeletedTasks []struct{ TaskID, TaskName, Team string }
+	Memberships  []membership
 }
 
 // endedPart is the former part of the user in a team, which another person ended.
@@ -293,4 +301,14 @@ func (m me) registration(task object) string {
 		}
 	}
 	return ""
+}
+
+// competes reports whether the caller has a team in the task that the organizers have not rejected.
+func (m me) competes(task object) bool {
+	for _, r := range m.Registrations {
+		if r.TaskID == task.id() {
+			return r.State != record.Rejected
+		}
+	}
+	return false
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestApply_MakesNoSecondOrganizerUnasked: somebody who does not belong to the organizer of a file makes no second one of its name, unless
-// told to. Then a name means the task that the user is registered for.
+// told to. Then a name means the only task in which the user takes part, unless the user organizes another one of the name.
 func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
 	s := serve(t, "embedded")
 	olga := s.person("olga")
@@ -18,10 +18,15 @@ func TestApply_MakesNoSecondOrganizerUnasked(t *testing.T) {
 	bens := ben.write("task.yaml", file)
 	ben.says(notFound, []string{"task.yaml:1: organizer: there is an organizer Lake Lab, and you are no member", "--new-organizer"},
 		"apply", bens)
+	toms := olga.ids("tasks")[0]
 	tom.want(done, "join", "Lakes")
 	ben.want(done, "apply", bens, "--new-organizer")
 	tom.want(done, "datasets", "Lakes")
 	ben.says(failed, []string{"Which task is meant?", ", by Lake Lab", "with its ID"}, "datasets", "Lakes")
+	olga.want(done, "registrations", "reject", toms, "tom")
+	tom.says(failed, []string{"Which task is meant?"}, "datasets", "Lakes") // A rejected team does not take part.
+	ben.want(done, "join", toms)
+	ben.says(failed, []string{"Which task is meant?"}, "datasets", "Lakes") // Ben organizes the other one.
 
 	if got := ben.want(fileRefused, "apply", "nofile.yaml"); strings.Contains(got, "schema") {
 		t.Errorf("a missing file is no fault of its form:\n%s", got)

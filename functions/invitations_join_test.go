@@ -132,15 +132,16 @@ func TestJoin_OfARejectedTeam(t *testing.T) {
 		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, team, map[string]any{"state": state})
 	}
 	state("rejected")
-	refused := func(user, path string, body map[string]any) {
+	refused := func(user, path string, body map[string]any, says string) {
 		t.Helper()
 		var p problem.Document
 		f.Want(http.StatusConflict, &p, user, http.MethodPost, path, body)
-		if p.Detail != "The organizers rejected this team's registration, so nobody can join it. Ask them about it." {
-			t.Errorf("%s", p.Detail)
+		if p.Detail != says {
+			t.Errorf("%s is told %q, want %q", user, p.Detail, says)
 		}
 	}
-	refused("vic", "/v1/user/memberships", map[string]any{"secret": secret})
+	const toOthers = "The organizers rejected this team's registration, so nobody can join it. Ask them about it."
+	refused("vic", "/v1/user/memberships", map[string]any{"secret": secret}, toOthers)
 	other := f.Invite("olga", f.Join("xia", f.Invite("olga", f.task, nil), map[string]any{"team": "X"}), nil)
 	var p problem.Document
 	f.Want(http.StatusConflict, &p, "uma", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": other})
@@ -149,11 +150,49 @@ func TestJoin_OfARejectedTeam(t *testing.T) {
 			t.Errorf("a member of a rejected team is told %q", p.Detail)
 		}
 	}
-	for _, user := range []string{"uma", "olga"} {
-		refused(user, team+"/invitations", map[string]any{})
-	}
+	refused("uma", team+"/invitations", map[string]any{}, toOthers)
+	refused("olga", team+"/invitations", map[string]any{}, "This team's registration is rejected, so nobody can join it. Accept it first: "+
+		"PATCH "+team+` with {"state":"accepted"}.`)
 	state("accepted")
 	f.Join("vic", secret, nil)
+}
+
+// A team takes part once it is accepted. Until then, the answers to its owner and to invited users say that it is pending.
+func TestJoin_TellsTheStateOfTheTeam(t *testing.T) {
+	f := newInviting(t)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task,
+		map[string]any{"visibility": "public", "registration": map[string]any{"mode": "approval"}})
+	team := f.Create("tom", f.task+"/registrations", map[string]any{"team": "T"})
+	for _, state := range []record.RegistrationState{record.Pending, record.Accepted} {
+		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, team, map[string]any{"state": state})
+		var made invitations.NewInvitation
+		f.Want(http.StatusCreated, &made, "tom", http.MethodPost, team+"/invitations", map[string]any{})
+		var m, joined invitations.Membership
+		shown := struct{ Resource any }{&m}
+		body := map[string]any{"secret": made.Secret}
+		f.Want(http.StatusOK, &shown, "uma-"+string(state), http.MethodPost, "/v1/user/memberships?preview=true", body)
+		f.Want(http.StatusCreated, &joined, "uma-"+string(state), http.MethodPost, "/v1/user/memberships", body)
+		if made.State != state || m.State != state || joined.State != state {
+			t.Errorf("the states %q, %q and %q are told, want %q", made.State, m.State, joined.State, state)
+		}
+	}
+}
+
+// Lists have no invitation of a sender who left the organizer.
+func TestListInvitations_EndsWithTheRightToInvite(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	for _, parent := range []string{f.task, team} {
+		f.Invite("eddy", parent, nil)
+		f.Invite("olga", parent, nil)
+	}
+	f.Invite("uma", team, nil)
+	f.leave("eddy")
+	for parent, want := range map[string]int{f.task: 1, team: 2} {
+		if open := f.IDs("olga", parent+"/invitations"); len(open) != want {
+			t.Errorf("%s: %d invitations are listed, want %d", parent, len(open), want)
+		}
+	}
 }
 
 // If registration is closed, only organizers add members to teams, also by invitations.
@@ -212,7 +251,12 @@ func TestJoin_SaysThatTheTaskHasClosed(t *testing.T) {
 		}
 	}
 	joining("after the close", &past)
-	toTask, toTeam := f.Invite("olga", f.task, nil), f.Invite("tom", team, nil)
+	var made invitations.NewInvitation
+	f.Want(http.StatusCreated, &made, "olga", http.MethodPost, f.task+"/invitations", map[string]any{})
+	if made.ClosedAt == nil || *made.ClosedAt != past || made.JoiningClosedAt != nil {
+		t.Errorf("the organizers are told %v, want %v", made.ClosedAt, past)
+	}
+	toTask, toTeam := made.Secret, f.Invite("tom", team, nil)
 	if at := closed(toTask); at == nil || *at != past {
 		t.Errorf("the task closed at %v, want %v", at, past)
 	}

@@ -20,6 +20,10 @@ type NewInvitation struct {
 	Link string `json:"link,omitempty" format:"uri" doc:"page on which invited users sign in and join; it contains the secret"`
 	// JoiningClosedAt is nil while users can join the team, and for other invitations.
 	JoiningClosedAt *record.Instant `json:"joiningClosedAt,omitempty" doc:"when joining the team closed with its task: the invitation admits nobody unless the organizers grant the team a later close of all datasets; absent while users can join, and for invitations to organizers and tasks"`
+	// ClosedAt is nil while the task takes submissions of the team, or will, and for invitations to organizers.
+	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team, or for a team that registers by the invitation: the team cannot submit unless the organizers grant it a later close; absent if it can submit, or will be able to, and for invitations to organizers"`
+	// State is the state of the team, in an invitation to a team.
+	State record.RegistrationState `json:"state,omitempty" enum:"accepted,pending" doc:"state of the team's registration: a team takes part once it is accepted; absent for invitations to organizers and tasks"`
 
 	Secret string `json:"secret,omitempty" doc:"secret that invited users send to POST /v1/user/memberships. It is shown only once; an answer that is repeated for its Idempotency-Key lacks it" example:"assay-invitation_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
 }
@@ -47,10 +51,8 @@ type audited struct {
 
 func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.InvitationDraft) (location string, made NewInvitation,
 	err error) {
-	if r, ok := api.Target(t).(*record.RegistrationItem); ok {
-		if made.JoiningClosedAt, err = checkTeam(ctx, c, r); err != nil {
-			return "", made, err
-		}
+	if err := made.check(ctx, c, t); err != nil {
+		return "", made, err
 	}
 	i := to(t)
 	if err := d.Complete(c.Now(), i.TaskID == ""); err != nil {
@@ -85,21 +87,40 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	return i.Path(), made, c.Audit(ctx, i.Scope(), record.InvitationCreated, i.Path(), nil, audited{i.Role, i.Uses})
 }
 
-// checkTeam refuses invitations to a team that nobody could join by them. It returns when joining the team closed, if only a later close of
-// the team would let users join.
-func checkTeam(ctx context.Context, c *api.Call, r *record.RegistrationItem) (joiningClosed *record.Instant, err error) {
-	if r.State == record.Rejected {
-		return nil, team.ErrNobodyJoins
+// check refuses invitations to a team that nobody could join by them. It sets the state of the team, and when its task closed.
+func (n *NewInvitation) check(ctx context.Context, c *api.Call, target api.Target) (err error) {
+	switch of := target.(type) {
+	case *record.TaskItem:
+		n.ClosedAt, err = closedAt(ctx, c, of, nil)
+	case *record.RegistrationItem:
+		n.State = of.State
+		err = n.checkTeam(ctx, c, of)
+	}
+	return err
+}
+
+func (n *NewInvitation) checkTeam(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
+	switch {
+	case r.State == record.Rejected && c.Organizes():
+		return problem.Conflict.New("This team's registration is rejected, so nobody can join it. Accept it first: %s.",
+			problem.UpdateRegistration.With(r.TaskID, r.ID).Setting("state", record.Accepted))
+	case r.State == record.Rejected:
+		return team.ErrNobodyJoins
 	}
 	t, err := records.Get[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(r.TaskID))
 	switch {
 	case err != nil || t == nil:
-		return nil, err
+		return err
 	case t.Registration.Mode == record.Closed && !c.Organizes():
-		return nil, errTeamClosed
+		return errTeamClosed
 	}
 	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
-	return used.JoiningClosed(t, c.Now()), err
+	if err != nil {
+		return err
+	}
+	n.JoiningClosedAt = used.JoiningClosed(t, c.Now())
+	n.ClosedAt, err = closedAt(ctx, c, t, used)
+	return err
 }
 
 // countAddress counts an invitation to an e-mail address. It does not look up the address, so nobody learns whether it belongs to a user.

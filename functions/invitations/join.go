@@ -34,6 +34,8 @@ type Membership struct {
 	Terms            *record.Terms `json:"terms,omitempty" doc:"terms of the task, if it has any"`
 	RegistrationID   string        `json:"registrationId,omitempty" doc:"registration of the team; absent in a preview that registers a new team"`
 	RegistrationTeam string        `json:"team,omitempty" doc:"name of the team"`
+	// State is empty without a team.
+	State record.RegistrationState `json:"state,omitempty" enum:"accepted,pending" doc:"state of the team's registration: a team takes part once it is accepted; absent without a team"`
 	// ClosedAt is nil while the task takes submissions of the team, or will.
 	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team; absent if the team can still submit, or will be able to"`
 }
@@ -56,14 +58,13 @@ type joining struct {
 // invitationKind says how users join by invitations of one kind.
 type invitationKind struct {
 	scope access.TokenScope                               // that an access token needs
-	works func(*joining) bool                             // whether its sender may still invite
 	join  func(*joining, context.Context) (string, error) // adds the user, and returns the path of the membership or registration
 }
 
 var (
-	toOrganizer = &invitationKind{scope: access.ScopeOrganize, works: (*joining).worksForOrganizer, join: (*joining).joinOrganizer}
-	toTask      = &invitationKind{scope: access.ScopeSubmit, works: (*joining).byOrganizer, join: (*joining).register}
-	toTeam      = &invitationKind{scope: access.ScopeSubmit, works: (*joining).worksForTeam, join: (*joining).joinTeam}
+	toOrganizer = &invitationKind{scope: access.ScopeOrganize, join: (*joining).joinOrganizer}
+	toTask      = &invitationKind{scope: access.ScopeSubmit, join: (*joining).register}
+	toTeam      = &invitationKind{scope: access.ScopeSubmit, join: (*joining).joinTeam}
 )
 
 func kindOf(i *record.InvitationItem) *invitationKind {
@@ -124,6 +125,7 @@ func (j *joining) membership(location string) Membership {
 	if j.team != nil {
 		m.RegistrationID = j.team.ID
 		m.RegistrationTeam = j.team.Team
+		m.State = j.team.State
 	}
 	return m
 }
@@ -172,23 +174,7 @@ func (j *joining) works() bool {
 	case j.RegistrationID != "" && j.team == nil:
 		return false
 	}
-	return kindOf(j.InvitationItem).works(j)
-}
-
-// worksForOrganizer reports whether no member was removed and no owner lost that role since the invitation was made.
-func (j *joining) worksForOrganizer() bool { return j.organizer.InvitationEpoch == j.Epoch }
-
-// worksForTeam reports whether no member has left the team since the invitation was made, and the sender may still invite to it.
-func (j *joining) worksForTeam() bool {
-	if j.team.InvitationEpoch != j.Epoch {
-		return false
-	}
-	return slices.Contains(j.team.Members, j.InvitedBy) || j.byOrganizer()
-}
-
-// byOrganizer reports whether the sender of the invitation is a member of the organizer or an administrator.
-func (j *joining) byOrganizer() bool {
-	return j.ByAdmin || slices.Contains(j.organizer.Members, j.InvitedBy)
+	return works(j.InvitationItem, j.organizer, j.team)
 }
 
 func (j *joining) joinOrganizer(ctx context.Context) (string, error) {
@@ -246,7 +232,7 @@ func (j *joining) joinTeam(ctx context.Context) (string, error) {
 	switch {
 	case slices.Contains(j.team.Members, j.Caller.ID):
 		return "", problem.Conflict.New("You are in this team already.")
-	case j.task.Registration.Mode == record.Closed && !j.byOrganizer():
+	case j.task.Registration.Mode == record.Closed && !byOrganizer(j.InvitationItem, j.organizer):
 		return "", errTeamClosed
 	}
 	if err := j.CheckNext(ctx, record.RegistrationGrants); err != nil {

@@ -31,21 +31,51 @@ func to(target api.Target) *record.InvitationItem {
 	return i
 }
 
-// stored reads the invitations to the target, the newest first: open invitations, and invitations that expired or belong to an earlier
-// epoch.
+// stored reads the invitations to the target, the newest first: open invitations, and invitations that expired or whose sender may no
+// longer invite.
 func stored(ctx context.Context, c *api.Call, target api.Target) (open, ended []*record.InvitationItem, err error) {
 	i := to(target)
 	all, err := records.Query[record.InvitationItem](ctx, c.Store, store.Query{
 		Partition: record.InvitationPartition(i.To()), Limit: 2 * record.MaxInvitations, Consistency: store.Strong})
+	if err != nil || len(all) == 0 {
+		return nil, nil, err
+	}
+	o, err := records.Get[record.Organizer](ctx, c.Store, store.Strong, record.OrganizerKey(i.OrganizerID))
+	if err != nil || o == nil {
+		return nil, nil, err
+	}
+	r, _ := api.Target(target).(*record.RegistrationItem)
 	slices.SortFunc(all, func(a, b *record.InvitationItem) int { return strings.Compare(b.ID, a.ID) })
 	for _, found := range all {
-		if found.Epoch == i.Epoch && found.ExpiresAt.After(c.Now()) {
+		if works(found, o, r) && found.ExpiresAt.After(c.Now()) {
 			open = append(open, found)
 		} else {
 			ended = append(ended, found)
 		}
 	}
-	return open, ended, err
+	return open, ended, nil
+}
+
+// works reports whether the sender of an invitation may still invite by it: to the organizer o and its tasks, or to the team r.
+//
+//   - To an organizer, if no member was removed and no owner lost that role since the invitation was made.
+//   - To a task, if the sender is a member of the organizer or an administrator.
+//   - To a team, if no member was removed and the owner is the same since then, and the sender is in the team or may invite to the task.
+func works(i *record.InvitationItem, o *record.Organizer, r *record.RegistrationItem) bool {
+	switch {
+	case i.TaskID == "":
+		return o.InvitationEpoch == i.Epoch
+	case i.RegistrationID != "" && r.InvitationEpoch != i.Epoch:
+		return false
+	case i.RegistrationID != "" && slices.Contains(r.Members, i.InvitedBy):
+		return true
+	}
+	return byOrganizer(i, o)
+}
+
+// byOrganizer reports whether the sender of the invitation is a member of the organizer or an administrator.
+func byOrganizer(i *record.InvitationItem, o *record.Organizer) bool {
+	return i.ByAdmin || slices.Contains(o.Members, i.InvitedBy)
 }
 
 func list[T api.Target](ctx context.Context, c *api.Call, t T) (p page.Page[record.Invitation], err error) {

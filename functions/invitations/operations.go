@@ -52,7 +52,8 @@ var Operations = append([]api.Operation{
 		may:   access.Organizer,
 		token: access.ScopeOrganize,
 		about: "Each user who joins registers a team, which is accepted at once, whatever the task's rules for registration are. This is the " +
-			"way into a private task. An invitation ends when its sender leaves the organizer. E-mail addresses count among the 20 in 24 hours of " +
+			"way into a private task. Once the task has closed, they cannot submit unless the organizers grant the team a later close: `closedAt` " +
+			"says so. An invitation works only while its sender is a member of the organizer. E-mail addresses count among the 20 in 24 hours of " +
 			"the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
@@ -63,11 +64,13 @@ var Operations = append([]api.Operation{
 		may:      access.Owner | access.Organizer,
 		token:    access.ScopeSubmit | access.ScopeOrganize,
 		problems: []*problem.Kind{problem.Forbidden},
+		lists: " They admit nobody while the team is rejected, and after joining has closed for the team (`joiningClosedAt`). If " +
+			"`registration.mode` of the task is `closed`, only those of its organizers admit users.",
 		about: "For the owner of the team and the organizers of the task; if `registration.mode` of the task is `closed`, only for its " +
 			"organizers. A user who joins has the same rights as the owner over the team's submissions. Of the members, only the owner " +
 			"invites and removes others, hands the team over, and changes its name, affiliation, country, contact and anonymity. The team " +
-			"stays accepted. Once the task has closed for the team, an invitation admits nobody unless the organizers grant the team a later " +
-			"close of all datasets: `joiningClosedAt` says so. Organizers find the change in the audit entries, and can remove members. All " +
+			"keeps its state: a pending team takes part once the organizers accept it. Nobody can be invited to a rejected team. Once the " +
+			"task has closed for the team, an invitation admits nobody unless the organizers grant the team a later close of all datasets: `joiningClosedAt` says so. Organizers find the change in the audit entries, and can remove members. All " +
 			"invitations end when a member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in " +
 			"24 hours, independent of the organizer's 20.",
 	}.operations(),
@@ -81,6 +84,7 @@ type parent[T api.Target] struct {
 	token            access.TokenScope
 	problems         []*problem.Kind
 	about            string
+	lists            string // text about lists
 }
 
 func (p parent[T]) operations() []api.Operation {
@@ -89,7 +93,7 @@ func (p parent[T]) operations() []api.Operation {
 		api.List(api.Spec{
 			ID: "list" + p.name + "Invitations", Path: path, May: p.may, Problems: p.problems,
 			Summary:     "List the invitations to " + p.noun,
-			Description: "Invitations that still work, in descending order of ids, without their secrets.",
+			Description: "Invitations that still work, in descending order of ids, without their secrets." + p.lists,
 		}, p.load, list[T], nil),
 		api.Create(api.Spec{
 			ID: "create" + p.name + "Invitation", Path: path, May: p.may, Problems: changes, Token: p.token,

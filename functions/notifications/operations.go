@@ -31,8 +31,8 @@ var Operations = slices.Concat([]api.Operation{
 		ID: "createAnnouncement", Path: "/v1/tasks/{taskId}/announcements", May: access.Organizer,
 		Token: access.ScopeOrganize, Problems: api.Quotas,
 		Summary: "Announce something to everyone who sees a task",
-		Description: "Accepted registrants are notified of it by e-mail, unless they chose otherwise. Later changes of the announcement are " +
-			"not sent.",
+		Description: "If the server sends e-mails, members of accepted teams get it, unless they chose otherwise. Later changes of the " +
+			"announcement are not sent.",
 	}, task, createAnnouncement),
 	api.Get(api.Spec{
 		ID: "getAnnouncement", Path: "/v1/tasks/{taskId}/announcements/{announcementId}", May: access.Anyone,

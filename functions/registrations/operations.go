@@ -52,15 +52,16 @@ var Operations = []api.Operation{
 		Summary:  "Update a registration",
 		Description: "Organizers accept or reject a team by setting `state`. The owner of the team changes all other members. Setting `userId` " +
 			"hands the team over to another of its members; organizers can do this, too. Every member can accept changed terms of the task by " +
-			"setting `acceptedTerms` to their version. A new name or anonymity applies to everything that the team has submitted. If a team stops " +
-			"being anonymous and its name is taken, the answer is 409.",
+			"setting `acceptedTerms` to their version. Of a rejected team, the owner changes only `userId` and `anonymous`. A new name or " +
+			"anonymity applies to everything that the team has submitted. If a team stops being anonymous and its name is taken, the answer is " +
+			"409.",
 	}, registration, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Withdraw a registration",
 		Description: "The owner of the team or the organizers withdraw it for all members. The answer is 409 while the team has submissions. " +
-			"Only organizers can delete a rejected registration, unless an organizer made it. A deleted registration cannot be restored, but its " +
+			"Only organizers can delete a rejected registration. A deleted registration cannot be restored, but its " +
 			"members can register again. Those who did not delete it are told: by the event `registration.ended`, and for 30 days by " +
 			"`endedRegistrations` of `getCurrentUser`.",
 		Problems: []*problem.Kind{problem.Forbidden},
@@ -70,7 +71,8 @@ var Operations = []api.Operation{
 		May: access.Owner | access.Organizer, Token: access.ScopeSubmit | access.ScopeOrganize,
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.Forbidden}),
 		Summary:  "Leave a team, or remove a member",
-		Description: "Members end their own memberships. The owner of the team and the organizers remove other members. The answer is 409 for " +
+		Description: "Members end their own memberships. The owner of the team and the organizers remove other members. Only organizers remove " +
+			"members of a rejected team. The answer is 409 for " +
 			"the owner, who must hand the team over first (PATCH of the registration), and for the last member, who must withdraw the team. " +
 			"Submissions stay with the team. The quota that the team has used counts for the next team of the user. " +
 			"Members whom others remove are told, like those of a deleted registration.",

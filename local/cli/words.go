@@ -94,6 +94,7 @@ var commandOf = map[string]string{ //nolint:gosec // names of operations, not se
 	"updateOrganizerWebhook":                "the organizer's webhooks" + inConsole,
 	"updateRegistration":                    "your team" + inConsole,
 	"updateRegistration with acceptedTerms": "assay join {taskId} --accept-terms",
+	"updateRegistration with state":         "assay registrations accept {taskId} TEAM",
 	"updateRun":                             "assay final RUN --undo",
 	"updateTaskWebhook":                     "the task's webhooks" + inConsole,
 }
@@ -288,8 +289,10 @@ var parameterInBraces = regexp.MustCompile(`\{\w+\}`)
 // operation returns the command for an operation of the API.
 func (w *words) operation(p problem.Part) string {
 	said := commandOf[p.Operation]
-	if strings.Contains(p.Body, `"acceptedTerms"`) {
-		said = commandOf[p.Operation+" with acceptedTerms"]
+	for _, member := range []string{"acceptedTerms", "state"} {
+		if strings.Contains(p.Body, `"`+member+`"`) {
+			said = commandOf[p.Operation+" with "+member]
+		}
 	}
 	return parameterInBraces.ReplaceAllStringFunc(said, func(braces string) string {
 		name := strings.Trim(braces, "{}")

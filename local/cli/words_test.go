@@ -133,6 +133,7 @@ func TestWords_NameEveryOperation(t *testing.T) {
 	for _, o := range problem.Operations {
 		check(o.ID, o.With(someTask, someTask, someTask))
 	}
+	check("updateRegistration with state", problem.UpdateRegistration.With(someTask, someTask).Setting("state", "accepted"))
 	check("updateRegistration with acceptedTerms", problem.UpdateRegistration.With(someTask, someTask).Setting("acceptedTerms", 2))
 	for name := range commandOf {
 		if !known[name] {

@@ -66,6 +66,10 @@ test("every operation that a text can name has a place in the console", () => {
   const body = '{"acceptedTerms":2}';
   const terms = { type: "operation" as const, value: "", operation: "updateRegistration", body };
   assert.match(inWords({ detail: "", parts: [terms] }), /Accept/);
+  assert.match(
+    inWords({ detail: "", parts: [{ ...terms, body: '{"state":"accepted"}' }] }),
+    /“Accept” on the page of the team/,
+  );
 });
 
 /** screensOf are the sources with the buttons of each place that a text can name, by a part of the place. */
@@ -73,6 +77,7 @@ const screensOf: [RegExp, string[]][] = [
   [/beside the invitation$/, ["ui/invitations.tsx"]],
   [/page of the organizer$/, ["screens/organizer.tsx", "ui/invitations.tsx"]],
   [/page of the task$/, ["screens/task.tsx", "ui/task_nav.tsx"]],
+  [/page of the team$/, ["ui/decide.tsx"]],
   [/page of the run$/, ["run_actions.tsx"]],
   [/under Manage, Teams$/, ["screens/task_desk.tsx", "ui/invitations.tsx"]],
   [/page under your name$/, ["screens/me.tsx"]],

@@ -35,5 +35,6 @@ const places: Record<string, string> = {
 export function placeOf(operation: string | undefined, body: string | undefined): string {
   if (operation === "updateRegistration" && body?.includes("acceptedTerms"))
     return "“Accept” on the page Team, once you have read the terms";
+  if (operation === "updateRegistration" && body?.includes("state")) return "“Accept” on the page of the team";
   return places[operation ?? ""] ?? "the page that does it";
 }

@@ -33,6 +33,8 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 			}
 		}
 	}
+	olga.says(done, []string{"Lake search closed at 20", "A team that registers by the link cannot submit unless"}, "invite", "Lake search",
+		"--to-task")
 	tom.says(done, []string{"Joining the team closed at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
 	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
 	if len(list) != 1 || list[0]["acceptedTerms"] != nil {
@@ -51,6 +53,31 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 		t.Errorf("a team that waits is advised to submit: %s", got)
 	}
 	zoe.says(done, []string{"No dataset takes a run of them now."}, "runs")
+}
+
+// TestInvite_SaysWhatTheStateOfTheTeamMeans invites to a team that waits, and to one that is rejected.
+func TestInvite_SaysWhatTheStateOfTheTeamMeans(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	tom := s.person("tom")
+	olga.write("qrels.txt", qrelsFile)
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.want(done, "apply", olga.write("task.yaml", strings.Replace(taskFile, "{mode: open}", "{mode: approval}", 1)))
+	tom.want(done, "join", "Lake search", "--team", "Otters")
+	tom.says(done, []string{"does not take part yet: the organizers of Lake search have to accept it first"}, "invite", "Lake search")
+	olga.says(done, []string{"does not take part yet. To accept it: assay registrations accept 'Lake search' Otters"}, "invite",
+		"Lake search", "--team", "Otters")
+	s.person("ben").says(done, []string{"Joined Lake search in the team Otters. The team Otters waits for the organizers of Lake search"},
+		"join", strings.TrimSpace(tom.run(t.Context(), "invite", "Lake search").out))
+	tom.says(done, []string{"Your team is not accepted. Only the organizers see the other teams."}, "registrations", "Lake search", "--state",
+		"accepted")
+	olga.want(done, "registrations", "reject", "Lake search", "Otters")
+	got := olga.says(failed, []string{"rejected, so nobody can join it", "assay registrations accept 'Lake search' TEAM"}, "invite",
+		"Lake search", "--team", "Otters")
+	if strings.Contains(got, "Ask") {
+		t.Errorf("the organizers are sent to the organizers:\n%s", got)
+	}
+	tom.says(failed, []string{"The organizers rejected this team's registration", "Ask them"}, "invite", "Lake search")
 }
 
 // TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse submits as a member with a flag that would change the team.

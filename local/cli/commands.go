@@ -39,9 +39,16 @@ const downloadHelp = taskHelp + ` Each dataset
 has a folder of its name, with a folder truths if its ground truth is public. Digests are checked,
 and interrupted downloads continue where they ended.`
 
+const registrationsHelp = taskHelp + ` Only
+organizers see all teams. Others see their own.`
+
 const inviteHelp = taskHelp + ` The owner of a
 team and the organizers of the task invite into the team. If the task takes teams only by
 invitation, only its organizers do.`
+
+const announceHelp = taskHelp + ` The text is
+Markdown, from a file or from standard input. If the server sends e-mails, members of accepted teams
+get it by e-mail, unless they chose otherwise.`
 
 const reviewHelp = taskHelp + ` A filter leaves out
 runs of rejected teams that the command would publish or unblind, unless it names the team by
@@ -141,7 +148,7 @@ var groups = []struct {
 				f.Bool("new-organizer", false, "make the organizer of the file even if others have one with its name")
 				f.Bool("schema", false, "print the JSON Schema of the file")
 			}},
-		{use: "registrations TASK", short: "List who takes part in a task", more: taskHelp, args: cobra.ExactArgs(1),
+		{use: "registrations TASK", short: "List the teams of a task and whether they are accepted", more: registrationsHelp, args: cobra.ExactArgs(1),
 			run:   inTask(listRegistrations),
 			flags: func(f *pflag.FlagSet) { f.String("state", "", "those in one state: pending, accepted or rejected") }, commands: []command{
 				{use: "accept TASK TEAM...", short: "Accept teams, by their names or the ids of their registrations",
@@ -162,8 +169,8 @@ var groups = []struct {
 				f.String("dataset", "", "with --filter: the dataset, by name or id, of a task with several; a RUN names its own")
 				f.StringSlice("filter", nil, "instead of ids: states=STATE, label=TEXT, registrationIds=ID or userIds=ID; see above for several")
 			}},
-		{use: "announce TASK [FILE]", short: "Announce something to all who take part", args: cobra.RangeArgs(1, 2), run: inTask(announce),
-			more:    taskHelp + " The text is Markdown, from a file or from standard input.",
+		{use: "announce TASK [FILE]", short: "Announce something on the page of a task and by e-mail", args: cobra.RangeArgs(1, 2), run: inTask(announce),
+			more:    announceHelp,
 			example: "  echo 'The test data is there.' | assay announce \"Lake search\" --title 'Test data'",
 			flags:   func(f *pflag.FlagSet) { f.String("title", "", "title of the announcement") }},
 		{use: "export TASK", short: "Save all of a task that you may see as one folder", args: cobra.ExactArgs(1), run: inTask(export),
@@ -247,7 +254,7 @@ func teamFlags(f *pflag.FlagSet) {
 	f.String("team", "", "name of your team; unless given, your own name")
 	f.String("affiliation", "", "affiliation of your team")
 	f.String("contact", "", "how organizers reach your team")
-	f.Bool("anonymous", false, "be shown to others by an alias")
+	f.Bool("anonymous", false, "show others than the organizers an alias")
 	f.Bool("accept-terms", false, "accept the terms of the task")
 }
 

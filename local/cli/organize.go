@@ -20,12 +20,15 @@ import (
 
 func listRegistrations(c *call, task object) {
 	state := c.choice("state", []string{"pending", "accepted", "rejected"})
-	empty := c.me().lost(task) + "You have no team in " + task.text("name") + ". Only the organizers see the other teams."
-	if c.organizes(task) {
-		empty = "Nobody takes part yet."
-		if state != "" {
-			empty = "No registration is " + state + "."
-		}
+	const others = " Only the organizers see the other teams."
+	empty := c.me().lost(task) + "You have no team in " + task.text("name") + "." + others
+	switch {
+	case c.organizes(task) && state == "":
+		empty = "No team is registered."
+	case c.organizes(task):
+		empty = "No registration is " + state + "."
+	case c.me().registration(task) != "":
+		empty = "Your team is not " + state + "." + others
 	}
 	list := all[object](c, client.Query(registrationsOf(task), "filter[state]", state))
 	c.nameTeams(list)
@@ -302,7 +305,7 @@ func announce(c *call, task object) {
 	made := c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)})
 	where := "Announced on the page of %s. This server sends no e-mails."
 	if c.info().Mail {
-		where = "Announced on the page of %s, and by e-mail to all who take part."
+		where = "Announced on the page of %s. Members of teams that take part get it by e-mail, if they want such e-mails."
 	}
 	c.say(made, where, task.text("name"))
 }

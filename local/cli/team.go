@@ -233,9 +233,8 @@ func (c *call) joined(made object) string {
 		return fmt.Sprintf("Joined %s.", made.first("taskName", "organizerName"))
 	}
 	text := fmt.Sprintf("Joined %s in the team %s.", made.text("taskName"), made.text("team"))
-	r := c.get(client.Path("tasks", made.text("taskId"), "registrations", made.text("registrationId")))
-	if c.err == nil && r.text("state") != string(record.Accepted) {
-		text += " " + notAccepted(object{"name": made["taskName"]}, r)
+	if made.text("state") != string(record.Accepted) {
+		text += " " + notAccepted(object{"name": made["taskName"]}, made)
 	}
 	return text
 }
@@ -289,9 +288,32 @@ func invite(c *call, task object) {
 		c.fill(body, map[string]string{"email": "email"})
 	}
 	made := c.post(path, body)
-	if closed := memberAs[*record.Instant](made, "joiningClosedAt"); closed != nil && !c.json && c.err == nil {
-		c.note("Joining the team closed at %s. The link admits nobody unless the organizers give the team a later close of all datasets.",
-			localTime(closed))
+	if !c.json && c.err == nil {
+		c.noteInvited(task, made)
 	}
 	c.say(made, "%s", made.text("link"))
+}
+
+// noteInvited says what users who join by a new invitation cannot do.
+func (c *call) noteInvited(task, made object) {
+	joining, closed := memberAs[*record.Instant](made, "joiningClosedAt"), memberAs[*record.Instant](made, "closedAt")
+	switch {
+	case joining != nil:
+		c.note("Joining the team closed at %s. The link admits nobody unless the organizers give the team a later close of all datasets.",
+			localTime(joining))
+	case closed != nil && c.yes("to-task"):
+		c.note("%s closed at %s. A team that registers by the link cannot submit unless the organizers give it a later close.",
+			task.text("name"), localTime(closed))
+	case closed != nil:
+		c.note("%s closed for the team at %s. It cannot submit unless the organizers give it a later close.", task.text("name"),
+			localTime(closed))
+	}
+	switch {
+	case made.text("state") != string(record.Pending):
+	case c.organizes(task):
+		c.note("The team does not take part yet. To accept it: assay registrations accept %s %s", offline.Quoted(c.arg(0)),
+			offline.Quoted(cmp.Or(c.text("team"), "TEAM")))
+	default:
+		c.note("The team does not take part yet: the organizers of %s have to accept it first.", task.text("name"))
+	}
 }

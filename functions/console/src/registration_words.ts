@@ -28,15 +28,17 @@ export function registrationOf(rules: Rules | undefined, now = Date.now()): Part
   }
 }
 
-/** notNow says why a task takes no registrations now. Invited users can join in any case. */
-export function notNow(rules: Rules | undefined, now = Date.now()): Part[] {
+/**
+ * notNow says why a task takes no registrations now. The organizers can invite in any case. Owners of teams can until the
+ * task takes no more submissions: past says that it does not.
+ */
+export function notNow(rules: Rules | undefined, past: boolean, now = Date.now()): Part[] {
   if (rules?.mode === "closed")
     return [{ said: "Teams take part by invitation of the organizers: open the link that they send you." }];
   const when: Part =
     stageOf(rules, now) === "past"
       ? { said: "The task took registrations until", at: rules?.closesAt }
       : { said: "The task takes registrations from", at: rules?.opensAt };
-  const invited =
-    ". With an invitation you can join in any case: open the link that the organizers or the owner of a team send you.";
-  return [when, { said: invited }];
+  const senders = past ? "the organizers" : "the organizers or the owner of a team";
+  return [when, { said: `. With an invitation you can join in any case: open the link that ${senders} send you.` }];
 }

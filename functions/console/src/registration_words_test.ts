@@ -27,12 +27,18 @@ test("a registration says whether it was, is or will be open", () => {
 });
 
 test("a registration that is not open names its instant", () => {
-  assert.deepEqual(notNow({ mode: "open", opensAt: after }, now)[0], {
+  assert.deepEqual(notNow({ mode: "open", opensAt: after }, false, now)[0], {
     said: "The task takes registrations from",
     at: after,
   });
-  assert.deepEqual(notNow({ mode: "approval", closesAt: before }, now)[0], {
+  assert.deepEqual(notNow({ mode: "approval", closesAt: before }, false, now)[0], {
     said: "The task took registrations until",
     at: before,
   });
+});
+
+test("after the close of the task, only the organizers are said to invite", () => {
+  const said = (past: boolean): string => notNow({ mode: "open", closesAt: before }, past, now)[1]!.said;
+  assert.match(said(false), /the owner of a team/);
+  assert.doesNotMatch(said(true), /the owner of a team/);
 });

@@ -12,6 +12,16 @@ type OfTeam = {
 export const asksForTerms = ({ task, of: r }: OfTeam): boolean =>
   r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
 
+/** linksNote says when the reader gets the inputs that only teams get. of is the reader's team, if there is one. */
+export function linksNote({ task, of: r }: { task: OfTeam["task"]; of: OfTeam["of"] | undefined }): string {
+  const teams = "Only for teams that take part";
+  if (!r) return `${teams}: links are here once yours is accepted.`;
+  if (r.state !== "accepted") return `${teams}: links are here if the organizers accept yours.`;
+  return asksForTerms({ task, of: r })
+    ? `${teams}: links are here once yours has accepted the terms of the task.`
+    : `${teams}.`;
+}
+
 type Asked = Pick<Schemas["Registration"], "acceptedTerms" | "quota">;
 
 /** termsNotice says why a team is asked to accept terms. It speaks of submitting only while a dataset may take runs. */

@@ -34,7 +34,9 @@ export function Announcements({ taskId }: { taskId: string }) {
       {
         kind: "news",
         subject,
-        detail: `The members of ${count(teams.length, "team")} get ${mail ? "it by e-mail" : "no e-mail: this server sends none"}`,
+        detail: mail
+          ? `Those members of ${count(teams.length, "team")} who want such e-mails get it by e-mail`
+          : "Nobody gets an e-mail: this server sends none",
       },
     ];
   };
@@ -48,7 +50,7 @@ export function Announcements({ taskId }: { taskId: string }) {
         submit={v =>
           done(
             post("/v1/tasks/{taskId}/announcements", { taskId }, v),
-            `Announced. The page of the task shows it${mail ? ", and teams that take part get an e-mail" : ""}.`,
+            `Announced. The page of the task shows it${mail ? ", and members of teams that take part get an e-mail if they want such e-mails" : ""}.`,
           )
         }
       >

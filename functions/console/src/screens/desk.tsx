@@ -126,7 +126,16 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
     return staged ? names[staged(t).stage] : "…";
   };
   return (
-    <Listed of={all} empty={<p>There is no task yet.{member && " Make one: others see it once you publish it."}</p>}>
+    <Listed
+      of={all}
+      empty={
+        <p>
+          {member
+            ? "There is no task yet. Make one: others see it once you publish it."
+            : "There is no task that you see."}
+        </p>
+      }
+    >
       {t => (
         <>
           <span>

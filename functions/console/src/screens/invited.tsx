@@ -88,8 +88,10 @@ function Said({ of: offer }: { of: Offer }) {
   if (offer.team)
     return (
       <>
-        You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task <bdi>{offer.taskName}</bdi> of{" "}
-        <bdi>{offer.organizerName}</bdi>.
+        You are invited to the team <bdi>{offer.team}</bdi>, which{" "}
+        {offer.state === "accepted" ? "takes part" : "has asked to take part"} in the task <bdi>{offer.taskName}</bdi>{" "}
+        of <bdi>{offer.organizerName}</bdi>.
+        {offer.state !== "accepted" && " It takes part once the organizers accept it."}
       </>
     );
   return (

@@ -3,7 +3,7 @@ import { post } from "../api";
 import { useMail } from "../mail";
 import { refresh } from "../refresh";
 import { notNow } from "../registration_words";
-import { endedIn, registrationIn } from "../roles";
+import { endedIn, organizes, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { closedForTeams, registers, stageOf } from "../stage";
 import { useStages } from "../task_stages";
@@ -31,7 +31,7 @@ const registered = {
 
 const NotNow = ({ task }: Pick<OfTask, "task">) => (
   <p class="empty">
-    <Sentence of={notNow(task.registration)} />
+    <Sentence of={notNow(task.registration, stageOf(task.submissions) === "past")} />
   </p>
 );
 
@@ -54,7 +54,8 @@ function Register({ task, me }: OfTask) {
       </p>
     );
   const ended = endedIn(me, task.id);
-  if (!registers(task))
+  const organizer = organizes(me, task.organizerId); // Their own teams take part at once, at any time.
+  if (!organizer && !registers(task))
     return (
       <>
         {ended && <Ended of={ended} />}
@@ -78,7 +79,7 @@ function Register({ task, me }: OfTask) {
     <>
       {ended && <Ended of={ended} />}
       <p class="lead">
-        {task.registration?.mode === "approval"
+        {task.registration?.mode === "approval" && !organizer
           ? "The organizers decide about each team: its page says so once they have."
           : "You take part at once."}{" "}
         {stageOf(task.submissions) !== "past" && "Others join your team by a link that you send them afterwards."}

@@ -175,7 +175,7 @@ export const TokenList = ({
           <span class="small quiet">
             {t.expiresAt && (
               <>
-                until <When at={t.expiresAt} />,{" "}
+                {Date.parse(t.expiresAt) > Date.now() ? "until" : "expired"} <When at={t.expiresAt} />,{" "}
               </>
             )}
             {t.lastUsedOn ? `last changed something on ${t.lastUsedOn}` : "has changed nothing yet"}

@@ -129,7 +129,9 @@ function Members({ ids, owners, owner, me }: OfMembers) {
     );
   };
   const own = (userId: string, to: boolean): Promise<void> =>
-    done(set(userId, to), to ? "They are an owner now." : "They are an editor now.", () => set(userId, !to));
+    userId === me && !to
+      ? done(set(userId, to), "You are an editor now.") // Editors make nobody an owner.
+      : done(set(userId, to), to ? "They are an owner now." : "They are an editor now.", () => set(userId, !to));
   const drop = async (userId: string, name: string): Promise<void> => {
     await done(
       remove(`${path}/members/{userId}`, { ...ids, userId }),

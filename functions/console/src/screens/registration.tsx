@@ -3,6 +3,7 @@
 import { effects, post, remove, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
 import { personOf } from "../known_names";
+import { allOver } from "../quota_words";
 import type { Screen } from "../route";
 import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
@@ -11,7 +12,7 @@ import { Decide, peopleOf } from "../ui/decide";
 import { Granted } from "../ui/exceptions";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { type Editing, Form } from "../ui/form";
-import { Invitations } from "../ui/invitations";
+import { TeamInvitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
@@ -100,7 +101,9 @@ const One = ({ of: r, task, ids, changed }: Props) => (
               "not accepted"
             )}
             {asksForTerms({ task, of: r }) &&
-              `. The team cannot submit until it accepts version ${task.terms!.version} on its page Overview, Team or Submit.`}
+              (allOver(r.quota)
+                ? `. The present version is ${task.terms!.version}.`
+                : `. The team cannot submit until it accepts version ${task.terms!.version} on its page Overview, Team or Submit.`)}
           </dd>
         </>
       )}
@@ -114,7 +117,7 @@ const One = ({ of: r, task, ids, changed }: Props) => (
       )}
     </dl>
     <h3>Invitations</h3>
-    <Invitations to={ids} what="a member" closedAt={r.joiningClosedAt} />
+    <TeamInvitations of={r} task={task} organizes />
     <h3>Exceptions</h3>
     <Exceptions task={task} ids={ids} authors={authorsOf(r)} />
   </>

@@ -10,6 +10,7 @@ import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
 import { closedForTeams, formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
 import { useStages } from "../task_stages";
+import { linksNote } from "../terms";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
 import { DateOf } from "../ui/dates";
@@ -226,7 +227,8 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
   const over = useOver({ of: d, task });
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
-  const linked = alone?.inputs?.some(f => f.url);
+  const withheld = alone?.inputs?.length && !alone.inputs.some(f => f.url);
+  const { team } = useOwnTeam(task.id);
   return (
     <article class="card">
       <h3>
@@ -272,9 +274,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
       )}
       <h4>Input</h4>
       {d.inputs?.length ? <Files of={(alone ?? d).inputs ?? []} /> : <p class="small quiet">No files.</p>}
-      {d.inputsFor === "registrants" && Boolean(d.inputs?.length) && !linked && (
-        <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>
-      )}
+      {d.inputsFor === "registrants" && withheld && <p class="small quiet">{linksNote({ task, of: team })}</p>}
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>

@@ -16,7 +16,8 @@ import { conclude } from "../reviews";
 import { organizes } from "../roles";
 import { type Screen, view } from "../route";
 import { useScores } from "../scores";
-import { noRunNote, truthState } from "../stage";
+import { closedForTeams, noRunNote, truthState } from "../stage";
+import { useStages } from "../task_stages";
 import { noTeam } from "../task_steps";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
@@ -248,6 +249,7 @@ function Rows({
 function Teams({ of: task }: { of: Schemas["Task"] }) {
   const taskId = task.id;
   const all = useList("/v1/tasks/{taskId}/registrations", { path: { taskId }, query: { limit: 100 } });
+  const past = useStages([task])?.(task).stage === "past";
   const waiting = all.items?.filter(r => r.state === "pending") ?? [];
   return (
     <>
@@ -276,7 +278,11 @@ function Teams({ of: task }: { of: Schemas["Task"] }) {
         )}
       </Listed>
       <h3>Invitations</h3>
-      <Invitations to={{ taskId }} what="a team" />
+      <Invitations
+        to={{ taskId }}
+        what="a team"
+        notice={past && <p class="notice">{closedForTeams} You can grant it a later close on its page.</p>}
+      />
     </>
   );
 }

@@ -93,7 +93,7 @@ function All({ stage, name }: { stage: Stage; name: string }) {
 
 const Cards = ({ children }: { children: ComponentChildren }) => <ul class="cards">{children}</ul>;
 
-/** Mine shows the tasks in which the reader takes part, and the tasks that the reader organizes. */
+/** Mine shows the reader's teams in tasks, also those that wait to be accepted, and the tasks that the reader organizes. */
 function Mine({ me }: { me: Me }) {
   const [count, setCount] = useState(24);
   const teams = me.registrations.filter(r => r.state !== "rejected");
@@ -101,7 +101,7 @@ function Mine({ me }: { me: Me }) {
   const rejected = me.registrations.filter(r => r.state === "rejected");
   return (
     <>
-      <h2>You take part</h2>
+      <h2>Your teams</h2>
       {deleted.map(d => (
         <p class="notice" key={d.taskId}>
           The organizers have deleted <bdi>{d.taskName ?? "a task"}</bdi>, in which <bdi>{d.team}</bdi> was registered.

@@ -10,7 +10,7 @@ import { stateKinds } from "../ui/decide";
 import { Ended } from "../ui/ended";
 import { Exceptions } from "../ui/exceptions";
 import { Form } from "../ui/form";
-import { Invitations } from "../ui/invitations";
+import { TeamInvitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { TeamFields } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
@@ -60,7 +60,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
   const { newest, latest } = useNewest(registration.data, () => registration.mutate());
   const change = (body: object, said: string): Promise<void> => done(patch(path, ids, body, newest.current), said);
   const withdraw = async (): Promise<void> => {
-    await done(remove(path, ids), "Your team no longer takes part.");
+    await done(remove(path, ids), "The registration of your team is withdrawn.");
     go(`/tasks/${task.id}`);
   };
   return (
@@ -92,7 +92,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
                     <Ask task={task}>For a link for a new member, ask the organizers</Ask>
                   </p>
                 ) : (
-                  <Invitations to={ids} what="a member" closedAt={r.joiningClosedAt} />
+                  <TeamInvitations of={r} task={task} />
                 )}
               </>
             )}
@@ -135,7 +135,7 @@ function Withdraw({ of: r, run }: { of: Registration; run: () => Promise<void> }
   return (
     <details>
       <summary>Withdraw from the task</summary>
-      <p>Your team leaves the task.</p>
+      <p>The registration is withdrawn for all members. It cannot be restored.</p>
       <Action plain run={run}>
         Withdraw the team
       </Action>
@@ -174,7 +174,12 @@ function Members({
               <bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}
             </span>
             {owner && id !== me.id && (
-              <Action plain label={`Make owner: ${name}`} ask="Only they can undo that." run={() => hand(id)}>
+              <Action
+                plain
+                label={`Make owner: ${name}`}
+                ask="Only they and the organizers can undo that. Open invitations to the team end."
+                run={() => hand(id)}
+              >
                 Make owner
               </Action>
             )}
@@ -183,7 +188,7 @@ function Members({
                 plain
                 label={id === me.id ? "Leave the team" : `Remove ${name}`}
                 run={() => leave(id)}
-                ask="The way back is another invitation."
+                ask={`The way back is another invitation.${id === me.id ? "" : " Open invitations to the team end."}`}
               >
                 {id === me.id ? "Leave" : "Remove"}
               </Action>

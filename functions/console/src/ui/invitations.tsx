@@ -1,4 +1,5 @@
 // Making, listing and withdrawing invitations to an organizer, a task or a team.
+import type { ComponentChildren } from "preact";
 import { post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { useMail } from "../mail";
@@ -22,10 +23,18 @@ function pathOf(to: To) {
   return "/v1/tasks/{taskId}/invitations";
 }
 
-type Props = { to: To; what: string; closedAt?: string | undefined };
+type Props = {
+  to: To;
+  what: string;
+  notice?: ComponentChildren;
+  closed?: boolean | undefined;
+};
 
-/** Invitations makes, lists and withdraws invitations. After closedAt none admits anybody, and none is made. */
-export function Invitations({ to, what, closedAt }: Props) {
+/**
+ * Invitations makes, lists and withdraws invitations. notice says what users who join cannot do. If closed, invitations
+ * admit nobody, as notice says, and none is made.
+ */
+export function Invitations({ to, what, notice, closed }: Props) {
   const path = pathOf(to);
   const mail = useMail();
   const ids = to as unknown as Record<string, string>;
@@ -39,13 +48,8 @@ export function Invitations({ to, what, closedAt }: Props) {
     );
   return (
     <>
-      {closedAt && (
-        <p class="notice">
-          Joining the team closed <When at={closedAt} />. A link admits nobody unless the organizers give the team a
-          later close of all datasets.
-        </p>
-      )}
-      {made?.link && !closedAt && (
+      {notice}
+      {made?.link && !closed && (
         <div class="notice" role="status">
           <p>
             {made.email && mail ? (
@@ -84,7 +88,7 @@ export function Invitations({ to, what, closedAt }: Props) {
           </>
         )}
       </Listed>
-      {!closedAt && (
+      {!closed && (
         <details open={all.items?.length === 0}>
           <summary>Invite {what}</summary>
           <Form
@@ -122,5 +126,47 @@ export function Invitations({ to, what, closedAt }: Props) {
         </details>
       )}
     </>
+  );
+}
+
+type OfTeam = {
+  of: Pick<Schemas["Registration"], "taskId" | "id" | "state" | "members" | "joiningClosedAt">;
+  task: Schemas["Task"];
+  /** organizes says that the reader is an organizer of the task, who can accept the team. */
+  organizes?: boolean;
+};
+
+/** TeamInvitations has the invitations to a team, and says what the state of the team means for them. */
+export function TeamInvitations({ of: r, task, organizes }: OfTeam) {
+  const at = r.joiningClosedAt;
+  return (
+    <Invitations
+      to={{ taskId: r.taskId, registrationId: r.id }}
+      what="a member"
+      closed={r.state === "rejected" || at !== undefined}
+      notice={
+        <>
+          {r.state === "rejected" && (
+            <p class="notice">The team is rejected, so a link admits nobody. Accept the team first.</p>
+          )}
+          {r.state === "pending" && (
+            <p class="notice">
+              {organizes
+                ? "The team and those who join it take part once you accept the team."
+                : "Your team and those who join it take part once the organizers accept the team."}
+            </p>
+          )}
+          {at && (
+            <p class="notice">
+              Joining the team closed <When at={at} />. A link admits nobody unless the organizers give the team a later
+              close of all datasets.
+            </p>
+          )}
+          {organizes && task.registration?.mode === "closed" && r.state !== "rejected" && !at && (
+            <p class="small quiet">Teams join by invitation of organizers: links of the team's owner admit nobody.</p>
+          )}
+        </>
+      }
+    />
   );
 }

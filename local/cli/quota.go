@@ -61,19 +61,19 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	return closed
 }
 
-// requireOpen refuses a submission that the server would refuse for a dataset, before the caller registers or accepts terms for it. It
-// leaves teams that need neither to the server, which knows earlier submissions of the same.
-func (c *call) requireOpen(task, registered object, datasets []object) {
+// refusalBefore returns the refusal of a submission that the server would refuse for a dataset, before the caller registers or accepts terms
+// for it. It returns nil for teams that need neither: the server says why it refuses these.
+func (c *call) refusalBefore(task, registered object, datasets []object) *refusal {
 	var q record.Quota
 	switch {
 	case c.err != nil || c.yes("baseline"):
-		return
+		return nil
 	case registered == nil:
 		q = quotaOfNewTeam(task, datasets)
 	case registered.text("state") == string(record.Accepted) && lacksTerms(task, registered):
 		q = c.quotaOf(task, registered)
 	default:
-		return
+		return nil
 	}
 	for _, d := range datasets {
 		of, _ := ofDataset(q, d)
@@ -85,12 +85,13 @@ func (c *call) requireOpen(task, registered object, datasets []object) {
 			if !slices.Contains(of.Types, c.submissionType()) {
 				code = failed
 			}
-			c.fail(&refusal{code, withCarriedOver(why, q), ""})
+			return &refusal{code, withCarriedOver(why, q), ""}
 		}
 	}
 	if why := leftOfTask(q, datasets); why != "" {
-		c.fail(&refusal{outside, withCarriedOver(why, q), ""})
+		return &refusal{outside, withCarriedOver(why, q), ""}
 	}
+	return nil
 }
 
 // quotaOfNewTeam returns the quota that a new team would have. It does not know whether datasets have a ground truth, and the usage of

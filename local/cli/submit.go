@@ -20,6 +20,7 @@ import (
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 	"assay/shared/service/truth"
 )
 
@@ -48,9 +49,13 @@ func submit(c *call, task object) {
 	if !c.yes("baseline") {
 		registered = c.registration(task)
 	}
-	c.requireOpen(task, registered, datasets)
+	refused := c.refusalBefore(task, registered, datasets)
 	closed := ""
 	switch {
+	case refused != nil && registered == nil:
+		c.fail(refused)
+	case refused != nil: // The server knows earlier submissions of the same, and refuses others of a team that lacks terms.
+		closed = refused.text
 	case c.yes("baseline"):
 		c.validFor(datasets, files)
 		c.tellBaseline(task, datasets)
@@ -65,6 +70,9 @@ func submit(c *call, task object) {
 	}
 	body := c.submission(files, datasets)
 	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files, closed)
+	if refused != nil && client.IsKind(c.err, problem.Forbidden) {
+		c.err = refused
+	}
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
 		c.await(runs, func() [][]string { return c.left(task, datasets) })

@@ -41,6 +41,14 @@ func TestTerms_ThatChangedAreAcceptedFirst(t *testing.T) {
 	if got := tom.want(done, "datasets", "Lake search"); strings.Contains(got, "accept") {
 		t.Errorf("terms that the team has accepted are asked for:\n%s", got)
 	}
+	limits := strings.NewReplacer("  submissions: {perDay: 5", "  terms: {text: Cite us thrice.}\n  submissions: {total: 1, perDay: 5")
+	olga.want(done, "apply", olga.write("task.yaml", limits.Replace(taskFile)))
+	for _, flags := range [][]string{nil, {"--accept-terms"}} {
+		again := append([]string{"submit", "Lake search", "Rivers=" + run}, flags...)
+		tom.says(done, []string{"Your team submitted the same at ", "A new one is not possible now. Left to submit to Rivers: 0 runs."}, again...)
+		tom.says(outside, []string{"Left to submit to Rivers: 0 runs."}, append(again, "--title", "Other")...)
+	}
+	tom.says(done, []string{"no, accept the terms"}, "datasets", "Lake search")
 	over := strings.Replace(taskFile, "{mode: open}", `{mode: open, closesAt: "2020-01-01T00:00:00Z"}`, 1)
 	olga.want(done, "apply", olga.write("task.yaml", over))
 	if got := s.person("zoe").says(outside, []string{"Registration closed at "}, "join", "Lake search"); strings.Contains(got, "Cite us") {

@@ -178,22 +178,28 @@ func (c *call) newCredentials(about serverInfo, accepted func(token string) erro
 
 func signOut(c *call) {
 	c.connect(c.arg(0))
-	forgotten := false
+	forgotten, current := false, ""
 	c.keep(func(f *signin.File) {
 		forgotten = f.Servers[c.server] != nil
 		delete(f.Servers, c.server)
 		if f.Current == c.server {
 			f.Current = ""
 		}
+		current = f.Current
 	})
 	said := "Signed out of %s on this machine."
 	if !forgotten {
 		said = "You were not signed in to %s on this machine."
 	}
 	c.say(map[string]string{"server": c.server}, said, c.server)
-	if c.getenv("ASSAY_TOKEN") != "" {
-		c.note("But ASSAY_TOKEN is set, so commands still act as its user. To end this too: unset ASSAY_TOKEN")
+	if c.getenv("ASSAY_TOKEN") == "" {
+		return
 	}
+	which := "commands"
+	if c.getenv("ASSAY_URL") == "" && current == "" {
+		which = "commands with --server"
+	}
+	c.note("But ASSAY_TOKEN is set, so %s still act as its user. To end this too: unset ASSAY_TOKEN", which)
 }
 
 // mostDays is the greatest number of days for which an access token is accepted, which the server limits to a year.

@@ -37,6 +37,8 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 		"--to-task")
 	tom.says(done, []string{"Joining the team closed at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
 	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
+	s.person("uma").says(done, []string{"Lake search has closed for submissions: your team cannot submit unless"}, "join", "Lake search",
+		"--accept-terms")
 	if len(list) != 1 || list[0]["acceptedTerms"] != nil {
 		t.Errorf("there are the registrations %v", list)
 	}
@@ -67,7 +69,7 @@ func TestInvite_SaysWhatTheStateOfTheTeamMeans(t *testing.T) {
 	tom.says(done, []string{"does not take part yet: the organizers of Lake search have to accept it first"}, "invite", "Lake search")
 	olga.says(done, []string{"does not take part yet. To accept it: assay registrations accept 'Lake search' Otters"}, "invite",
 		"Lake search", "--team", "Otters")
-	s.person("ben").says(done, []string{"Joined Lake search in the team Otters. The team Otters waits for the organizers of Lake search"},
+	s.person("ben").says(done, []string{"Joined the team Otters. The team Otters waits for the organizers of Lake search"},
 		"join", strings.TrimSpace(tom.run(t.Context(), "invite", "Lake search").out))
 	tom.says(done, []string{"Your team is not accepted. Only the organizers see the other teams."}, "registrations", "Lake search", "--state",
 		"accepted")

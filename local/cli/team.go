@@ -62,6 +62,7 @@ func join(c *call) {
 	switch {
 	case r == nil:
 		r = c.register(task)
+		c.noteClosed(task)
 	case r.text("state") == string(record.Rejected): // Nobody in the team can change it or accept terms.
 		c.fail(&refusal{notFound, notAccepted(task, r), ""})
 	default:
@@ -76,6 +77,16 @@ func join(c *call) {
 		text += " Changed: " + strings.Join(slices.Sorted(maps.Keys(changed)), ", ") + "."
 	}
 	c.say(r, "%s", text)
+}
+
+// noteClosed warns a team that has registered although the task has closed.
+func (c *call) noteClosed(task object) {
+	if c.err != nil || c.json {
+		return
+	}
+	if stageOf(task, c.windowsOf([]object{task})[task.id()]).Past() {
+		c.note("%s has closed for submissions: your team cannot submit unless the organizers give it a later close.", task.text("name"))
+	}
 }
 
 func registrationsOf(task object) string { return client.Path("tasks", task.id(), "registrations") }
@@ -232,11 +243,10 @@ func (c *call) joined(made object) string {
 	if made["registrationId"] == nil {
 		return fmt.Sprintf("Joined %s.", made.first("taskName", "organizerName"))
 	}
-	text := fmt.Sprintf("Joined %s in the team %s.", made.text("taskName"), made.text("team"))
 	if made.text("state") != string(record.Accepted) {
-		text += " " + notAccepted(object{"name": made["taskName"]}, made)
+		return fmt.Sprintf("Joined the team %s. %s", made.text("team"), notAccepted(object{"name": made["taskName"]}, made))
 	}
-	return text
+	return fmt.Sprintf("Joined %s in the team %s.", made.text("taskName"), made.text("team"))
 }
 
 // teamless returns the refusal to invite into a team that the caller does not have. Organizers probably mean the task.

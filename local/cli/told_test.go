@@ -46,7 +46,13 @@ func TestLogin_SaysWhoCommandsActAs(t *testing.T) {
 	nora.env = map[string]string{"ASSAY_TOKEN": strings.TrimSpace(ada.want(done, "tokens", "create", "ci"))}
 	nora.says(done, []string{"Signed in to " + s.url + " as nora.", "commands act as ada. To act as nora: unset ASSAY_TOKEN"},
 		"login", s.url, "--user", "nora")
+	nora.says(done, []string{"ASSAY_TOKEN is set, so commands with --server still act as its user"}, "logout")
+	nora.says(notSignedIn, []string{"no server is known"}, "runs")
+	nora.says(done, nil, "runs", "--server", s.url)
+	nora.env["ASSAY_URL"] = s.url
 	nora.says(done, []string{"ASSAY_TOKEN is set, so commands still act as its user"}, "logout")
+	nora.says(done, nil, "runs")
+	delete(nora.env, "ASSAY_URL")
 	nora.env["ASSAY_TOKEN"] = "assay_nothing"
 	nora.says(done, []string{"the server refuses it", "unset ASSAY_TOKEN"}, "login", s.url, "--user", "nora")
 	nora.env["ASSAY_URL"] = "https://other.example"

@@ -246,17 +246,34 @@ func TestJoin_SaysThatTheTaskHasClosed(t *testing.T) {
 		f.Want(http.StatusCreated, &made, "tom", http.MethodPost, team+"/invitations", map[string]any{})
 		var r record.Registration
 		f.Want(http.StatusOK, &r, "tom", http.MethodGet, team, nil)
-		if !reflect.DeepEqual(made.JoiningClosedAt, want) || !reflect.DeepEqual(r.JoiningClosedAt, want) {
-			t.Errorf("%s: joining closed at %v and %v, want %v", what, made.JoiningClosedAt, r.JoiningClosedAt, want)
+		if !reflect.DeepEqual(made.ClosedAt, want) || !reflect.DeepEqual(r.ClosedAt, want) {
+			t.Errorf("%s: joining closed at %v and %v, want %v", what, made.ClosedAt, r.ClosedAt, want)
 		}
+		status := http.StatusOK
+		if want != nil {
+			status = http.StatusForbidden
+		}
+		f.Want(status, nil, "uma", http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": made.Secret})
 	}
 	joining("after the close", &past)
 	var made invitations.NewInvitation
 	f.Want(http.StatusCreated, &made, "olga", http.MethodPost, f.task+"/invitations", map[string]any{})
-	if made.ClosedAt == nil || *made.ClosedAt != past || made.JoiningClosedAt != nil {
+	if made.ClosedAt == nil || *made.ClosedAt != past {
 		t.Errorf("the organizers are told %v, want %v", made.ClosedAt, past)
 	}
 	toTask, toTeam := made.Secret, f.Invite("tom", team, nil)
+	body := newDatasetBody(servertest.ID(f.task))
+	body["submissions"] = map[string]any{"closesAt": record.At(time.Now().Add(time.Hour))}
+	dataset := f.Create("olga", "/v1/datasets", body)
+	joining("while one dataset is open", nil)
+	if at := closed(toTask); at != nil {
+		t.Errorf("the task with an open dataset closed at %v", at)
+	}
+	earlier := record.At(past.Add(-time.Hour))
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"submissions": map[string]any{"closesAt": nil}})
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, dataset, map[string]any{"submissions": map[string]any{"closesAt": earlier}})
+	joining("after the close of the only dataset", &earlier)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, dataset, map[string]any{"submissions": map[string]any{"closesAt": past}})
 	if at := closed(toTask); at == nil || *at != past {
 		t.Errorf("the task closed at %v, want %v", at, past)
 	}

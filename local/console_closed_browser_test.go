@@ -50,7 +50,7 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	eve.Await(`document.querySelector("main").textContent.includes("You take part at once.") &&
 !document.querySelector("main").textContent.includes("Others join your team")`)
 	p.Visit(screen + "/team")
-	p.Sees("Joining the team closed")
+	p.Sees("joining the team, closed")
 	p.lacks("Invite a member")
 	var invitation struct{ Secret string }
 	s.call(t, owner, http.MethodPost, task+"/invitations", map[string]any{}, &invitation)

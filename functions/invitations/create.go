@@ -18,10 +18,8 @@ import (
 type NewInvitation struct {
 	record.Invitation
 	Link string `json:"link,omitempty" format:"uri" doc:"page on which invited users sign in and join; it contains the secret"`
-	// JoiningClosedAt is nil while users can join the team, and for other invitations.
-	JoiningClosedAt *record.Instant `json:"joiningClosedAt,omitempty" doc:"when joining the team closed with its task: the invitation admits nobody unless the organizers grant the team a later close of all datasets; absent while users can join, and for invitations to organizers and tasks"`
 	// ClosedAt is nil while the task takes submissions of the team, or will, and for invitations to organizers.
-	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team, or for a team that registers by the invitation: the team cannot submit unless the organizers grant it a later close; absent if it can submit, or will be able to, and for invitations to organizers"`
+	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team, or for a new team of an invitation to the task: nobody can join the team, and a new team cannot submit, unless the organizers move a close or grant the team a later one; absent while one takes submissions of the team, or will, and for invitations to organizers"`
 	// State is the state of the team, in an invitation to a team.
 	State record.RegistrationState `json:"state,omitempty" enum:"accepted,pending" doc:"state of the team's registration: a team takes part once it is accepted; absent for invitations to organizers and tasks"`
 
@@ -91,7 +89,7 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 func (n *NewInvitation) check(ctx context.Context, c *api.Call, target api.Target) (err error) {
 	switch of := target.(type) {
 	case *record.TaskItem:
-		n.ClosedAt, err = closedAt(ctx, c, of, nil)
+		n.ClosedAt, err = team.Closed(ctx, c.Store, of, nil, c.Now())
 	case *record.RegistrationItem:
 		n.State = of.State
 		err = n.checkTeam(ctx, c, of)
@@ -118,8 +116,7 @@ func (n *NewInvitation) checkTeam(ctx context.Context, c *api.Call, r *record.Re
 	if err != nil {
 		return err
 	}
-	n.JoiningClosedAt = used.JoiningClosed(t, c.Now())
-	n.ClosedAt, err = closedAt(ctx, c, t, used)
+	n.ClosedAt, err = team.Closed(ctx, c.Store, t, used, c.Now())
 	return err
 }
 

@@ -36,8 +36,8 @@ type Membership struct {
 	RegistrationTeam string        `json:"team,omitempty" doc:"name of the team"`
 	// State is empty without a team.
 	State record.RegistrationState `json:"state,omitempty" enum:"accepted,pending" doc:"state of the team's registration: a team takes part once it is accepted; absent without a team"`
-	// ClosedAt is nil while the task takes submissions of the team, or will.
-	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team; absent if the team can still submit, or will be able to"`
+	// ClosedAt is nil while the task takes submissions of a new team, or will, and for other invitations.
+	ClosedAt *record.Instant `json:"closedAt,omitempty" doc:"for an invitation to a task: when its last dataset closed, so that a new team cannot submit; absent while one takes submissions, or will"`
 }
 
 // errGone does not say why the invitation does not work, so that it reveals nothing about the invitation.
@@ -103,8 +103,10 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 		return "", made, err
 	}
 	made = j.membership(location)
-	if made.ClosedAt, err = j.closedAt(ctx); err != nil {
-		return "", made, err
+	if kind == toTask { // Nobody joins a team that the task has closed for.
+		if made.ClosedAt, err = team.Closed(ctx, c.Store, j.task, nil, c.Now()); err != nil {
+			return "", made, err
+		}
 	}
 	return location, made, c.UpsertProfile(ctx)
 }

@@ -52,8 +52,8 @@ var Operations = append([]api.Operation{
 		may:   access.Organizer,
 		token: access.ScopeOrganize,
 		about: "Each user who joins registers a team, which is accepted at once, whatever the task's rules for registration are. This is the " +
-			"way into a private task. Once the task has closed, they cannot submit unless the organizers grant the team a later close: `closedAt` " +
-			"says so. An invitation works only while its sender is a member of the organizer. E-mail addresses count among the 20 in 24 hours of " +
+			"way into a private task. Once the last dataset has closed, they cannot submit unless the organizers move a close or grant the team a " +
+			"later one: `closedAt` says so. An invitation works only while its sender is a member of the organizer. E-mail addresses count among the 20 in 24 hours of " +
 			"the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
@@ -64,15 +64,16 @@ var Operations = append([]api.Operation{
 		may:      access.Owner | access.Organizer,
 		token:    access.ScopeSubmit | access.ScopeOrganize,
 		problems: []*problem.Kind{problem.Forbidden},
-		lists: " They admit nobody while the team is rejected, and after joining has closed for the team (`joiningClosedAt`). If " +
+		lists: " They admit nobody while the team is rejected, and once the last dataset has closed for it (`closedAt` of the team). If " +
 			"`registration.mode` of the task is `closed`, only those of its organizers admit users.",
 		about: "For the owner of the team and the organizers of the task; if `registration.mode` of the task is `closed`, only for its " +
 			"organizers. A user who joins has the same rights as the owner over the team's submissions. Of the members, only the owner " +
 			"invites and removes others, hands the team over, and changes its name, affiliation, country, contact and anonymity. The team " +
 			"keeps its state: a pending team takes part once the organizers accept it. Nobody can be invited to a rejected team. Once the " +
-			"task has closed for the team, an invitation admits nobody unless the organizers grant the team a later close of all datasets: `joiningClosedAt` says so. Organizers find the change in the audit entries, and can remove members. All " +
-			"invitations end when a member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in " +
-			"24 hours, independent of the organizer's 20.",
+			"last dataset of the task has closed for the team, an invitation admits nobody unless the organizers move a close or grant the team " +
+			"a later one: `closedAt` says so. Organizers find the change in the audit entries, and can remove members. All invitations end when a " +
+			"member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, " +
+			"independent of the organizer's 20.",
 	}.operations(),
 )...)
 

@@ -3,12 +3,14 @@ package registrations
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
 	"assay/shared/service/allowance"
 	"assay/shared/service/records"
+	"assay/shared/service/team"
 	"assay/shared/service/visibility"
 )
 
@@ -31,11 +33,12 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 	v := r.For(roles)
 	v.Quota = r.Left
 	v.Exceptions = r.Granted
-	v.JoiningClosedAt = r.JoiningClosed
+	v.ClosedAt = r.Closed
 	return v, nil
 }
 
-// readAllowance sets the rest of the team's quota and its exceptions in r. It sets nothing if the task was deleted meanwhile.
+// readAllowance sets the rest of the team's quota, its exceptions, and when the task closed for it in r. It sets nothing if the task was
+// deleted meanwhile. Members of teams that were not accepted see no datasets of a private task.
 func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	var t *record.TaskItem
 	var used *record.Allowance
@@ -51,30 +54,19 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 		}
 	}
 	used = cmp.Or(used, new(record.Allowance))
-	sets, err := datasets(ctx, c, t)
+	all, err := team.Datasets(ctx, c.Store, t.ID)
 	if err != nil {
 		return err
 	}
-	left := used.Quota(t, sets, r.Participation(t), c.Now())
-	left.NoteUnserved(t, sets, serving, c.Now())
+	roles, err := c.Roles(ctx, t.Scope())
+	if err != nil {
+		return err
+	}
+	seen := slices.DeleteFunc(slices.Clone(all), func(d *record.DatasetItem) bool { return !access.Sees(roles, d.Scope().Audience) })
+	left := used.Quota(t, seen, r.Participation(t), c.Now())
+	left.NoteUnserved(t, seen, serving, c.Now())
 	r.Left = &left
 	r.Granted = used.Exceptions
-	r.JoiningClosed = used.JoiningClosed(t, c.Now())
+	r.Closed = used.Closed(t, all, c.Now())
 	return nil
-}
-
-// datasets returns the datasets of the task that the caller sees. Members of teams that were not accepted see none in a private task.
-func datasets(ctx context.Context, c *api.Call, t *record.TaskItem) (sets []*record.DatasetItem, err error) {
-	roles, err := c.Roles(ctx, t.Scope())
-	if err != nil || !access.Sees(roles, t.Scope().Audience) {
-		return nil, err
-	}
-	all := records.Of(record.KindTask, t.ID, record.KindDataset)
-	err = records.Each(ctx, c.Store, record.MaxTaskDatasets, all, func(d *record.DatasetItem) error {
-		if access.Sees(roles, d.Scope().Audience) {
-			sets = append(sets, d)
-		}
-		return nil
-	})
-	return sets, err
 }

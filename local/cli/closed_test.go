@@ -35,7 +35,7 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 	}
 	olga.says(done, []string{"Lake search closed at 20", "A team that registers by the link cannot submit unless"}, "invite", "Lake search",
 		"--to-task")
-	tom.says(done, []string{"Joining the team closed at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
+	tom.says(done, []string{"Lake search closed for the team at 20", "admits nobody unless", "assay-invitation_"}, "invite", "Lake search")
 	list := decode[[]object](t, olga.want(done, "registrations", "Lake search", "--json"))
 	s.person("uma").says(done, []string{"Lake search has closed for submissions: your team cannot submit unless"}, "join", "Lake search",
 		"--accept-terms")

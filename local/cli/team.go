@@ -199,7 +199,7 @@ func (c *call) acceptInvitation(secret string) {
 	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
 	if to["closedAt"] != nil && !c.json && c.err == nil {
-		c.note("%s has closed for submissions: a team that you join now cannot submit.", to.text("taskName"))
+		c.note("%s has closed for submissions: a team that registers now cannot submit.", to.text("taskName"))
 	}
 	if to["taskId"] != nil && to["team"] == nil { // An existing team has accepted the terms.
 		task := object{"id": to["taskId"], "name": to["taskName"], "terms": to["terms"]}
@@ -306,17 +306,14 @@ func invite(c *call, task object) {
 
 // noteInvited says what users who join by a new invitation cannot do.
 func (c *call) noteInvited(task, made object) {
-	joining, closed := memberAs[*record.Instant](made, "joiningClosedAt"), memberAs[*record.Instant](made, "closedAt")
-	switch {
-	case joining != nil:
-		c.note("Joining the team closed at %s. The link admits nobody unless the organizers give the team a later close of all datasets.",
-			localTime(joining))
-	case closed != nil && c.yes("to-task"):
-		c.note("%s closed at %s. A team that registers by the link cannot submit unless the organizers give it a later close.",
+	switch closed := memberAs[*record.Instant](made, "closedAt"); {
+	case closed == nil:
+	case c.yes("to-task"):
+		c.note("%s closed at %s. A team that registers by the link cannot submit unless the organizers move a close or give it a later one.",
 			task.text("name"), localTime(closed))
-	case closed != nil:
-		c.note("%s closed for the team at %s. It cannot submit unless the organizers give it a later close.", task.text("name"),
-			localTime(closed))
+	default:
+		c.note("%s closed for the team at %s. The link admits nobody unless the organizers move a close or give the team a later one.",
+			task.text("name"), localTime(closed))
 	}
 	switch {
 	case made.text("state") != string(record.Pending):

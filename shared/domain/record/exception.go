@@ -64,14 +64,21 @@ func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant)
 	return opens, closes
 }
 
-// JoiningClosed returns when the team stopped taking members, which is when the window of its task ended for it. It returns nil while users
-// can join. Later closes of single datasets do not matter.
-func (a *Allowance) JoiningClosed(t *TaskItem, now time.Time) *Instant {
-	_, closes := a.Window(t, new(DatasetItem))
-	if closes == nil || now.Before(closes.Time) {
-		return nil
+// Closed returns when the last dataset of the task closed for the team. From then on the team can neither submit nor take members. Closed
+// returns nil while one of the datasets takes submissions of the team, or will. sets has all datasets of the task; the window of the task
+// itself stands for a task without datasets. The Allowance is nil if the team has none, like a new team.
+func (a *Allowance) Closed(t *TaskItem, sets []*DatasetItem, now time.Time) *Instant {
+	if len(sets) == 0 {
+		sets = []*DatasetItem{new(DatasetItem)}
 	}
-	return closes
+	stage := t.Stage(lists.Map(sets, func(d *DatasetItem) DatasetSubmissions {
+		opens, closes := a.Window(t, d)
+		return DatasetSubmissions{OpensAt: opens, ClosesAt: closes}
+	}), now)
+	if stage.Past() {
+		return stage.ClosesAt
+	}
+	return nil
 }
 
 // Mark marks a run on the dataset as final, or removes the mark. It returns a problem if the team has marked the greatest number of

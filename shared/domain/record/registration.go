@@ -62,8 +62,8 @@ type Registration struct {
 	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
 	User  *Person           `json:"user,omitempty" doc:"who the owner of the team is; for organizers"`
 	Quota *Quota            `json:"quota,omitempty" doc:"the team's remaining quota; only when a single registration is asked for"`
-	// JoiningClosedAt is nil while users can join the team.
-	JoiningClosedAt *Instant `json:"joiningClosedAt,omitempty" doc:"when joining the team closed with its task: invitations to the team admit nobody unless the organizers grant the team a later close of all datasets; absent while users can join; only when a single registration is asked for"`
+	// ClosedAt is nil while the task takes submissions of the team, or will.
+	ClosedAt *Instant `json:"closedAt,omitempty" doc:"when the last dataset of the task closed for the team: nobody can join the team from then on, unless the organizers move a close or grant the team a later one; absent if the team can still submit, or will be able to; only when a single registration is asked for"`
 
 	Exceptions []Exception `json:"exceptions,omitempty" doc:"exceptions that the organizers have granted to the team; only when a single registration is asked for"`
 }
@@ -79,8 +79,8 @@ type RegistrationItem struct {
 	Left *Quota `json:"-"`
 	// Granted lists the exceptions if they were read. It is not stored.
 	Granted []Exception `json:"-"`
-	// JoiningClosed is JoiningClosedAt if it was read. It is not stored.
-	JoiningClosed *Instant `json:"-"`
+	// Closed is ClosedAt if it was read. It is not stored.
+	Closed *Instant `json:"-"`
 }
 
 // For returns the registration that a caller with the roles sees.

@@ -59,7 +59,10 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	if err != nil {
 		return err
 	}
-	closed := used.JoiningClosed(t, c.Now)
+	closed, err := Closed(ctx, c.Store, t, used, c.Now)
+	if err != nil {
+		return err
+	}
 	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closed, c.Now); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ function Accept({ secret }: { secret: string }) {
       </p>
       {offer.closedAt && (
         <p class="notice">
-          The task has closed for submissions <When at={offer.closedAt} />. A team that you join now cannot submit.
+          The task has closed for submissions <When at={offer.closedAt} />. A team that registers now cannot submit.
         </p>
       )}
       <Form name="join" initial={{}} button="Join" submit={join}>

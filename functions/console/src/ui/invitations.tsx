@@ -130,7 +130,7 @@ export function Invitations({ to, what, notice, closed }: Props) {
 }
 
 type OfTeam = {
-  of: Pick<Schemas["Registration"], "taskId" | "id" | "state" | "members" | "joiningClosedAt">;
+  of: Pick<Schemas["Registration"], "taskId" | "id" | "state" | "members" | "closedAt">;
   task: Schemas["Task"];
   /** organizes says that the reader is an organizer of the task, who can accept the team. */
   organizes?: boolean;
@@ -138,7 +138,7 @@ type OfTeam = {
 
 /** TeamInvitations has the invitations to a team, and says what the state of the team means for them. */
 export function TeamInvitations({ of: r, task, organizes }: OfTeam) {
-  const at = r.joiningClosedAt;
+  const at = r.closedAt;
   return (
     <Invitations
       to={{ taskId: r.taskId, registrationId: r.id }}
@@ -158,8 +158,8 @@ export function TeamInvitations({ of: r, task, organizes }: OfTeam) {
           )}
           {at && (
             <p class="notice">
-              Joining the team closed <When at={at} />. A link admits nobody unless the organizers give the team a later
-              close of all datasets.
+              Submitting, and joining the team, closed <When at={at} />. A link admits nobody unless the organizers move
+              a close or give the team a later one.
             </p>
           )}
           {organizes && task.registration?.mode === "closed" && r.state !== "rejected" && !at && (

@@ -148,6 +148,11 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 		if strings.Contains(e, `"hidden":"afterClose"`) == single {
 			t.Errorf("organizers are told that the score is withheld: %v: %s", single, e)
 		}
+		for user, want := range map[string]bool{olga: !single, "ada": false} {
+			if d := string(f.Do(user, http.MethodGet, f.dataset.Path(), nil).Body); strings.Contains(d, `"withheld":true`) != want {
+				t.Errorf("%s is not told whether scores are withheld, %v: %s", user, want, d)
+			}
+		}
 	}
 	all(true, true)
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose",

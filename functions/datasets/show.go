@@ -25,8 +25,8 @@ func showWithLinks(ctx context.Context, c *api.Call, d *record.DatasetItem) (*re
 		v.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: "You get no inputs. " + p.Detail}}
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
-	if organizes && d.MayNeedAdvice() {
-		if v.Advice, err = advice(ctx, c, d); err != nil {
+	if organizes {
+		if err := addForOrganizers(ctx, c, d, &v); err != nil {
 			return nil, err
 		}
 	}
@@ -40,12 +40,23 @@ func showWithLinks(ctx context.Context, c *api.Call, d *record.DatasetItem) (*re
 	return &v, err
 }
 
-func advice(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Advice, error) {
-	t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
-	if err != nil || t == nil {
-		return nil, err
+// addForOrganizers adds to v advice, the types of submissions that no worker serves now, and whether scores are withheld now. It adds
+// nothing if the task was deleted meanwhile.
+func addForOrganizers(ctx context.Context, c *api.Call, d *record.DatasetItem, v *record.Dataset) error {
+	var t *record.TaskItem
+	var serving *record.Serving
+	var embargo *record.Embargo
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(d.TaskID)), records.Into(&serving, record.ServingKey()),
+		records.Into(&embargo, record.EmbargoKey(d.TaskID)))
+	if t == nil || err != nil {
+		return err
 	}
-	return d.Advise(t), nil
+	if d.MayNeedAdvice() {
+		v.Advice = d.Advise(t)
+	}
+	v.UnservedTypes = serving.UnservedTypes(t, d, c.Now())
+	v.Withheld = d.Release(t, embargo).Withholds(c.Now())
+	return nil
 }
 
 // show is like showWithLinks. For organizers it adds a diagnostic if no worker serves the dataset's pool.

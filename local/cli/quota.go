@@ -51,7 +51,7 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 		if withheld := withheldScores(of, d); withheld != "" {
 			said = append(said, withheld)
 		}
-		if unserved := unservedType(of, c.submissionType()); unserved != "" {
+		if unserved := unservedType(of.UnservedTypes, c.submissionType()); unserved != "" {
 			said = append(said, unserved)
 		}
 		c.note("%s", strings.Join(said, " "))
@@ -226,8 +226,8 @@ func scoresShown(q record.DatasetQuota, d object) string {
 }
 
 // unservedType says that no worker takes runs of this type on a dataset now. It is empty if a worker does, or none is needed.
-func unservedType(q record.DatasetQuota, of record.SubmissionType) string {
-	if !slices.Contains(q.UnservedTypes, of) {
+func unservedType(unserved []record.SubmissionType, of record.SubmissionType) string {
+	if !slices.Contains(unserved, of) {
 		return ""
 	}
 	return fmt.Sprintf("No worker for it has been seen for a minute, so a run waits until one comes, for %d days at most.",

@@ -106,6 +106,8 @@ func TestBaselines_HaveNoTeam(t *testing.T) {
 		olga.want(done, "submit", "Lakes", "Rivers="+run, "--baseline", "--wait")
 	}
 	review := []string{"review", "Lakes", "--dataset", "Rivers", "--filter", "states=completed"}
+	olga.says(done, []string{"Rivers: No worker for it has been seen for a minute, so a run waits until one comes, for "},
+		"submit", "Lakes", "--dataset", "Rivers", "--image", "example.org/x:1", "--baseline")
 	olga.says(done, []string{"everyone"}, append(review, "--publish")...)
 	for _, flag := range []string{"--best", "--final"} {
 		got := olga.want(done, "leaderboard", "Lakes", "--dataset", "Rivers", flag)

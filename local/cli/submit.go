@@ -75,34 +75,26 @@ func submit(c *call, task object) {
 	}
 	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
-		c.await(runs, func() [][]string { return c.left(task, datasets) })
+		c.await(runs, func() [][]string {
+			if c.yes("baseline") { // No quota counts it.
+				return nil
+			}
+			return c.left(task, datasets)
+		})
 		return
 	}
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
-	byWorker := func(d object) bool { return d.text("evaluator.kind") == "worker" }
-	if c.yes("baseline") && (body["type"] != record.UploadType || slices.ContainsFunc(datasets, byWorker)) {
-		c.noteUnserved(runs)
-	}
 }
 
-// noteUnserved says for which workers the runs of a baseline wait that no worker takes now. Teams learn it from their quota before they
-// submit.
-func (c *call) noteUnserved(runs []string) {
-	if c.json {
-		return
-	}
-	for _, id := range runs {
-		r := c.get(client.Path("runs", id))
-		if found := memberAs[[]measure.Diagnostic](r, "diagnostics"); c.err == nil && !ended(r) && len(found) > 0 {
-			c.warnOfRun("", found)
-			return // The other runs wait for the same workers.
-		}
-	}
-}
-
-// tellBaseline says who submits a baseline.
+// tellBaseline says who submits a baseline, and whether its runs would wait for a worker.
 func (c *call) tellBaseline(task object, datasets []object) {
 	c.tellSubmitter(task, datasets, "as a baseline of its organizers")
+	for _, d := range datasets {
+		unserved := unservedType(memberAs[[]record.SubmissionType](c.get(client.Path("datasets", d.id())), "unservedTypes"), c.submissionType())
+		if unserved != "" && c.err == nil {
+			c.note("%s: %s", d.text("name"), unserved)
+		}
+	}
 }
 
 // tellTeam says for which team the caller submits, and what its quota is. registered is nil before the caller has a registration. tellTeam

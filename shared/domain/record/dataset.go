@@ -91,6 +91,9 @@ type Dataset struct {
 	TruthReport  *TruthReport         `json:"truthReport,omitempty" doc:"what the ground truth has, and which measures it cannot bring to their best value; only for organizers"`
 	Advice       *Advice              `json:"advice,omitempty" doc:"that teams may submit enough runs to find out the ground truth by their scores; only when a single dataset is asked for, and only for its organizers"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; only organizers and workers see it. In a single dataset, organizers also find a warning when runs wait for workers and none has been seen for a minute, and a team that has not accepted the present terms finds why it gets no inputs"`
+
+	UnservedTypes []SubmissionType `json:"unservedTypes,omitempty" enum:"upload,image,repository" doc:"only when a single dataset is asked for, and only for its organizers: the types of submissions whose runs would wait now, because no worker that they need has been seen for a minute in the pool of the dataset; absent: no type"`
+	Withheld      bool             `json:"withheld,omitempty" doc:"only when a single dataset is asked for, and only for its organizers: whether nobody else is shown values of runs now, because scores is afterClose and the window of the last team has not closed"`
 }
 
 // Reevaluation is the progress of evaluating a dataset's runs against a new ground truth.

@@ -53,7 +53,7 @@ const (
 // SubmissionWindow says whether and until when a team can submit to a dataset.
 type SubmissionWindow struct {
 	Open         bool         `json:"open" doc:"whether the dataset takes submissions of the team now, if left is not 0. Limits of the user (usage of the user), and of runs that have not ended, can still refuse a submission"`
-	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,always,truth,deletion,terms" doc:"why it takes none. registration: the organizers have not accepted the team; early: it is before opensAt; late: closesAt has passed; always: it closes before it opens; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted; terms: nothing else is in the way, but the team has not accepted the present terms of the task"`
+	ClosedReason ClosedReason `json:"closedReason,omitempty" enum:"registration,early,late,always,truth,deletion,terms" doc:"why it takes none. early: it is before opensAt; late: closesAt has passed; always: it closes before it opens; truth: the organizers have announced no ground truth, or one with errors; deletion: the dataset is being deleted; registration: none of these is in the way, but the organizers have not accepted the team; terms: nothing else is in the way, but the team has not accepted the present terms of the task"`
 	OpensAt      *Instant     `json:"opensAt,omitempty" doc:"when the dataset opens for the team; absent: it has no opening"`
 	ClosesAt     *Instant     `json:"closesAt,omitempty" doc:"when it closes for the team, exceptions included; absent: it has no close"`
 }
@@ -136,21 +136,21 @@ type Participation struct {
 	LacksTerms bool // The team has not accepted the present terms of the task.
 }
 
-// submissionWindow says whether a team can submit to the dataset of the task. Missing terms are the last reason: a team that accepts them
-// can submit at once.
+// submissionWindow says whether a team can submit to the dataset of the task. A team that the organizers do not accept learns why the dataset
+// takes no runs of accepted teams either. Missing terms are the last reason: a team that accepts them can submit at once.
 func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, p Participation, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)
 	reason := closedReason(w.OpensAt, w.ClosesAt, now)
 	switch {
-	case p.State != Accepted:
-		w.ClosedReason = ClosedUnregistered
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting
 	case reason != "":
 		w.ClosedReason = reason
 	case d.TruthVersion == 0 && !d.AwaitsTruth():
 		w.ClosedReason = ClosedNoTruth
+	case p.State != Accepted:
+		w.ClosedReason = ClosedUnregistered
 	case p.LacksTerms:
 		w.ClosedReason = ClosedByTerms
 	}

@@ -222,6 +222,36 @@ func TestCharge_NamesTheDatasetThatClosesFirst(t *testing.T) {
 	}
 }
 
+// TestQuota_SaysWhyADatasetIsClosed asks for the window of a dataset. A team that is not accepted learns what else is in the way.
+func TestQuota_SaysWhyADatasetIsClosed(t *testing.T) {
+	before, after := new(record.At(noon.Add(-time.Hour))), new(record.At(noon.Add(time.Hour)))
+	pending, terms := record.Participation{State: record.Pending}, record.Participation{State: record.Accepted, LacksTerms: true}
+	for name, c := range map[string]struct {
+		opens, closes *record.Instant
+		truth         int64
+		team          record.Participation
+		want          record.ClosedReason
+	}{
+		"pending":                     {nil, after, 1, pending, record.ClosedUnregistered},
+		"pending, closed":             {nil, before, 1, pending, record.ClosedLate},
+		"pending, not open yet":       {after, nil, 1, pending, record.ClosedEarly},
+		"pending, no ground truth":    {nil, nil, 0, pending, record.ClosedNoTruth},
+		"without terms":               {nil, after, 1, terms, record.ClosedByTerms},
+		"without terms, closed":       {nil, before, 1, terms, record.ClosedLate},
+		"pending and without terms":   {nil, nil, 1, record.Participation{State: record.Pending, LacksTerms: true}, record.ClosedUnregistered},
+		"accepted, never opens":       {after, after, 1, record.Participation{State: record.Accepted}, record.ClosedAlways},
+		"accepted, with all it needs": {before, after, 1, record.Participation{State: record.Accepted}, ""},
+	} {
+		set := new(record.DatasetItem)
+		set.TruthVersion = c.truth
+		set.Submissions.OpensAt, set.Submissions.ClosesAt = c.opens, c.closes
+		q := new(record.Allowance).Quota(new(record.TaskItem), []*record.DatasetItem{set}, c.team, noon).Datasets[0]
+		if q.ClosedReason != c.want || q.Open != (c.want == "") {
+			t.Errorf("%s: open %v, because %q, want %q", name, q.Open, q.ClosedReason, c.want)
+		}
+	}
+}
+
 // TestCharge_AdvisesFewerDatasets submits to two datasets at once. Fewer help only if the task and one of the datasets take a run at all.
 func TestCharge_AdvisesFewerDatasets(t *testing.T) {
 	const fewer = "Submit to fewer datasets at once while runs are left, or ask the organizers of the task for an exception."

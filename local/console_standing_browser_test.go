@@ -203,7 +203,7 @@ func TestConsole_TellsPendingTeamsOfWindows(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"registration": map[string]any{"mode": "approval"}}, nil)
 	s.post(t, s.token(t, "bob"), task+"/registrations", map[string]any{"team": "Beavers"})
 	p := s.signedIn(t, "bob", strings.TrimPrefix(task, "/v1")+"/submit")
-	p.Sees("Your team can submit once the organizers have accepted it.")
+	p.Sees("Your team cannot submit before the organizers have accepted it.")
 	p.Sees("Summer test This dataset takes runs of accepted teams.")
 	p.Sees("This dataset closed")
 	p.Check(s.url + "/")
@@ -230,6 +230,44 @@ func TestConsole_SwitchesWhenADatasetCloses(t *testing.T) {
 	p.Await(`document.querySelector("[data-field=title] input").matches(":disabled") &&
 		document.querySelector("[data-field=title] input").value === "Entry"`)
 	p.Check(s.url + "/")
+}
+
+// TestConsole_SaysWhatBecomesOfADraft closes a dataset over an empty form, and again while the reader of a draft is on another screen.
+func TestConsole_SaysWhatBecomesOfADraft(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, open := s.twoDatasets(t)
+	owner := s.token(t, "owner")
+	screen := strings.TrimPrefix(task, "/v1")
+	closeAt := func(at any) {
+		t.Helper()
+		s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{"closesAt": at}}, nil)
+	}
+	const past = "2020-01-01T00:00:00Z"
+	p := s.signedIn(t, "ada", screen+"/submit")
+	lacksText := func(text string) {
+		t.Helper()
+		p.Await("!document.querySelector('main').innerText.includes('" + text + "')")
+	}
+	p.Sees("This dataset takes runs")
+	p.returnOften()
+	closeAt(past)
+	p.Sees("You can submit to no dataset of the task now.")
+	lacksText("was not submitted")
+	closeAt(nil)
+	p.Sees("This dataset takes runs")
+	p.Fill("Title", "Entry")
+	p.Visit(screen)
+	p.Visit(screen + "/submit")
+	p.Sees("Chosen files are not kept: choose them again.")
+	p.Give("Run on Summer", "run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+	lacksText("Chosen files are not kept")
+	p.Sees("Choose “Submit” to send them")
+	p.Visit(screen)
+	closeAt(past)
+	p.Visit(screen + "/submit")
+	p.Sees("You can submit to no dataset of the task now.")
+	lacksText("Choose “Submit”")
 }
 
 // TestConsole_ShowsWhatIsShared shows two datasets whose runs count in one limit of the task.

@@ -269,7 +269,7 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("dataset", "", "dataset of the files, or for an image or a repository to run on, by name or id")
 	f.String("title", "", "title of the submission")
 	f.String("description", "", "description in Markdown")
-	f.String("notes", "", "notes that only your team sees")
+	f.String("notes", "", "notes that only your team sees, or those of a baseline its organizers")
 	f.String("paper", "", "URL of a paper about it")
 	f.String("image", "", "a container image to run, instead of files")
 	f.String("repository", "", "https URL of a repository to build and run, instead of files")

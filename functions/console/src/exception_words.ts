@@ -11,7 +11,7 @@ export type Grant = { said: string; at?: string };
 
 /**
  * grantsOf returns what an exception gives the team now. A close that is no later than the close of others gives
- * nothing. run is the name of the run that does not count in the quota.
+ * nothing, and neither do runs beyond a limit that the dataset or the task no longer has. run is the name of the run that does not count in the quota.
  */
 export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: string): Grant[] {
   const all: Grant[] = [];
@@ -19,8 +19,9 @@ export function grantsOf(e: Exception, task: Task, datasets: Dataset[], run?: st
   const on = e.datasetId ? ` on ${dataset ?? "a dataset"}` : ", over all datasets together";
   if (e.closesAt && extendsClose(e, task, datasets))
     all.push({ said: `a later close of ${e.datasetId ? (dataset ?? "a dataset") : "all datasets"},`, at: e.closesAt });
-  if (e.perDay) all.push({ said: `${count(e.perDay, "run")} more in 24 hours${on}` });
-  if (e.total) all.push({ said: `${count(e.total, "run")} more in all${on}` });
+  const limits = e.datasetId ? datasets.find(d => d.id === e.datasetId)?.submissions : task.submissions;
+  if (e.perDay && limits?.perDay) all.push({ said: `${count(e.perDay, "run")} more in 24 hours${on}` });
+  if (e.total && limits?.total) all.push({ said: `${count(e.total, "run")} more in all${on}` });
   if (e.runId) all.push({ said: `${run ? `the run ${run}` : "a run"}, which does not count in the quota` });
   return all;
 }

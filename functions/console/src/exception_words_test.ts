@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { grantsOf } from "./exception_words";
 
-const task = { submissions: { closesAt: "2026-03-01T00:00:00Z" } };
+const task = { submissions: { closesAt: "2026-03-01T00:00:00Z", total: 5 } };
 const datasets = [
-  { id: "a", name: "Ponds", submissions: {} },
+  { id: "a", name: "Ponds", submissions: { perDay: 3 } },
   { id: "b", name: "Waters", submissions: { closesAt: "2026-05-01T00:00:00Z" } },
 ];
 
@@ -17,6 +17,11 @@ test("every grant of an exception is told with its dataset", () => {
     { said: "2 runs more in all, over all datasets together" },
     { said: "the run First, which does not count in the quota" },
   ]);
+});
+
+test("runs beyond a limit that does not exist give nothing", () => {
+  assert.deepEqual(grantsOf({ perDay: 1, total: 1, datasetId: "b" }, task, datasets), []);
+  assert.deepEqual(grantsOf({ perDay: 1 }, task, datasets), []);
 });
 
 test("a close that is no later than the close of others gives nothing", () => {

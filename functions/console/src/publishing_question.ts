@@ -19,7 +19,7 @@ export type Candidate = {
 };
 
 /** untilClose says when the published runs of a dataset are shown that withholds scores. */
-export const untilClose = "Scores on this dataset are shown once the window of the last team has closed.";
+export const untilClose = "No scores on this dataset are shown before the window of the last team has closed.";
 
 /** publishable returns the runs that are published together: those of teams that take part. */
 export const publishable = <T extends Candidate>(all: T[]): T[] => all.filter(r => !r.rejected);

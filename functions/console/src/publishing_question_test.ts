@@ -41,7 +41,7 @@ test("the question counts baselines as no team, and says when withheld scores ar
   assert.equal(
     questionOf("Unblind and publish", all, 0, []),
     "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
-      "Scores on this dataset are shown once the window of the last team has closed.",
+      "No scores on this dataset are shown before the window of the last team has closed.",
   );
 });
 

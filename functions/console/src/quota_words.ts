@@ -36,7 +36,7 @@ export function togetherOf(quota: Schemas["Quota"], now = Date.now()): string {
   const limits = limitsOf(quota);
   const all = quota.datasets ?? [];
   if (!limits) return "";
-  const said = "Over all datasets of the task together a team";
+  const said = "Over all datasets of the task together the team";
   if (allClosed(quota, now)) return `${said} could submit ${limits}.`;
   return `${said} may submit ${limits}${all.length === 0 || all.some(q => q.open) ? `: ${leftOf(quota).said}` : ""}.`;
 }
@@ -53,13 +53,8 @@ export const hasClosed = (q: Quota, now = Date.now()): boolean =>
 export const allClosed = ({ datasets = [] }: Schemas["Quota"] = {}, now = Date.now()): boolean =>
   datasets.length > 0 && datasets.every(q => hasClosed(q, now));
 
-/** reasonOf returns why the dataset takes no runs. For a team that is not accepted, the window of the dataset counts first. */
-function reasonOf(q: Quota, now: number): Reason {
-  if (hasClosed(q, now)) return "late";
-  if (q.closedReason === "registration" && q.opensAt && !passed(q.opensAt, now))
-    return q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.opensAt) ? "always" : "early";
-  return q.closedReason ?? "late";
-}
+/** reasonOf returns why the dataset takes no runs. */
+const reasonOf = (q: Quota, now: number): Reason => (hasClosed(q, now) ? "late" : (q.closedReason ?? "late"));
 
 const until = (said: string, at: Instant): { said: string; at: Instant } => ({ said: at ? `${said} until` : said, at });
 
@@ -92,10 +87,17 @@ export const unservedNote = (q: Pick<Quota, "unservedTypes">, type: Schemas["Sub
 export const takes = (q: Quota | undefined): boolean =>
   q === undefined || ((q.open || q.closedReason === "terms") && q.left !== 0);
 
+/** opening returns when a dataset that is not open yet takes the first run of the team: not before the quota leaves one. */
+function opening(q: Quota): Instant {
+  if (q.left !== 0 || !q.nextAt) return q.left === 0 ? undefined : q.opensAt;
+  return Date.parse(q.nextAt) > Date.parse(q.opensAt!) ? q.nextAt : q.opensAt;
+}
+
 /** nextAt returns when the dataset next takes a run of the team, if that is known. It assumes that the team accepts the terms. */
 function nextAt(q: Quota, now: number): Instant {
   const reason = q.open ? undefined : reasonOf(q, now);
-  if (reason && reason !== "terms") return reason === "early" ? q.opensAt : undefined;
+  if (reason === "early") return opening(q);
+  if (reason && reason !== "terms") return undefined;
   const closed = q.nextAt && q.closesAt && Date.parse(q.closesAt) <= Date.parse(q.nextAt);
   return closed ? undefined : q.nextAt;
 }
@@ -115,7 +117,7 @@ export function waits({ state, quota }: Team): string {
   if (state === "rejected") return "The organizers rejected your team: it does not take part, and cannot submit.";
   return allClosed(quota)
     ? "The organizers have not accepted your team, and every dataset of the task has closed: your team cannot submit."
-    : "Your team can submit once the organizers have accepted it.";
+    : "Your team cannot submit before the organizers have accepted it.";
 }
 
 /** nextRun returns whether the team can submit a run now, or else the time of the first one, if it is known. */
@@ -136,11 +138,11 @@ export function blindedNote(d: Pick<Schemas["Dataset"], "split" | "scores">): st
   return [withheld, blinded].filter(Boolean).join(" ");
 }
 
-/** baselineNote says who sees the scores of a baseline on a dataset. Its organizers see them at once. */
-export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "scores" | "publish">): string {
+/** baselineNote says who sees the scores of a baseline on a dataset, from its own resource. Its organizers see them at once. */
+export function baselineNote(d: Pick<Schemas["Dataset"], "split" | "withheld" | "publish">): string {
   const steps = [d.split === "test" && "unblinded", d.publish !== "onCompletion" && "published"].filter(Boolean);
   const reviewed = steps.length > 0 && `you have ${steps.join(" and ")} the run`;
-  const closed = d.scores === "afterClose" && "the window of the last team has closed";
+  const closed = d.withheld && "the window of the last team has closed";
   const once = [reviewed, closed].filter(Boolean).join(" and ");
   return `You see the scores at once. Others see them ${once ? `once ${once}` : "at once, too: the run is published when it is evaluated"}.`;
 }

@@ -63,7 +63,8 @@ test("a team that is not accepted is told of the window of a dataset", () => {
     at: after,
   });
   assert.deepEqual(windowOf({ ...pending, closesAt: before }, now), { said: "closed", at: before });
-  assert.deepEqual(windowOf({ ...pending, opensAt: after }, now), { said: "opens", at: after });
+  const early = { ...quota, open: false, closedReason: "early" as const, opensAt: after };
+  assert.deepEqual(windowOf(early, now), { said: "opens", at: after });
   assert.equal(hasClosed({ ...pending, closesAt: at }, now), true);
   assert.equal(hasClosed({ ...pending, closesAt: after }, now), false);
   assert.equal(hasClosed({ ...quota, closesAt: before }, now), false);
@@ -84,6 +85,9 @@ test("a team that cannot submit now learns when it can", () => {
   const next = (...datasets: Parameters<typeof windowOf>[0][]) => nextRun({ datasets }, now);
   assert.deepEqual(next({ ...used, nextAt: at }, quota), { possible: true, at: undefined });
   assert.deepEqual(next({ ...used, nextAt: later }, { ...early, opensAt: at }), { possible: false, at });
+  assert.deepEqual(next({ ...early, opensAt: at, left: 0 }), { possible: false, at: undefined });
+  assert.deepEqual(next({ ...early, opensAt: at, left: 0, nextAt: later }), { possible: false, at: later });
+  assert.deepEqual(next({ ...early, opensAt: later, left: 0, nextAt: at }), { possible: false, at: later });
   assert.deepEqual(next({ ...used, nextAt: later, closesAt: at }), { possible: false, at: undefined });
   assert.deepEqual(next({ ...quota, open: false, closedReason: "late", closesAt: at }), {
     possible: false,
@@ -101,10 +105,10 @@ test("it is said before that scores are not shown at once", () => {
 test("organizers see the scores of a baseline at once", () => {
   assert.match(baselineNote({ split: "test" }), /^You see the scores at once\..* unblinded and published the run\.$/);
   assert.match(baselineNote({ split: "training" }), /have published the run\.$/);
-  assert.match(baselineNote({ split: "training", scores: "afterClose" }), /window of the last team has closed\.$/);
+  assert.match(baselineNote({ split: "training", withheld: true }), /window of the last team has closed\.$/);
   assert.match(baselineNote({ split: "training", publish: "onCompletion" }), /Others see them at once, too/);
   assert.match(baselineNote({ split: "test", publish: "onCompletion" }), /once you have unblinded the run\.$/);
-  const closes = { split: "training", publish: "onCompletion", scores: "afterClose" } as const;
+  const closes = { split: "training", publish: "onCompletion", withheld: true } as const;
   assert.match(baselineNote(closes), /Others see them once the window of the last team has closed\.$/);
 });
 

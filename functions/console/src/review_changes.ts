@@ -67,16 +67,16 @@ export function chunks<T>(items: T[], size: number): T[][] {
 
 type Flags = { blinded?: unknown; published?: unknown };
 
-/** publishedHint says who sees the scores of a run with these flags. scores says when the dataset shows scores. */
+/** publishedHint says who sees the scores of a run with these flags. withheld says that its dataset shows no scores now. */
 export function publishedHint(
   { state, evaluationId, registrationId }: Pick<Schemas["Run"], "state" | "evaluationId" | "registrationId">,
   { blinded, published }: Flags,
-  scores: Schemas["Dataset"]["scores"],
+  withheld: boolean,
 ): string {
   if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
   if (blinded)
     return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
-  const closed = scores === "afterClose" ? " after the window of the last team has closed" : "";
+  const closed = withheld ? " after the window of the last team has closed" : "";
   if (published) return `Everyone who sees the task sees the scores${closed}.`;
   if (!registrationId) return "Only the organizers see the scores, until you tick this.";
   return closed

@@ -60,11 +60,11 @@ test("only changed runs are said to have changed", () => {
 
 test("the hint of Published says who sees the scores with the flags as they are", () => {
   const run = { state: "completed", evaluationId: "e", registrationId: "r" } as const;
-  const of = (published: boolean, scores?: "afterClose", blinded = false): string =>
-    publishedHint(run, { published, blinded }, scores);
+  const of = (published: boolean, withheld = false, blinded = false): string =>
+    publishedHint(run, { published, blinded }, withheld);
   assert.equal(of(false), "Only the team and the organizers see the scores, until you tick this.");
   assert.equal(of(true), "Everyone who sees the task sees the scores.");
-  assert.match(of(false, "afterClose"), /only the organizers see the scores, and the team after the window/);
-  assert.match(of(true, "afterClose"), /^Everyone who sees the task sees the scores after the window/);
-  assert.match(of(true, undefined, true), /^The run is blinded/);
+  assert.match(of(false, true), /only the organizers see the scores, and the team after the window/);
+  assert.match(of(true, true), /^Everyone who sees the task sees the scores after the window/);
+  assert.match(of(true, false, true), /^The run is blinded/);
 });

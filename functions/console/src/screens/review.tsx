@@ -155,7 +155,12 @@ function One({
               hint="Its members read it on the page of the run, also while the run is blinded. Markdown."
             />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint={publishedHint(r, f.values, dataset?.scores)} />
+            <Check
+              f={f}
+              name="published"
+              label="Published"
+              hint={dataset && publishedHint(r, f.values, dataset.withheld ?? false)}
+            />
           </>
         )}
       </Form>

@@ -5,7 +5,7 @@ import type { Schemas } from "../api";
 import { type Listing, useGet, useList } from "../data";
 import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
-import { allClosed, allOver, baselineNote, blindedNote, takes, unservedNote, waits } from "../quota_words";
+import { allClosed, allOver, baselineNote, blindedNote, hasClosed, takes, unservedNote, waits } from "../quota_words";
 import { refresh } from "../refresh";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
@@ -18,7 +18,7 @@ import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Exceptions } from "../ui/exceptions";
 import { Area, Checks, Faults, Text } from "../ui/fields";
-import { Form } from "../ui/form";
+import { Form, hasDraft } from "../ui/form";
 import { Left, Together, Window } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
@@ -105,7 +105,7 @@ type OfForm = {
 /** Forms has a form for each type of submissions that a dataset of the task takes. Baselines have no quota. */
 function Forms({ task, query, datasets, baseline, quota }: OfForm) {
   return (
-    <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
+    <Items of={datasets} empty={<p>The task has no dataset.</p>}>
       {all => {
         const types = typesOfAny(task, all);
         const type = (query.get("type") ?? types[0] ?? submissionTypes(task)[0]) as Type;
@@ -157,6 +157,9 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
     setEarlier(undefined);
   };
   const over = datasets.length === 0;
+  const name = `submission ${task.id} ${type}`;
+  const filledIn = opened.current && (Object.keys(files).length > 0 || hasDraft(name));
+  const others = all.some(d => takes(quotaOf(d))); // Some dataset takes a run, but by another type of submissions.
   const none = (
     <>
       {refused && (
@@ -165,10 +168,14 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
           <Failure of={refused} />
         </div>
       )}
-      <p class="empty">You can submit to no dataset of the task now.</p>
+      <p class="empty">
+        {others
+          ? `No dataset of the task takes ${formsOf([type])} of your team now.`
+          : "You can submit to no dataset of the task now."}
+      </p>
     </>
   );
-  if (over && (submitted.current || !opened.current))
+  if (over && (submitted.current || !filledIn))
     return (
       <>
         {none}
@@ -223,15 +230,16 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
           {none}
           {!refused && (
             <p class="notice" role="status">
-              {allClosed(quota) ? "The last dataset has closed" : "Your team can submit no more runs now"}, so this form
-              was not submitted.
+              {allClosed(quota) && "The last dataset has closed, so this form was not submitted."}
+              {!allClosed(quota) && "What you entered here was not submitted."}
             </p>
           )}
         </>
       )}
       <fieldset class="bare" disabled={over} aria-label="Submission">
         <Form
-          name={`submission ${task.id} ${type}`}
+          name={name}
+          over={over}
           initial={first}
           button="Submit"
           {...(type === "upload" && { files: { chosen: Object.keys(files).length > 0, clear } })}
@@ -405,8 +413,21 @@ function Conditions({ of: d, task, quota, baseline, type }: { of: Dataset } & Su
           .{" "}
         </>
       )}
-      {q?.open && type && unservedNote(q, type)} {baseline ? baselineNote(d) : blindedNote(d)}
+      {q?.open && type && unservedNote(q, type)} {baseline && <OfBaseline datasetId={d.id} type={type} />}
+      {!baseline && !(q && hasClosed(q)) && blindedNote(d)}
     </>
+  );
+}
+
+/** OfBaseline says whether a worker serves baselines on a dataset, and when others see their scores. */
+function OfBaseline({ datasetId, type }: { datasetId: string } & Pick<Submitter, "type">) {
+  const d = useGet("/v1/datasets/{datasetId}", { path: { datasetId } }).data;
+  return (
+    d && (
+      <>
+        {type && unservedNote(d, type)} {baselineNote(d)}
+      </>
+    )
   );
 }
 

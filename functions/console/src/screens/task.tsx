@@ -10,7 +10,7 @@ import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
 import { closedForTeams, formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
 import { useStages } from "../task_stages";
-import { linksNote } from "../terms";
+import { asksForTerms, linksNote } from "../terms";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
 import { DateOf } from "../ui/dates";
@@ -197,7 +197,7 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
           {organizer ? (
             <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a>
           ) : (
-            "The organizers have not published a dataset yet."
+            "The task has no dataset."
           )}
         </p>
       }
@@ -229,6 +229,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
   const withheld = alone?.inputs?.length && !alone.inputs.some(f => f.url);
   const { team } = useOwnTeam(task.id);
+  const mayRead = team?.state === "accepted" && !asksForTerms({ task, of: team });
   return (
     <article class="card">
       <h3>
@@ -273,7 +274,15 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
         </p>
       )}
       <h4>Input</h4>
-      {d.inputs?.length ? <Files of={(alone ?? d).inputs ?? []} /> : <p class="small quiet">No files.</p>}
+      {d.inputs?.length ? (
+        <Files of={(alone ?? d).inputs ?? []} />
+      ) : (
+        <p class="small quiet">
+          {d.inputsFor !== "registrants" || organizer || mayRead
+            ? "No files."
+            : "Only accepted teams that have accepted the terms of the task see input files."}
+        </p>
+      )}
       {d.inputsFor === "registrants" && withheld && <p class="small quiet">{linksNote({ task, of: team })}</p>}
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
-import { useList } from "../data";
+import { useGet, useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import { Problem } from "../problem";
@@ -99,7 +99,7 @@ function Reviews({ of: d, task, query }: OfReviews) {
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
   const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
-  const withheld = d.scores === "afterClose";
+  const withheld = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }).data?.withheld ?? false;
   const candidates = (runs.items ?? [])
     .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.
     .map(r => ({

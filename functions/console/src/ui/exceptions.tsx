@@ -20,10 +20,15 @@ const grants = ({ of: e, task, datasets, runs }: Granting) => {
   return grantsOf(e, task, datasets, run && nameOf(run));
 };
 
-/** Granted shows what an exception gives a team now. Without anything it shows that the close of others is as late. */
+/** Granted shows what an exception gives a team now. If it gives nothing, Granted shows why. */
 export function Granted(of: Granting) {
   const all = grants(of);
-  if (all.length === 0) return <>a close that is no later than the close of the other teams now</>;
+  if (all.length === 0)
+    return of.of.closesAt ? (
+      <>a close that is no later than the close of the other teams now</>
+    ) : (
+      <>more runs than a limit allowed that does not exist any more</>
+    );
   return (
     <>
       {all.map(({ said, at }, i) => (

@@ -29,6 +29,8 @@ type Props = {
   button?: string;
   /** files are the fields of files, which drafts do not store: whether some are chosen, and what empties them. */
   files?: { chosen: boolean; clear: () => void };
+  /** over says that the form cannot be sent any more. Its fields stay, for the reader to copy. */
+  over?: boolean;
   /** preview returns the effects of submitting. The form shows them first, unless there are none. */
   preview?: (values: Values, base: Values) => Promise<Schemas["Effect"][]>;
   /** latest reads the edited resource again, after somebody else has changed it. */
@@ -36,6 +38,9 @@ type Props = {
 };
 
 type Draft = { values: Values; base: Values };
+
+/** hasDraft reports whether a form has changes that are not sent, besides files. */
+export const hasDraft = (name: string): boolean => draftOf(name) !== null;
 
 const draftKey = (name: string): string => draftPrefix + name;
 const draftOf = (name: string): Draft | null => JSON.parse(sessionStorage.getItem(draftKey(name)) ?? "null");
@@ -48,7 +53,7 @@ function keepDraft(name: string, draft: Draft): void {
   }
 }
 
-export function Form({ name, initial, submit, children, button = "Save", files, preview, latest }: Props) {
+export function Form({ name, initial, submit, children, button = "Save", files, over, preview, latest }: Props) {
   const draft = draftOf(name);
   const [base, setBase] = useState(draft?.base ?? initial);
   const [values, setValues] = useState(draft?.values ?? initial);
@@ -162,10 +167,10 @@ export function Form({ name, initial, submit, children, button = "Save", files, 
         if (!busy) void send();
       }}
     >
-      {restored && !same(values, base) && (
+      {restored && !over && !same(values, base) && (
         <p class="notice" role="status">
           The fields have changes that are not sent yet. Choose “{button}” to send them, or “Start over”.
-          {files && " Chosen files are not kept: choose them again."}
+          {files && !files.chosen && " Chosen files are not kept: choose them again."}
         </p>
       )}
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}

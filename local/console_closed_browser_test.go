@@ -26,6 +26,8 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	p.Sees("Submit")
 	p.Visit("/trash")
 	p.Sees("Restore")
+	eve := s.signedIn(t, "eve", screen+"/join")
+	eve.Sees("You take part at once. Others join your team by a link")
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+open, map[string]any{"submissions": map[string]any{
 		"closesAt": "2020-01-01T00:00:00Z"}}, nil)
 	p.returnOften()
@@ -43,9 +45,6 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	organizer.Visit(screen + "/desk?dataset=" + open)
 	organizer.Sees("No run on this dataset is completed. “All” lists runs of every state.")
 
-	eve := s.signedIn(t, "eve", screen+"/join")
-	eve.Sees("You take part at once. Others join your team by a link")
-	s.call(t, owner, http.MethodPatch, task, map[string]any{"submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
 	eve.returnOften()
 	eve.Await(`document.querySelector("main").textContent.includes("You take part at once.") &&
 !document.querySelector("main").textContent.includes("Others join your team")`)
@@ -57,5 +56,5 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	eve = s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
 	eve.signIn("eve")
 	eve.Sees("The task has closed for submissions")
-	eve.Sees("A team that you join now cannot submit.")
+	eve.Sees("A team that registers now cannot submit.")
 }

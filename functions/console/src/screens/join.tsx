@@ -5,7 +5,7 @@ import { refresh } from "../refresh";
 import { notNow } from "../registration_words";
 import { endedIn, organizes, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
-import { closedForTeams, registers, stageOf } from "../stage";
+import { closedForTeams, registers } from "../stage";
 import { useStages } from "../task_stages";
 import { withNewTerms } from "../terms";
 import { Ended } from "../ui/ended";
@@ -29,9 +29,9 @@ const registered = {
   rejected: "The organizers rejected your team",
 };
 
-const NotNow = ({ task }: Pick<OfTask, "task">) => (
+const NotNow = ({ task, past }: Pick<OfTask, "task"> & { past: boolean }) => (
   <p class="empty">
-    <Sentence of={notNow(task.registration, stageOf(task.submissions) === "past")} />
+    <Sentence of={notNow(task.registration, past)} />
   </p>
 );
 
@@ -41,7 +41,7 @@ function Register({ task, me }: OfTask) {
   if (!me)
     return (
       <>
-        {!registers(task) && <NotNow task={task} />}
+        {!registers(task) && <NotNow task={task} past={past} />}
         <p>Sign in to take part. You come back to this page.</p>
         <SignIn />
       </>
@@ -59,7 +59,7 @@ function Register({ task, me }: OfTask) {
     return (
       <>
         {ended && <Ended of={ended} />}
-        <NotNow task={task} />
+        <NotNow task={task} past={past} />
       </>
     );
   const join = async (values: object): Promise<void> => {
@@ -82,7 +82,7 @@ function Register({ task, me }: OfTask) {
         {task.registration?.mode === "approval" && !organizer
           ? "The organizers decide about each team: its page says so once they have."
           : "You take part at once."}{" "}
-        {stageOf(task.submissions) !== "past" && "Others join your team by a link that you send them afterwards."}
+        {!past && "Others join your team by a link that you send them afterwards."}
       </p>
       {past && <p class="notice">{closedForTeams}</p>}
       <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>

@@ -197,8 +197,8 @@ func TestTruthTrial_FailsBlindedRunsThatFailedBefore(t *testing.T) {
 	check("after a corrected label", failed, hidden, good)
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
 	if len(told) != 4 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
-		!strings.HasPrefix(told[2], "1 run would stay completed without values: 5 runs of the same team whose values it does not see "+
-			"have failed in the last 24 hours") ||
+		told[2] != "1 run would stay completed without values, because it completed within 24 hours after 5 runs of the same team, whose "+
+			"values it does not see, had failed. Only runs that completed before these failures fail." ||
 		told[3] != fmt.Sprintf("The preview also evaluated %d failed runs: none of them would complete.", len(failed)) {
 		t.Errorf("%q, %v", told, counts)
 	}

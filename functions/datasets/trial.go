@@ -270,8 +270,9 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		c.Effect(of, problem.Sentence("%s would stay completed without values: %d runs of the same team whose values it does not see have "+
-			"failed in the last 24 hours, and no more may fail.", plural.Count(others, "run"), record.MaxTruthFailures))
+		c.Effect(of, problem.Sentence("%s would stay completed without values, because %s completed within 24 hours after %d runs of the same "+
+			"team, whose values it does not see, had failed. Only runs that completed before these failures fail.", plural.Count(others, "run"),
+			plural.Verb(others, "it", "each"), record.MaxTruthFailures))
 	}
 }
 

@@ -153,7 +153,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	foreign := tom.write("run.json", `{"1": {"lake": 2.0}}`)
 	tom.says(fileRefused, []string{"assay convert " + foreign + " --from json --to trec-run -o "}, "submit", task, "Lakes="+foreign)
 	tom.says(failed, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
-	tom.says(done, []string{"completed", "Values that it has are shown to its team once the organizers unblind it", "Left to submit",
+	tom.says(done, []string{"completed", "Values that it has are shown to its team once the organizers have unblinded it", "Left to submit",
 		"Lakes: 4 runs, and one more at "}, "submit", task, "Lakes="+run, "--wait", "--title", "First")
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
 	said := ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval",

@@ -318,3 +318,28 @@ func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestRun_NoticeSaysWhatWithheldValuesAwait shows runs on a dataset that shows scores after the close. Runs on a test split start blinded,
+// so their teams see no values at the close before organizers unblind them. Others do not learn whether a run is blinded.
+func TestRun_NoticeSaysWhatWithheldValuesAwait(t *testing.T) {
+	d := &record.DatasetItem{}
+	d.Scores = record.ScoresAfterClose
+	notice := func(roles access.Role, a record.AccessAttributes) string {
+		r := &record.RunItem{Run: record.Run{State: record.Completed}, Access: a}
+		return r.For(d.ValueRules(nil, nil).For(a, roles, noon)).Notice
+	}
+	const closed, unblinded = " once the window of every team has closed", " and the organizers have unblinded it"
+	for want, a := range map[string]record.AccessAttributes{
+		"to its team" + closed + ", and to others once the organizers have published it as well.":             {},
+		"to its team" + closed + unblinded + ", and to others once the organizers have published it as well.": {Blinded: true},
+		"to its team and to others" + closed + ".":                                                            {Published: true},
+		"to its team and to others" + closed + unblinded + ".":                                                {Published: true, Blinded: true},
+	} {
+		if got := notice(access.Owner, a); !strings.HasSuffix(got, "Values that it has are shown "+want) {
+			t.Errorf("published %t, blinded %t: %s", a.Published, a.Blinded, got)
+		}
+		if got := notice(access.Anyone, a); !strings.HasSuffix(got, closed+" and it is published and not blinded.") {
+			t.Errorf("others are told: %s", got)
+		}
+	}
+}

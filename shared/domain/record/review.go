@@ -85,6 +85,9 @@ func (r *ReviewItem) notice(sight Sight) string {
 	switch {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
+	case sight.awaitsColumns() && r.Blinded:
+		return "The review is published, but the run is blinded, and the dataset shows scores after the last close of a team's window: nobody " +
+			"except the organizers sees the evaluation until that close has passed and blinded is false."
 	case sight.awaitsColumns():
 		return "The review is published, but the dataset shows scores after the last close of a team's window: until then nobody except the " +
 			"organizers sees the evaluation."

@@ -296,21 +296,27 @@ func (r *RunItem) For(s Sight) Run {
 // withheldNotice says when the values of a completed run are shown, to a caller who sees none. Otherwise it is empty. Others than the
 // team must not learn whether the run is blinded.
 func (r *RunItem) withheldNotice(s Sight) string {
-	switch {
-	case r.State != Completed || s.Entry():
+	if r.State != Completed || s.Entry() {
 		return ""
-	case s.awaitsColumns():
-		return "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Values that it has are " +
-			"shown once the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
-	case !canSeeIdentity(s.roles):
-		return "The run is completed. Others than its team see the values that it has once it is published and not blinded."
-	case r.Access.Published:
-		return "The run is completed and published, but blinded. Values that it has are shown to its team and to others once the organizers " +
-			"unblind it."
-	default:
-		return "The run is completed. Values that it has are shown to its team once the organizers unblind it, and to others once they have " +
-			"published it as well."
 	}
+	var awaited []string
+	completed := "The run is completed."
+	if s.awaitsColumns() {
+		awaited = append(awaited, "the window of every team has closed")
+		completed = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell."
+	}
+	if !canSeeIdentity(s.roles) {
+		awaited = append(awaited, "it is published and not blinded")
+		return "The run is completed. Others than its team see the values that it has once " + strings.Join(awaited, " and ") + "."
+	}
+	if r.Access.Blinded {
+		awaited = append(awaited, "the organizers have unblinded it")
+	}
+	once := strings.Join(awaited, " and ")
+	if r.Access.Published {
+		return completed + " Values that it has are shown to its team and to others once " + once + "."
+	}
+	return completed + " Values that it has are shown to its team once " + once + ", and to others once the organizers have published it as well."
 }
 
 // noticeFor returns what the caller is told about the state of the run.

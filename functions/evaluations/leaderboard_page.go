@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/domain/access"
 	"assay/shared/domain/page"
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
@@ -128,6 +129,15 @@ func scoresNote(ctx context.Context, c *api.Call, d *record.DatasetItem) (string
 		return fmt.Sprintf("Only the organizers see scores before %s, when the dataset has closed for every team.",
 			webpage.Instant(r.At.Time)), nil
 	}
+}
+
+// datasetLink returns the text of the link to the dataset. A browser opens its page without a login, so the page has links only to inputs
+// that everyone gets who sees the dataset.
+func (v *boardView) datasetLink() string {
+	if len(v.dataset.For(access.Anyone).Inputs) == 0 {
+		return "The dataset"
+	}
+	return "The dataset, with links to its inputs"
 }
 
 // waitsForClose reports whether the page is empty because the dataset shows scores after its close.

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"assay/functions/evaluations"
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
+	"assay/shared/edge/api/servertest"
 	"assay/shared/storage/store"
 )
 
@@ -107,6 +109,31 @@ func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
 				t.Errorf("%s, by %s: %+v", name, order, got)
 			}
+		}
+	}
+}
+
+// TestPage_PromisesInputsThatEveryoneGets shows the link to a dataset without inputs, with inputs, and with inputs for registrants.
+func TestPage_PromisesInputsThatEveryoneGets(t *testing.T) {
+	s := servertest.New(t, evaluations.Operations...)
+	b := s.Records()
+	task := b.Task()
+	none := func(*record.DatasetItem) {}
+	inputs := b.Inputs("topics.tsv", "1\tlakes\n")
+	for _, tt := range []struct {
+		inputs func(*record.DatasetItem)
+		of     record.InputsFor
+		want   string
+	}{
+		{none, "", ">The dataset</a>"}, {inputs, "", ">The dataset, with links to its inputs</a>"},
+		{inputs, record.InputsForRegistrants, ">The dataset</a>"},
+	} {
+		d := task.Dataset(tt.inputs, func(d *record.DatasetItem) { d.InputsFor = tt.of })
+		f := &fixture{s, b, d}
+		path := f.board("filter[datasetId]=" + d.ID)
+		page := string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+		if !strings.Contains(page, tt.want) {
+			t.Errorf("%d inputs for %q: the page lacks %s", len(d.Inputs), tt.of, tt.want)
 		}
 	}
 }

@@ -57,4 +57,31 @@ func TestConsole_OffersNothingAfterTheClose(t *testing.T) {
 	eve.signIn("eve")
 	eve.Sees("The task has closed for submissions")
 	eve.Sees("A team that registers now cannot submit.")
+	organizer.Visit(screen + "/desk?part=registrations")
+	organizer.Sees("A team that registers now cannot submit. You can grant it a later close on its page.")
+}
+
+// TestConsole_SaysWhatInvitationsToATeamGive invites to a team that is pending, and then rejected.
+func TestConsole_SaysWhatInvitationsToATeamGive(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, eve := s.token(t, "owner"), s.token(t, "eve")
+	task, _, _ := s.twoDatasets(t)
+	screen := strings.TrimPrefix(task, "/v1")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"registration": map[string]any{"mode": "approval"}}, nil)
+	var team struct{ ID string }
+	s.call(t, eve, http.MethodPost, task+"/registrations", map[string]any{"team": "Eves"}, &team)
+	var invitation struct{ Secret string }
+	s.call(t, eve, http.MethodPost, task+"/registrations/"+team.ID+"/invitations", map[string]any{}, &invitation)
+	p := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
+	p.signIn("zoe")
+	p.Sees("It takes part once the organizers accept it.")
+	p = s.signedIn(t, "eve", screen+"/team")
+	p.Sees("Your team and those who join it take part once the organizers accept the team.")
+	organizer := s.signedIn(t, "owner", screen+"/registrations/"+team.ID)
+	organizer.Sees("The team and those who join it take part once you accept the team.")
+	s.call(t, owner, http.MethodPatch, task+"/registrations/"+team.ID, map[string]any{"state": "rejected"}, nil)
+	organizer.returnOften()
+	organizer.Sees("The team is rejected, so a link admits nobody. Accept the team first.")
+	organizer.lacks("Invite a member")
 }

@@ -51,7 +51,7 @@ func TestHints_NameWhatHelps(t *testing.T) {
 	olga.says(done, []string{"Ponds has no inputs."}, "download", "Ponds", "-o", olga.folder)
 	tom.says(failed, []string{`"not an image" is no name of an image`},
 		"submit", "Lake search", "--dataset", "Rivers", "--image", "not an image")
-	olga.says(done, []string{"Nobody takes part yet."}, "registrations", "Lake search")
+	olga.says(done, []string{"No team is registered."}, "registrations", "Lake search")
 	olga.says(failed, []string{"--title: must not be empty"}, "announce", "Lake search", olga.write("news.md", "News."))
 
 	tom.says(failed, []string{`help knows no "nonsense"`}, "help", "nonsense")

@@ -25,5 +25,5 @@ func TestLists_SayOnlyWhatTheCallerMayKnow(t *testing.T) {
 		"organizer: Lab\ntask: {name: Seas, registration: {mode: approval, closesAt: 2099-01-01T00:00:00Z}}\n"))
 	tom.says(done, []string{"open from 2099-01-01 ", "closed since 2001-01-01 ", "by approval until 2099-01-01 "}, "tasks")
 	tom.says(done, []string{"You have no team in Lakes. Only the organizers see the other teams."}, "registrations", "Lakes")
-	olga.says(done, []string{"Nobody takes part yet."}, "registrations", "Lakes")
+	olga.says(done, []string{"No team is registered."}, "registrations", "Lakes")
 }

@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
+	"assay/shared/language/clock"
 	"assay/shared/service/queue"
 	"assay/shared/service/records"
 	"assay/shared/storage/store"
@@ -78,5 +79,5 @@ func (w *Worker) failRun(ctx context.Context, it store.Item) error {
 	return w.queue().FailStale(ctx, run.ID, run.State, measure.Diagnostic{
 		Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 			"No worker has completed this run since %s, so it failed. Ask the organizers whether workers serve the task, and submit again.",
-			run.QueuedAt.Format(time.RFC3339))})
+			clock.Instant(run.QueuedAt.Time))})
 }

@@ -78,7 +78,7 @@ func (p *Problem) Error() string {
 // LocalTime returns an instant of the API in the local time zone, with the zone. ok is false for any other text.
 func LocalTime(text string) (local string, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
-	return at.Local().Format(time.DateOnly + " " + clock.Layout(at) + " MST"), err == nil
+	return clock.Local(at), err == nil
 }
 
 // IsKind reports whether err is a problem of one of the kinds.

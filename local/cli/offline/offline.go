@@ -19,6 +19,7 @@ import (
 	"assay/shared/computation/measure/scoring"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/domain/record"
+	"assay/shared/language/clock"
 	"assay/shared/language/lists"
 )
 
@@ -77,10 +78,11 @@ func Refuse(found []measure.Diagnostic, err error) error {
 	return err
 }
 
-// Lines formats diagnostics like compilers: file:line: severity: message. If several lines have a fault, they follow in parentheses.
+// Lines formats diagnostics like compilers: file:line: severity: message. If several lines have a fault, they follow in parentheses. Times
+// in messages become local.
 func Lines(all []measure.Diagnostic) []string {
 	return lists.Map(all, func(d measure.Diagnostic) string {
-		text := fmt.Sprintf("%s: %s", d.Severity, d.Message)
+		text := fmt.Sprintf("%s: %s", d.Severity, clock.Localize(d.Message))
 		if extent := d.Extent(); extent != "" {
 			text += " (" + extent + ")"
 		}

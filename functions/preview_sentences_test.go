@@ -23,12 +23,14 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	f.Info.Mail = true
 	f.dataset.Name = "Rivers"
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"name": "Rivers", "split": "training",
-		"submissions": map[string]any{"perDay": 2}})
+		"inputs": []any{servertest.Inline("topics.txt", "q1\n")}, "submissions": map[string]any{"perDay": 2}})
 	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"name": "Lakes", "submissions": map[string]any{"perDay": 5, "total": 9,
 		"closesAt": f.in(time.Hour)}})
-	one := f.dataset.Run("ada")
+	f.Quotas.Quotas = record.DefaultQuotas()
+	content := recordtest.Content("run.txt", "q1 Q0 d1 1 2 t\n")
+	one := f.dataset.Run("ada", content)
 	f.patch(http.StatusOK, "ada", f.task.Path()+"/submissions/"+one.SubmissionID, map[string]any{"title": "first"})
-	two := f.dataset.Run("bob")
+	two := f.dataset.Run("bob", content)
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 1})
 	f.patch(http.StatusOK, "bob", "/v1/runs/"+two.ID, map[string]any{"final": true})
 	later := f.in(5 * record.Day)
@@ -56,16 +58,15 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	}{
 		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID), []string{
 			"Who sees the evaluation of the run first of " + team["ada"] + ": the team and the organizers → everyone.",
-			"The team is notified by e-mail that results are published."}},
+			"The team is notified by e-mail that a review is published."}},
 		{olga, http.MethodPatch, f.dataset.Path() + "/reviews", reviews(one.ID, two.ID), []string{
 			"Who sees the evaluations of 2 runs: the team and the organizers → everyone.",
-			"The team is notified by e-mail that results are published."}},
+			"The teams are notified by e-mail that a review is published."}},
 		{"ada", http.MethodPatch, f.task.Path() + "/submissions/" + one.SubmissionID, map[string]any{"visibility": "public"}, []string{
 			"Who sees the submission first of " + team["ada"] + ": the team and the organizers → everyone."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"visibility": "private", "terms": map[string]any{"text": "Be fair."}}, []string{
 			"Who sees the task Lakes: everyone → the organizers and the teams that they accepted.",
-			"2 teams must accept the changed terms before they get inputs for registrants and, while a dataset takes runs, before they " +
-				"submit again."}},
+			"2 teams must accept the new terms before they can submit."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"inputsFor": "registrants", "truthsPublic": true}, []string{
 			"Who gets the input files: everyone → the organizers and the teams that they accepted. Links that others have received already " +
 				"work for some more minutes.",
@@ -73,22 +74,22 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"evaluator": map[string]any{"primaryMeasure": "RR"}}, []string{
 			"The platform evaluates 2 runs again once the truth files are read.", "The audit trail gets 1 entry."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"scores": "afterClose"}, []string{
-			"Who sees the scores of published runs on Rivers now: everyone → the organizers. The runs leave the leaderboard, which shows " +
-				"them now.",
-			"The scores of published runs on Rivers are shown from " + f.in(time.Hour).String() + " on, when the last window closes."}},
+			"Who sees the scores of 2 unpublished runs on Rivers now: the team and the organizers → the organizers.",
+			"Until " + f.in(time.Hour).String() + ", when the last window closes, only the organizers see scores on Rivers: teams learn only " +
+				"whether their runs are valid."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"split": "test"}, []string{
-			"Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them. Earlier runs stay " +
-				"as they are."}},
+			"Runs that are submitted from now on start blinded: only organizers see their scores until a review unblinds them. The change does " +
+				"not blind 2 earlier runs."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(0), "total": 1}}, []string{
-			"Teams without an exception can submit nothing more to: Rivers.",
-			"A team can have 1 run on Rivers in all instead of any number of runs: teams without an exception that have as many or more can " +
-				"submit no further run then."}},
+			"Submissions to Rivers are closed from now on for teams without an exception.",
+			"The quota of Rivers allows a team 1 run in all instead of any number of runs: teams without an exception that have as many or " +
+				"more can submit no further run."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": later, "perDay": 4}}, []string{
-			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
-			"A team can have 4 runs on Rivers in 24 hours instead of 2 runs."}},
+			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without an exception.",
+			"The quota of Rivers allows a team 4 runs in 24 hours instead of 2 runs."}},
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{"submissions": map[string]any{"perDay": 8, "total": nil}}, []string{
-			"A team can have 8 runs on Lakes in 24 hours instead of 5 runs.",
-			"A team can have any number of runs on Lakes in all instead of 9 runs."}},
+			"The quota of Lakes allows a team 8 runs in 24 hours instead of 5 runs.",
+			"The quota of Lakes allows a team any number of runs in all instead of 9 runs."}},
 		{olga, http.MethodPatch, f.dataset.Path(), map[string]any{"finalRuns": 0}, []string{
 			"Leaderboards show no final runs any more, although teams have marked 1 run as final."}},
 		{olga, http.MethodPost, "/v1/tasks", map[string]any{"organizerId": f.task.OrganizerID, "name": "Seas"}, []string{
@@ -96,20 +97,19 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 		{olga, http.MethodPatch, f.task.Path(), map[string]any{
 			"submissions": map[string]any{"closesAt": later, "perDay": 1, "total": 9},
 		}, []string{
-			"Teams without an exception can submit until " + later.String() + " instead of " + f.in(time.Hour).String() + " to: Rivers.",
-			"A team can have 1 run on Lakes in 24 hours instead of 5 runs: teams without an exception that have as many or more can submit " +
-				"no further run then.",
+			"Submissions to Rivers close at " + later.String() + " instead of " + f.in(time.Hour).String() + " for teams without an exception.",
+			"The quota of Lakes allows a team 1 run in 24 hours instead of 5 runs: teams without an exception that have as many or more wait " +
+				"until earlier runs are 24 hours old.",
 			"The teams that take part are notified by e-mail at " + f.in(3*record.Day).String() + " that the window closes."}},
 		{"ada", http.MethodPost, f.task.Path() + "/submissions", servertest.Upload(f.dataset.ID, file),
 			[]string{"The quota of the team counts 1 run more.", "Your stored files take 15 bytes more.",
 				"Your limit of runs in 24 hours counts 1 more."}},
 		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"closesAt": later, "datasetId": f.dataset.ID,
 			"perDay": 3}), []string{
-			"The team " + team["bob"] + " can submit until " + later.String() + " to: Rivers.",
+			"For the team " + team["bob"] + ", submissions to Rivers close at " + later.String() + ".",
 			"The team " + team["bob"] + " can have 5 runs in 24 hours on Rivers instead of 2 runs in 24 hours.",
 			"The quota of the task still applies to the team: 5 runs in 24 hours and 9 runs in all."}},
-		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"perDay": 1, "closesAt": f.in(time.Minute)}), []string{
-			"The later close changes nothing: the windows of the team close no earlier than " + f.in(time.Minute).String() + ".",
+		{olga, http.MethodPost, f.exceptions(f.bob), exception(map[string]any{"perDay": 1}), []string{
 			"The team " + team["bob"] + " can have 6 runs in 24 hours and 9 runs in all in the task instead of 5 runs in 24 hours and 9 runs " +
 				"in all.",
 			"The quotas of these datasets still apply to the team: Rivers."}},
@@ -142,8 +142,7 @@ func TestPreview_SaysEffectsInSentences(t *testing.T) {
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"split": "test"})
 	var p previewAnswer
 	f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"?preview=true", map[string]any{"split": "validation"})
-	const unblinded = "Runs that are submitted from now on no longer start blinded: their teams see the scores at once. Blinded runs stay " +
-		"blinded until a review unblinds them."
+	const unblinded = "Runs that are submitted from now on no longer start blinded: their teams see the scores at once."
 	if last := len(p.Effects) - 1; last < 0 || p.Effects[last].Detail != unblinded {
 		t.Errorf("%v, want last %q", p.Effects, unblinded)
 	}
@@ -179,7 +178,6 @@ func TestPreview_NamesTheQuotaThatLeavesNoRunAfterALaterClose(t *testing.T) {
 			not  string
 		}{
 			{map[string]any{}, []string{none, c.want}, ""},
-			{map[string]any{"closesAt": f.in(time.Minute)}, nil, none},
 			{map[string]any{"runId": made.RunIDs[0]}, nil, none},
 		} {
 			body := map[string]any{"reason": "Illness.", "closesAt": f.in(5 * record.Day)}

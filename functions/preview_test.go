@@ -339,9 +339,9 @@ func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
 	f.closeTask(time.Hour)()
 	named := fmt.Sprintf("%s (%s)", f.dataset.Name, f.dataset.ID)
-	shown := func(text string) string { return "The scores of published runs on " + named + " " + text + " " }
-	now := func(audiences string) string {
-		return "Who sees the scores of published runs on " + named + " now: " + audiences + ". "
+	const valid = ": teams learn only whether their runs are valid. "
+	until := func(instants, then string) string {
+		return "Until " + instants + ", when the last window closes, only the organizers see scores on " + named + then
 	}
 	previewed := func(method, path string, body map[string]any, want string) {
 		t.Helper()
@@ -369,20 +369,19 @@ func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
 	past := f.in(-time.Hour)
 	first := f.in(time.Hour)
 	later := f.in(3 * time.Hour)
-	opens := now("the organizers → everyone")
-	closes := now("everyone → the organizers") + "The runs leave the leaderboard, which shows them now. "
-	moved := shown("are shown from " + later.String() + " on instead of " + first.String() + ", when the last window closes.")
+	opens := "Scores on " + named + " are no longer withheld until the last window closes. The review of each run says who sees them. "
+	closes := until(later.String(), valid)
+	moved := until(later.String()+" instead of "+first.String(), ". ")
 	for _, path := range []string{f.task.Path(), f.dataset.Path()} {
 		closing(path, past, opens)
 		closing(path, later, moved)
 	}
-	closing(f.task.Path(), nil, shown("are withheld without an end, because no window closes."))
+	closing(f.task.Path(), nil, "No window closes, so only the organizers see scores on "+named+", without an end"+valid)
 	extending(map[string]any{"closesAt": later}, moved)
-	extending(map[string]any{"closesAt": f.in(time.Minute)}, "")
-	extending(map[string]any{"closesAt": later, "datasetId": f.task.Dataset().ID}, "")
+	other := f.task.Dataset()
+	extending(map[string]any{"closesAt": later, "datasetId": other.ID}, "")
 
 	f.closeTask(-time.Hour)()
-	closes += shown("are shown from " + later.String() + " on, when the last window closes.")
 	for _, body := range []map[string]any{{"closesAt": later}, {"closesAt": later, "datasetId": f.dataset.ID}} {
 		extending(body, closes)
 	}

@@ -85,6 +85,7 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 // Quotas count no baselines, so the preview does not count them among the runs whose quota changes.
 func TestTruthTrial_CountsOnlyRunsOfQuotas(t *testing.T) {
 	l := newLeaderboards(t)
+	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, l.task, map[string]any{"submissions": map[string]any{"total": 5}})
 	body := servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.csv", "id,label\n1,a\n2,b\n"))
 	body["baseline"] = true
 	baseline, of := l.submit("olga", body).RunIDs[0], ""

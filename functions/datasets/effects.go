@@ -19,13 +19,6 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	path := "/v1/datasets/" + old.ID
-	was, is := inputsFor(old), inputsFor(changed)
-	var links []problem.Text
-	if is == access.Registrants {
-		links = append(links, problem.Sentence(" Links that others have received already work for some more minutes."))
-	}
-	c.EffectOfAudience(path, problem.Sentence("Who gets the input files"), was, is, links...)
-	c.EffectOfAudience(path, problem.Sentence("Who gets the truth files"), truthsFor(old), truthsFor(changed))
 	var t *record.TaskItem
 	var e *record.Embargo
 	err := records.Read(ctx, c.Store, store.Strong,
@@ -33,44 +26,94 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if err != nil {
 		return err
 	}
+	noteFiles(c, path, old, changed, t)
+	withheld := false
 	if t != nil {
-		c.EffectOfRelease(old, old.Release(t, e), changed.Release(t, e))
+		was, is := old.Release(t, e), changed.Release(t, e)
+		withheld = is.Withholds(c.Now())
+		if err := c.EffectOfRelease(ctx, old, was, is); err != nil {
+			return err
+		}
 		c.EffectOfAdvice(old, changed, t, t)
 		noteRules(c, path, old, changed, t)
 	}
 	if err := noteFinals(ctx, c, path, old, changed); err != nil {
 		return err
 	}
-	noteSplit(c, path, old, changed)
-	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
-		c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: path}, problem.Sentence("From now on, the review of each run is "+
-			"published when the run completes for the first time. Other reviews stay unchanged."))
+	if err := noteSplit(ctx, c, path, old, changed, withheld); err != nil {
+		return err
 	}
+	notePublish(c, path, old, changed)
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
 	again := api.Consequence{Kind: api.EffectEvaluation, Subject: path}
-	err = api.CountEffect(ctx, c, again, "run", records.Of(record.KindDataset, old.ID, record.KindRun),
-		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed },
-		func(runs string) problem.Text {
-			return problem.Sentence("The platform evaluates %s again once the truth files are read.", runs)
-		})
-	if err != nil {
+	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
+	return noteEvaluation(ctx, c, again, old, changed, inline, t)
+}
+
+// noteFiles says who gets the files of the dataset, if that changes for files that are there or arrive.
+func noteFiles(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {
+	was, is := inputsFor(old), inputsFor(changed)
+	if !slices.ContainsFunc(old.Inputs, func(f record.File) bool { return f.State == record.FileStored }) {
+		was = access.Nobody
+	}
+	var more []problem.Text
+	if changed.InputsFor == record.InputsForRegistrants && t != nil && t.Terms != nil {
+		more = append(more, problem.Sentence(" Teams get them once they have accepted the terms of the task."))
+	}
+	if is < was {
+		more = append(more, problem.Sentence(" Links that others have received already work for some more minutes."))
+	}
+	if len(changed.Inputs) > 0 && changed.InputsFor != old.InputsFor {
+		c.EffectOfAudience(path, problem.Sentence("Who gets the input files"), was, is, more...)
+	}
+	if len(changed.Truths) > 0 && len(old.Truths) > 0 {
+		c.EffectOfAudience(path, problem.Sentence("Who gets the truth files"), truthsFor(old), truthsFor(changed))
+	}
+}
+
+// notePublish says when reviews are published from now on.
+func notePublish(c *api.Call, path string, old, changed *record.DatasetItem) {
+	was := old.Publish == record.PublishOnCompletion
+	is := changed.Publish == record.PublishOnCompletion
+	of := api.Consequence{Kind: api.EffectAudience, Subject: path}
+	switch {
+	case is && !was:
+		c.Effect(of, problem.Sentence("From now on, the review of a run is published when the run completes for the first time, unless "+
+			"organizers have written it or rejected the team. Other reviews stay unchanged."))
+	case was && !is:
+		c.Effect(of, problem.Sentence("From now on, organizers publish the review of each run. Published reviews stay published."))
+	}
+}
+
+// noteEvaluation says how many runs are evaluated again, and with which result.
+func noteEvaluation(ctx context.Context, c *api.Call, of api.Consequence, old, changed *record.DatasetItem, inline contents,
+	t *record.TaskItem) error {
+	if len(changed.Truths) == 0 {
+		return nil
+	}
+	runs, err := c.CountRuns(ctx, old.ID, "run", func(r *record.RunItem) bool {
+		return (r.State == record.Completed || r.State == record.Failed) && r.HasFiles()
+	})
+	if runs == "" || err != nil {
 		return err
 	}
-	noteRanking(c, again, &old.Evaluator, &changed.Evaluator)
-	return noteTrial(ctx, c, old, changed, inline)
+	who := "The platform evaluates"
+	if changed.Evaluator.Kind == record.EvaluatorWorker {
+		who = "Workers evaluate"
+	}
+	c.Effect(of, problem.Sentence("%s %s again once the truth files are read.", who, runs))
+	return noteTrial(ctx, c, old, changed, inline, t)
 }
 
 // noteRules adds what a change of the dataset's window and quota means for teams.
 func noteRules(c *api.Call, path string, old, changed *record.DatasetItem, t *record.TaskItem) {
 	set := problem.Resource("dataset", old.ID).Named(changed.Name)
-	_, was := old.Window(t)
-	_, is := changed.Window(t)
-	c.EffectOfClose(path, []problem.Part{set}, was, is)
+	c.EffectsOfWindows(path, []api.WindowChange{{Dataset: set, Was: api.WindowOf(old, t), Is: api.WindowOf(changed, t)}})
 	before, after := old.Submissions, changed.Submissions
-	c.EffectsOfLimits(path, set, api.Limit{Was: before.PerDay, Is: after.PerDay, Within: "in 24 hours"},
-		api.Limit{Was: before.Total, Is: after.Total, Within: "in all"})
+	c.EffectsOfLimits(path, set, api.Limit{Was: before.PerDay, Is: after.PerDay, Daily: true},
+		api.Limit{Was: before.Total, Is: after.Total})
 }
 
 // noteFinals says how many runs teams have marked as final, if the dataset takes no final runs any more.
@@ -87,17 +130,27 @@ func noteFinals(ctx context.Context, c *api.Call, path string, old, changed *rec
 }
 
 // noteSplit says whether runs start blinded from now on, if a change of the split changes that. Runs that exist keep their reviews.
-func noteSplit(c *api.Call, path string, old, changed *record.DatasetItem) {
-	effect := api.Consequence{Kind: api.EffectAudience, Subject: path}
-	switch {
-	case changed.StartsBlinded() == old.StartsBlinded():
-	case changed.StartsBlinded():
-		c.Effect(effect, problem.Sentence("Runs that are submitted from now on start blinded: only organizers see their scores until a review "+
-			"unblinds them. Earlier runs stay as they are."))
-	default:
-		c.Effect(effect, problem.Sentence("Runs that are submitted from now on no longer start blinded: their teams see the scores at once. "+
-			"Blinded runs stay blinded until a review unblinds them."))
+// withheld reports whether only organizers see scores now, whatever reviews say.
+func noteSplit(ctx context.Context, c *api.Call, path string, old, changed *record.DatasetItem, withheld bool) error {
+	blinds := changed.StartsBlinded()
+	if blinds == old.StartsBlinded() {
+		return nil
 	}
+	text := problem.Sentence("Runs that are submitted from now on no longer start blinded: their teams see the scores %s.", map[bool]string{
+		false: "at once", true: "as soon as these are no longer withheld"}[withheld])
+	if blinds {
+		text = problem.Sentence("Runs that are submitted from now on start blinded: only organizers see their scores until a review "+
+			"unblinds them%s.", map[bool]string{true: ", also once scores are no longer withheld"}[withheld])
+	}
+	others, err := c.CountRuns(ctx, old.ID, "earlier run", func(r *record.RunItem) bool { return r.Access.Blinded != blinds })
+	switch {
+	case others != "" && blinds:
+		text.Append(problem.Sentence(" The change does not blind %s.", others))
+	case others != "":
+		text.Append(problem.Sentence(" The change does not unblind %s: reviews do.", others))
+	}
+	c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: path}, text)
+	return err
 }
 
 // noteRanking says which measure ranks if the measures change, since a change need not name it.

@@ -71,7 +71,7 @@ func addForOrganizers(ctx context.Context, c *api.Call, d *record.DatasetItem, v
 		return err
 	}
 	if d.MayNeedAdvice() {
-		v.Advice = d.Advise(t)
+		v.Advice = d.Advise(t, c.Now())
 	}
 	v.UnservedTypes = serving.UnservedTypes(t, d, c.Now())
 	v.Withheld = d.Release(t, embargo).Withholds(c.Now())

@@ -39,7 +39,9 @@ type trial struct {
 	runs   []*tried // completed runs come first
 	newest int      // completed runs that were found
 	lower  bool
-	memory int64 // reserved for reading a run
+	// limited reports whether the task or the dataset has a quota.
+	limited bool
+	memory  int64 // reserved for reading a run
 }
 
 // tried is a run of a trial.
@@ -76,7 +78,7 @@ var errTrialOver = errors.New("the trial has used up its steps")
 
 // noteTrial adds to a preview how many runs the changed ground truth would fail, how many failed runs would complete, and how the order of
 // the leaderboard changes.
-func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
+func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents, of *record.TaskItem) error {
 	effect := api.Consequence{Kind: api.EffectEvaluation, Subject: "/v1/datasets/" + old.ID}
 	switch {
 	case changed.Evaluator.Kind == record.EvaluatorWorker:
@@ -87,7 +89,11 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 			"are too large, or arrive after the change."))
 		return nil
 	}
-	t := trial{lower: changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure)}
+	d := old.Submissions
+	t := trial{
+		lower:   changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure),
+		limited: d.PerDay+d.Total > 0 || of != nil && of.Submissions.PerDay+of.Submissions.Total > 0,
+	}
 	if err := t.choose(ctx, c, old); err != nil || len(t.runs) == 0 {
 		return err
 	}
@@ -260,7 +266,7 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	if len(failing) == 0 {
 		c.Effect(of, problem.Sentence("%s: none of them would fail.", looked))
 	} else {
-		said := inQuotas(failing, func(r *tried) bool { return r.run.Counted }, quotaWords{
+		said := inQuotas(failing, func(r *tried) bool { return t.limited && r.run.Counted }, quotaWords{
 			all:  " would fail, leave the leaderboard and no longer count in the quotas.",
 			some: " would fail and leave the leaderboard. Only %d of these would stop counting in the quotas.",
 			none: " would fail and leave the leaderboard. No quota counts these.",
@@ -296,7 +302,7 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 	}
 	order(completing, t.lower, (*tried).valueAfter)
 	effect.Count = int64(len(completing))
-	said := inQuotas(completing, func(r *tried) bool { return !r.run.Uncounted() }, quotaWords{
+	said := inQuotas(completing, func(r *tried) bool { return t.limited && !r.run.Uncounted() }, quotaWords{
 		all:  " would complete and count in the quotas.",
 		some: " would complete. Only %d of these would count in the quotas.",
 		none: " would complete. No quota counts these.",

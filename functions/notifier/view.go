@@ -171,7 +171,7 @@ func (v view) dataset(ctx context.Context, e *record.Event) (string, error) {
 	name, err := v.name(ctx, d.TaskID, d.ID)
 	switch {
 	case e.Kind == record.EventTruthChanged:
-		return "The ground truth of " + name + " changed, and runs are evaluated again", err
+		return "The ground truth or the evaluator of " + name + " changed", err
 	case roles&access.Organizer != 0:
 		return "Runs on " + name + " wait for a worker, and none was seen", err
 	default:

@@ -45,6 +45,9 @@ func change(ctx context.Context, c *api.Call, old *record.RegistrationItem, p Re
 	}
 	changeOf(c).ReserveName(old, &changed)
 	c.Tx.Save(&changed, c.Now())
+	if err := noteResults(ctx, c, old, &changed); err != nil {
+		return nil, err
+	}
 	return &changed, audit(ctx, c, old, &changed)
 }
 
@@ -109,12 +112,7 @@ func acceptTerms(ctx context.Context, c *api.Call, old, changed *record.Registra
 func rename(c *api.Call, old, changed *record.RegistrationItem) {
 	c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Registration, old.Key())
 	changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(record.RequestTime))
-	shown := changed.Team
-	if changed.Anonymous {
-		shown = changed.Alias
-	}
-	c.Effect(api.Consequence{Kind: api.EffectAudience, Subject: team.Path(old)},
-		problem.Sentence("Others see all submissions of the team under the name %s.", shown))
+	noteNames(c, old, changed)
 }
 
 // updateGrants copies the changed registration to the grants of all members in c.Tx. A missing grant means that the registration is being

@@ -10,39 +10,44 @@ import (
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
-	"assay/shared/service/records"
-	"assay/shared/service/visibility"
-	"assay/shared/storage/store"
 )
 
-// noteException adds to a preview what the team gets by its newest exception, and which limits still bind it.
-func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance) error {
+// noteException adds to a preview what the team gets by its newest exception, and what still binds it.
+func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, of rules) error {
 	if !c.Previewing() {
 		return nil
 	}
-	t, err := records.Require[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(r.TaskID), visibility.Missing)
+	sets, err := datasetsOf(ctx, c, of.task.ID)
 	if err != nil {
 		return err
 	}
-	all := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
-	sets, err := records.Query[record.DatasetItem](ctx, c.Store, all)
-	if err != nil {
-		return err
-	}
+	noteParticipation(c, r, of.task)
 	before := *a
 	before.Exceptions = a.Exceptions[1:]
 	e := a.Exceptions[0]
-	was := before.Quota(t, sets, r.Participation(t), c.Now())
-	is := a.Quota(t, sets, r.Participation(t), c.Now())
+	was := before.Quota(of.task, sets, r.Participation(of.task), c.Now())
+	is := a.Quota(of.task, sets, r.Participation(of.task), c.Now())
 	if e.ClosesAt != nil {
-		extended := later(t, sets, &before, a)
-		noteClose(c, r, e, parts(extended))
+		extended := later(of.task, sets, &before, a)
+		noteClose(c, r, a, e, of.task, extended)
 		noteUsedUp(c, r, e, extended, is)
 	}
 	if e.PerDay+e.Total > 0 {
 		noteQuotas(c, r, e, sets, was, is)
 	}
 	return nil
+}
+
+// noteParticipation says what the team lacks besides the exception to submit.
+func noteParticipation(c *api.Call, r *record.RegistrationItem, t *record.TaskItem) {
+	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
+	switch p := r.Participation(t); {
+	case p.State != record.Accepted:
+		c.Effect(of, problem.Sentence("The team %s is %s: it can submit only once the organizers accept it.", r.TeamName(), p.State))
+	case p.LacksTerms:
+		c.Effect(of, problem.Sentence("The team %s has not accepted the present terms of the task: it can submit only once it does.",
+			r.TeamName()))
+	}
 }
 
 // later returns the datasets to which the team can submit until later after an exception.
@@ -57,13 +62,25 @@ func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record
 	return found
 }
 
-func noteClose(c *api.Call, r *record.RegistrationItem, e record.Exception, sets []problem.Part) {
+// noteClose says until when the team can submit to the extended datasets. Without any, the exception extends the window of the task, which
+// says until when users join the team.
+func noteClose(c *api.Call, r *record.RegistrationItem, a *record.Allowance, e record.Exception, t *record.TaskItem,
+	extended []*record.DatasetItem) {
 	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
-	if len(sets) == 0 {
-		c.Effect(of, problem.Sentence("The later close changes nothing: the windows of the team close no earlier than %s.", e.ClosesAt))
+	never := slices.DeleteFunc(slices.Clone(extended), func(d *record.DatasetItem) bool {
+		opens, closes := a.Window(t, d)
+		return record.ReasonClosed(opens, closes, c.Now()) != record.ClosedAlways
+	})
+	if len(extended) == 0 {
+		c.Effect(of, problem.Sentence("Users can join the team %s until %s. The windows of its datasets close no later.", r.TeamName(),
+			e.ClosesAt))
 		return
 	}
-	c.Effect(of, problem.Sentence("The team %s can submit until %s to: %s.", r.TeamName(), e.ClosesAt, sets))
+	c.Effect(of, problem.Sentence("For the team %s, submissions to %s close at %s.", r.TeamName(), parts(extended), e.ClosesAt))
+	if len(never) > 0 {
+		c.Effect(of, problem.Sentence("Even so, the team cannot submit to %s, because submissions open no earlier than they close.",
+			parts(never)))
+	}
 }
 
 // noteUsedUp adds the datasets to which the team cannot submit in spite of the later close, because it has used up its quota. It names the
@@ -99,7 +116,7 @@ func noteDatasetQuotas(c *api.Call, of api.Consequence, sets []problem.Part) {
 // noteQuotas adds the limits that change, and those of the task or the datasets that the exception leaves unchanged.
 func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, sets []*record.DatasetItem, was, is record.Quota) {
 	ofTask := api.Consequence{Kind: api.EffectQuota, Subject: "/v1/tasks/" + r.TaskID}
-	if e.DatasetID == "" {
+	if e.DatasetID == "" && allowed(is.QuotaLeft) != allowed(was.QuotaLeft) {
 		c.Effect(ofTask, problem.Sentence("The team %s can have %s in the task instead of %s.", r.TeamName(), allowed(is.QuotaLeft),
 			allowed(was.QuotaLeft)))
 	}
@@ -109,7 +126,7 @@ func noteQuotas(c *api.Call, r *record.RegistrationItem, e record.Exception, set
 		if limits != "" {
 			binding = append(binding, partOf(d))
 		}
-		if d.ID == e.DatasetID {
+		if d.ID == e.DatasetID && limits != allowed(was.Datasets[i].QuotaLeft) {
 			c.Effect(api.Consequence{Kind: api.EffectQuota, Subject: "/v1/datasets/" + d.ID}, problem.Sentence(
 				"The team %s can have %s on %s instead of %s.", r.TeamName(), limits, partOf(d), allowed(was.Datasets[i].QuotaLeft)))
 		}

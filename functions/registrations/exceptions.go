@@ -1,9 +1,9 @@
 package registrations
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"assay/shared/domain/access"
 	"assay/shared/domain/page"
@@ -69,15 +69,11 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
 			len(a.Exceptions))
 	}
-	perDay, total, err := limitsOf(ctx, c, r.TaskID, d.DatasetID)
+	rules, err := rulesOf(ctx, c, r.TaskID, d)
 	if err != nil {
 		return "", nil, err
 	}
-	var fields problem.Fields
-	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: leave it out"
-	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
-	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
-	if err := problem.Check(fields); err != nil {
+	if err := problem.Check(rules.check(a, d, now)); err != nil {
 		return "", nil, err
 	}
 	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
@@ -87,11 +83,11 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 			return "", nil, err
 		}
 	}
-	if err := noteException(ctx, c, r, a); err != nil {
+	if err := noteException(ctx, c, r, a, rules); err != nil {
 		return "", nil, err
 	}
 	if d.ClosesAt != nil {
-		if err := extend(ctx, c, r.TaskID, e); err != nil {
+		if err := extend(ctx, c, rules.task, e); err != nil {
 			return "", nil, err
 		}
 	}
@@ -100,33 +96,88 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	return at, e, c.Audit(ctx, r.Scope(), record.ExceptionGranted, at, nil, d)
 }
 
-// limitsOf returns the limits that an exception extends: the limits of the dataset or, without one, of the task.
-func limitsOf(ctx context.Context, c *api.Call, taskID, datasetID string) (perDay, total int, err error) {
+// rules are the rules that an exception extends: of the task, and of its datasets.
+type rules struct {
+	task *record.TaskItem
+	sets []*record.DatasetItem // the dataset of the exception or, without one, all of the task if the exception moves a close
+}
+
+// rulesOf reads the rules that the exception extends.
+func rulesOf(ctx context.Context, c *api.Call, taskID string, d record.ExceptionDraft) (of rules, err error) {
+	var set *record.DatasetItem
+	wanted := []records.Target{records.Into(&of.task, record.TaskKey(taskID)).Or(visibility.Missing)}
+	if d.DatasetID != "" {
+		wanted = append(wanted, records.Into(&set, record.DatasetKey(d.DatasetID)))
+	}
+	if err := records.Read(ctx, c.Store, store.Strong, wanted...); err != nil {
+		return of, err
+	}
+	switch {
+	case set != nil && set.TaskID == taskID:
+		of.sets = []*record.DatasetItem{set}
+	case d.DatasetID != "":
+		return of, problem.InvalidMember("/datasetId", "names no dataset of this task")
+	case d.ClosesAt != nil:
+		of.sets, err = datasetsOf(ctx, c, taskID)
+	}
+	return of, err
+}
+
+// datasetsOf returns the datasets of the task, without those that are being deleted.
+func datasetsOf(ctx context.Context, c *api.Call, taskID string) ([]*record.DatasetItem, error) {
+	all := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID), Limit: record.MaxTaskDatasets}
+	sets, err := records.Query[record.DatasetItem](ctx, c.Store, all)
+	return slices.DeleteFunc(sets, (*record.DatasetItem).Deleting), err
+}
+
+// check refuses members of the draft that change nothing for the team with the allowance.
+func (of rules) check(a *record.Allowance, d record.ExceptionDraft, now time.Time) (fields problem.Fields) {
+	perDay, total := of.task.Submissions.PerDay, of.task.Submissions.Total
+	if d.DatasetID != "" {
+		perDay, total = of.sets[0].Submissions.PerDay, of.sets[0].Submissions.Total
+	}
+	const anyNumber = "changes nothing, because the dataset (or without one, the task) has no such limit: leave it out"
+	fields.AddIf(d.PerDay > 0 && perDay == 0, "/perDay", anyNumber)
+	fields.AddIf(d.Total > 0 && total == 0, "/total", anyNumber)
+	if d.ClosesAt == nil {
+		return fields
+	}
+	if !d.ClosesAt.After(now) {
+		fields.Add("/closesAt", "must lie in the future")
+		return fields
+	}
+	first := of.firstClose(a, d.DatasetID)
+	switch {
+	case first == nil:
+		fields.Add("/closesAt", "changes nothing, because no window that it concerns closes: leave it out")
+	case !d.ClosesAt.After(first.Time):
+		fields.Add("/closesAt", "changes nothing, because the windows that it concerns close for the team at %s or later: choose a later time, "+
+			"or leave it out", first)
+	}
+	return fields
+}
+
+// firstClose returns the first close, for the team with the allowance, of the windows that an exception extends. It returns nil if none
+// closes. Without a dataset, the exception also extends the window of the task, until whose end users join the team.
+func (of rules) firstClose(a *record.Allowance, datasetID string) (first *record.Instant) {
+	extended := of.sets
 	if datasetID == "" {
-		t, err := records.Get[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(taskID))
-		if err != nil || t == nil {
-			return 0, 0, cmp.Or(err, visibility.Missing)
+		extended = append([]*record.DatasetItem{new(record.DatasetItem)}, of.sets...)
+	}
+	for _, d := range extended {
+		_, closes := a.Window(of.task, d)
+		if closes != nil && (first == nil || closes.Before(first.Time)) {
+			first = closes
 		}
-		return t.Submissions.PerDay, t.Submissions.Total, nil
 	}
-	set, err := records.Get[record.DatasetItem](ctx, c.Store, store.Strong, record.DatasetKey(datasetID))
-	if err == nil && (set == nil || set.TaskID != taskID) {
-		err = problem.InvalidMember("/datasetId", "names no dataset of this task")
-	}
-	if err != nil {
-		return 0, 0, err
-	}
-	return set.Submissions.PerDay, set.Submissions.Total, nil
+	return first
 }
 
 // extend adds the later close of the exception to the task's embargo in c.Tx, so that withheld scores wait for it. A preview says for each
 // dataset until when they wait.
-func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception) error {
-	if !e.ClosesAt.After(c.Now()) {
-		return problem.InvalidMember("/closesAt", "must lie in the future")
-	}
+func extend(ctx context.Context, c *api.Call, t *record.TaskItem, e *record.Exception) error {
 	var was, is record.Embargo
-	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, taskID, c.Now(), func(b *record.Embargo) {
+	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), func(b *record.Embargo) {
 		was = *b
 		b.Extend(*e)
 		is = *b
@@ -139,10 +190,6 @@ func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception
 			"dataset.", record.MaxExtensions)
 	case !c.Previewing():
 		return nil
-	}
-	t, err := records.Require[record.TaskItem](ctx, c.Store, store.Strong, record.TaskKey(taskID), visibility.Missing)
-	if err != nil {
-		return err
 	}
 	return c.EffectsOfReleases(ctx, t, t, &was, &is)
 }

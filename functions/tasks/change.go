@@ -3,9 +3,11 @@ package tasks
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"assay/shared/domain/record"
 	"assay/shared/edge/api"
+	"assay/shared/language/lists"
 	"assay/shared/language/problem"
 	"assay/shared/service/propagation"
 	"assay/shared/service/records"
@@ -82,18 +84,23 @@ func noteRules(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	}
 	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
 	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
-	var moved []problem.Part // datasets without a close of their own
+	var windows []api.WindowChange
 	for _, d := range found {
-		c.EffectOfAdvice(d, d, t, changed)
-		if d.Submissions.ClosesAt == nil {
-			moved = append(moved, problem.Resource("dataset", d.ID).Named(d.Name))
+		if d.Deleting() {
+			continue
 		}
+		c.EffectOfAdvice(d, d, t, changed)
+		windows = append(windows, api.WindowChange{
+			Dataset: partOf(d),
+			Was:     api.WindowOf(d, t),
+			Is:      api.WindowOf(d, changed),
+		})
 	}
 	was, is := t.Submissions, changed.Submissions
 	path := "/v1/tasks/" + t.ID
-	c.EffectOfClose(path, moved, was.ClosesAt, is.ClosesAt)
+	c.EffectsOfWindows(path, windows)
 	c.EffectsOfLimits(path, problem.Resource("task", t.ID).Named(changed.Name),
-		api.Limit{Was: was.PerDay, Is: is.PerDay, Within: "in 24 hours"}, api.Limit{Was: was.Total, Is: is.Total, Within: "in all"})
+		api.Limit{Was: was.PerDay, Is: is.PerDay, Daily: true}, api.Limit{Was: was.Total, Is: is.Total})
 	return err
 }
 
@@ -102,11 +109,27 @@ func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) er
 	if !c.Previewing() || changed.TermsVersion == t.TermsVersion {
 		return nil
 	}
+	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
+	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
+	if err != nil {
+		return err
+	}
+	inputs := problem.Text{} // of datasets that have some for teams that have accepted the terms
+	bound := slices.DeleteFunc(found, func(d *record.DatasetItem) bool {
+		return d.Deleting() || d.InputsFor != record.InputsForRegistrants || len(d.Inputs) == 0
+	})
+	if len(bound) > 0 {
+		inputs = problem.Sentence(", and before they get the input files of %s", lists.Map(bound, partOf))
+	}
 	of := api.Consequence{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID}
 	return api.CountEffect(ctx, c, of, "team", []records.Source{records.Registrations(t.ID)},
 		func(r *record.RegistrationItem) bool { return r.State != record.Rejected },
 		func(teams string) problem.Text {
-			return problem.Sentence("%s must accept the changed terms before they get inputs for registrants and, while a dataset takes "+
-				"runs, before they submit again.", teams)
+			return problem.Sentence("%s must accept the new terms before they can submit%s.", teams, inputs)
 		})
+}
+
+// partOf returns the part for the dataset.
+func partOf(d *record.DatasetItem) problem.Part {
+	return problem.Resource("dataset", d.ID).Named(d.Name)
 }

@@ -349,15 +349,14 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	})
 	olga.says(done, []string{"unchanged dataset Songs", contents}, "apply", file)
 	less := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 13", 1))
-	const limited = `A team can have 13 runs on "Birds" in all instead of any number`
+	const limited = `The quota of "Birds" allows a team 13 runs in all instead of any number`
 	if got := olga.says(done, []string{"changed task Birds", limited}, "apply", less); strings.Contains(got, "reveal") {
 		t.Errorf("with fewer runs it says\n%s", got)
 	}
 	more := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1))
 	once(olga.says(done, []string{"would change task Birds", advice + ", and a team may submit 50"}, "apply", "--dry-run", more))
 	hidden := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1)+"    scores: afterClose\n")
-	const seen = "Who sees the scores of published runs on \"Songs\" now: everyone → the organizers. " +
-		"The runs leave the leaderboard, which shows them now.\n"
+	const seen = "when the last window closes, only the organizers see scores on \"Songs\": teams learn only whether their runs are valid.\n"
 	olga.says(done, []string{seen}, "apply", "--dry-run", hidden)
 	olga.says(done, []string{seen}, "apply", hidden)
 }

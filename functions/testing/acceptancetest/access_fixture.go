@@ -136,7 +136,8 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	organizer := f.tokens["organizer"]
 	owner := f.tokens["owner"]
 	p := taskIDs{runs: map[string]string{}, evaluations: map[string]string{}, team: "Owner"}
-	task := f.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": f.organizer, "name": "Task", "visibility": visibility})
+	task := f.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": f.organizer, "name": "Task", "visibility": visibility,
+		"submissions": map[string]any{"perDay": 1000}})
 	p.task = id(task)
 	p.announcement = id(f.create(t, organizer, task+"/announcements",
 		map[string]any{"title": "Welcome", "body": "To *all* who see the task."}))
@@ -190,8 +191,8 @@ func (f *fixture) newWebhook(of string) (webhook, delivery string) {
 	return id(path), list.Data[0].ID
 }
 
-// exception is the body of a request that grants a later close.
-var exception = map[string]any{"closesAt": "2100-01-01T00:00:00Z", "reason": "A reason"}
+// exception is the body of a request that grants more runs.
+var exception = map[string]any{"perDay": 1, "reason": "A reason"}
 
 // unreachable is an address that no event reaches: its host has no address.
 const unreachable = "https://hooks.invalid/"

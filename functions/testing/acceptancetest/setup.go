@@ -170,9 +170,10 @@ type revisions struct {
 }
 
 // derived matches the parts of a resource that the server computes for each answer and that its version does not count: links,
-// the diagnostics about pools without workers, which come after others, and the exceptions of a team, which have versions of
-// their own. A change of these parts changes the rest of the entity tag.
-var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|,"exceptions":\[[^\]]*\]|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
+// what is left of a quota, the diagnostics about pools without workers, which come after others, and the exceptions of a team,
+// which have versions of their own. A change of these parts changes the rest of the entity tag.
+var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|"(nextAt|resetsAt)":"[^"]*",?|"(left|remainingToday)":\d+,?|` +
+	`,"exceptions":\[[^\]]*\]|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
 
 const unserved = `\{"severity":"warning","message":"No worker of the pool [^}]*\}`
 

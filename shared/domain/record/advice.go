@@ -21,8 +21,12 @@ type Advice struct {
 // MayNeedAdvice reports whether Advise returns advice if the rules of the task allow enough runs.
 func (d *DatasetItem) MayNeedAdvice() bool { return d.runsToReveal(d.TruthShape) > 0 }
 
-// Advise returns the advice for the dataset of the task, or nil if there is none.
-func (d *DatasetItem) Advise(t *TaskItem) *Advice {
+// Advise returns the advice for the dataset of the task at now. It returns nil if there is none, or if the dataset takes no more runs.
+func (d *DatasetItem) Advise(t *TaskItem, now time.Time) *Advice {
+	opens, closes := d.Window(t)
+	if reason := ReasonClosed(opens, closes, now); reason == ClosedLate || reason == ClosedAlways {
+		return nil
+	}
 	return Advise(&d.DatasetDraft, &t.Submissions, d.TruthShape, d.CreatedAt.Time)
 }
 

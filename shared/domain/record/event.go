@@ -45,8 +45,8 @@ var notifications = []notification{
 	{EventInvitationCreated, ToAddress, "of the invitation"},
 	{EventRunFailed, ToTeam, "that a run failed"},
 	{EventRunCompleted, ToTeam, "that a run completed"},
-	{EventReviewPublished, ToTeam, "that results are published"},
-	{EventTruthChanged, ToRegistrants, "that runs are evaluated again"},
+	{EventReviewPublished, ToTeam, "that a review is published"},
+	{EventTruthChanged, ToRegistrants, "that the ground truth or its evaluator changed"},
 	{EventWindowClosing, ToRegistrants, "that the window closes"},
 	{EventAnnouncementPublished, ToRegistrants, "of the announcement"},
 	{EventWorkersMissing, ToOrganizers, "that no worker serves a run"},
@@ -120,10 +120,19 @@ func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *E
 	return e
 }
 
-// Notice says in a sentence who will be notified of the event by e-mail, of what and, unless that is at once, when.
-func (e *Event) Notice(now time.Time) problem.Text {
+// Notice says in a sentence who will be notified of the event by e-mail, of what and, unless that is at once, when. several says that other
+// teams are notified of the same.
+func (e *Event) Notice(now time.Time, several bool) problem.Text {
 	of := e.Kind.about()
-	text := problem.Sentence("%s notified by e-mail", notified[of.to])
+	who := notified[of.to]
+	switch {
+	case of.to != ToTeam:
+	case e.RegistrationID == "":
+		who = "The user who submitted the baseline is"
+	case several:
+		who = "The teams are"
+	}
+	text := problem.Sentence("%s notified by e-mail", who)
 	if e.NotBefore.After(now) {
 		text.Append(problem.Sentence(" at %s", e.NotBefore))
 	}

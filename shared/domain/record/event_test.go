@@ -31,7 +31,7 @@ var told = regexp.MustCompile(`^The .+ (is|are) notified by e-mail (that|of) .+\
 
 func noticeOf(k record.EventKind) string {
 	now := time.Now()
-	return record.NewEvent(now, k, access.Scope{}, "/").Notice(now).Detail
+	return record.NewEvent(now, k, access.Scope{}, "/").Notice(now, false).Detail
 }
 
 func TestNotice_SaysWhenAndHow(t *testing.T) {
@@ -42,8 +42,8 @@ func TestNotice_SaysWhenAndHow(t *testing.T) {
 	soon.Submissions.ClosesAt = new(record.At(now.Add(time.Hour)))
 	const reminded = "The teams that take part are notified by e-mail "
 	for want, got := range map[string]problem.Text{
-		reminded + "at 2026-01-02T00:00:00.000Z that the window closes.": later.ClosingEvent(now).Notice(now),
-		reminded + "that the window closes.":                             soon.ClosingEvent(now).Notice(now),
+		reminded + "at 2026-01-02T00:00:00.000Z that the window closes.": later.ClosingEvent(now).Notice(now, false),
+		reminded + "that the window closes.":                             soon.ClosingEvent(now).Notice(now, false),
 	} {
 		if got.Detail != want {
 			t.Errorf("%q, want %q", got.Detail, want)

@@ -141,7 +141,7 @@ type Participation struct {
 func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, p Participation, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)
-	reason := closedReason(w.OpensAt, w.ClosesAt, now)
+	reason := ReasonClosed(w.OpensAt, w.ClosesAt, now)
 	switch {
 	case d.Deleting():
 		w.ClosedReason = ClosedDeleting

@@ -167,7 +167,7 @@ func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields)
 // CheckWindow returns a problem if now is before opens, or not before closes. what names the refused action ("Registration",
 // "Submission").
 func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
-	switch closedReason(opens, closes, now) {
+	switch ReasonClosed(opens, closes, now) {
 	case ClosedEarly:
 		return problem.OutsideWindow.New("%s opens at %s.", what, opens)
 	case ClosedLate:
@@ -180,9 +180,9 @@ func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 	return nil
 }
 
-// closedReason says why a window is closed now. It is empty if the window is open. A window that has closed does not open again, even if
+// ReasonClosed says why a window is closed at now. It is empty if the window is open. A window that has closed does not open again, even if
 // its opening was moved to a later time.
-func closedReason(opens, closes *Instant, now time.Time) ClosedReason {
+func ReasonClosed(opens, closes *Instant, now time.Time) ClosedReason {
 	switch {
 	case closes != nil && !now.Before(closes.Time):
 		return ClosedLate

@@ -61,9 +61,16 @@ var audiences = [...]string{
 	access.Registrants: "the organizers and the teams that they accepted", access.Everyone: "everyone",
 }
 
-// moves says who gets or sees something before and after a change. who begins the sentence, such as "Who sees the task".
-func moves(who problem.Text, before, after access.Audience) problem.Text {
-	return problem.Sentence("%s: %s → %s.", who, audiences[before], audiences[after])
+// moves says who gets or sees something before and after a change. who begins the sentence, such as "Who sees the task". Baselines have no
+// team.
+func moves(who problem.Text, before, after access.Audience, baseline bool) problem.Text {
+	seers := func(a access.Audience) string {
+		if baseline && a == access.Owners {
+			return "the submitter and the organizers"
+		}
+		return audiences[a]
+	}
+	return problem.Sentence("%s: %s → %s.", who, seers(before), seers(after))
 }
 
 // EffectOfAudience adds an effect if other callers get or see something of the subject after the change. who begins its text, and more
@@ -72,11 +79,15 @@ func (c *Call) EffectOfAudience(subject string, who problem.Text, before, after 
 	if before == after {
 		return
 	}
-	text := moves(who, before, after)
+	text := moves(who, before, after, false)
 	for _, m := range more {
 		text.Append(m)
 	}
-	c.Effect(Consequence{Kind: EffectAudience, Subject: subject, Before: record.AudienceName(before), After: record.AudienceName(after)}, text)
+	of := Consequence{Kind: EffectAudience, Subject: subject, After: record.AudienceName(after)}
+	if before != access.Nobody {
+		of.Before = record.AudienceName(before)
+	}
+	c.Effect(of, text)
 }
 
 // counted returns the text of an effect on a quota or the audit trail, which counts something.
@@ -99,7 +110,7 @@ func (e *Effect) counted() problem.Text {
 // EffectOfAdvice adds effects if the change of a dataset or its task gives organizers new advice, or if the dataset no longer opens.
 func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record.TaskItem) {
 	of := Consequence{Kind: EffectAdvice, Subject: "/v1/datasets/" + is.ID}
-	if advice := is.Advise(after); advice != nil && !reflect.DeepEqual(was.Advise(before), advice) {
+	if advice := is.Advise(after, c.Now()); advice != nil && !reflect.DeepEqual(was.Advise(before, c.Now()), advice) {
 		c.Effect(of, advice.Text)
 	}
 	if is.NeverOpens(after) && !was.NeverOpens(before) {
@@ -109,32 +120,64 @@ func (c *Call) EffectOfAdvice(was, is *record.DatasetItem, before, after *record
 	}
 }
 
-// EffectOfRelease adds an effect if the change moves who sees the scores of a dataset now, and one if it moves from when others than
-// organizers see them.
-func (c *Call) EffectOfRelease(d *record.DatasetItem, was, is record.Release) {
-	if was == is {
-		return
+// EffectOfRelease adds effects if the change moves who sees the scores of a dataset now, or until when others than organizers do not see
+// them.
+func (c *Call) EffectOfRelease(ctx context.Context, d *record.DatasetItem, was, is record.Release) error {
+	if d.Deleting() || was.Unknown == is.Unknown && was.At.Equal(is.At.Time) {
+		return nil
 	}
 	of := Consequence{Kind: EffectAudience, Subject: "/v1/datasets/" + d.ID}
 	set := problem.Resource("dataset", d.ID).Named(d.Name)
-	seers := map[bool]access.Audience{true: access.Organizers, false: d.Scope().Audience}
 	before, after := was.Withholds(c.Now()), is.Withholds(c.Now())
-	var leave []problem.Text
-	if after {
-		leave = append(leave, problem.Sentence(" The runs leave the leaderboard, which shows them now."))
+	if before != after {
+		if err := c.effectsOfWithholding(ctx, d, after); err != nil {
+			return err
+		}
 	}
-	who := problem.Sentence("Who sees the scores of published runs on %s now", set)
-	c.EffectOfAudience(of.Subject, who, seers[before], seers[after], leave...)
 	switch {
+	case before && !after:
+		c.Effect(of, problem.Sentence("Scores on %s are no longer withheld until the last window closes. The review of each run says who sees "+
+			"them.", set))
 	case !after:
 	case is.Unknown:
-		c.Effect(of, problem.Sentence("The scores of published runs on %s are withheld without an end, because no window closes.", set))
+		c.Effect(of, problem.Sentence("No window closes, so only the organizers see scores on %s, without an end: teams learn only whether "+
+			"their runs are valid.", set))
 	case before && !was.Unknown:
-		c.Effect(of, problem.Sentence("The scores of published runs on %s are shown from %s on instead of %s, when the last window closes.", set,
-			is.At, was.At))
+		c.Effect(of, problem.Sentence("Until %s instead of %s, when the last window closes, only the organizers see scores on %s.", is.At,
+			was.At, set))
 	default:
-		c.Effect(of, problem.Sentence("The scores of published runs on %s are shown from %s on, when the last window closes.", set, is.At))
+		c.Effect(of, problem.Sentence("Until %s, when the last window closes, only the organizers see scores on %s: teams learn only whether "+
+			"their runs are valid.", is.At, set))
 	}
+	return nil
+}
+
+// effectsOfWithholding adds who sees the scores of existing runs on the dataset now, if withholding begins or ends. Blinded runs, and runs
+// without scores, look the same before and after.
+func (c *Call) effectsOfWithholding(ctx context.Context, d *record.DatasetItem, begins bool) error {
+	set := problem.Resource("dataset", d.ID).Named(d.Name)
+	for _, g := range []struct {
+		noun      string
+		published bool
+		seers     access.Audience
+	}{{"published run", true, d.Scope().Audience}, {"unpublished run", false, access.Owners}} {
+		runs, err := c.CountRuns(ctx, d.ID, g.noun, func(r *record.RunItem) bool {
+			return r.ListedID() != "" && !r.Access.Blinded && r.Access.Published == g.published && (g.published || !r.Unregistered())
+		})
+		if err != nil {
+			return err
+		}
+		if runs == "" {
+			continue
+		}
+		who := problem.Sentence("Who sees the scores of %s on %s now", runs, set)
+		if begins {
+			c.EffectOfAudience("/v1/datasets/"+d.ID, who, g.seers, access.Organizers)
+		} else {
+			c.EffectOfAudience("/v1/datasets/"+d.ID, who, access.Organizers, g.seers)
+		}
+	}
+	return nil
 }
 
 // EffectsOfReleases adds the effects of EffectOfRelease for each dataset of the task after a change of the task or its embargo. Handlers
@@ -143,7 +186,9 @@ func (c *Call) EffectsOfReleases(ctx context.Context, t, changed *record.TaskIte
 	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
 	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
 	for _, d := range found {
-		c.EffectOfRelease(d, d.Release(t, was), d.Release(changed, is))
+		if err == nil {
+			err = c.EffectOfRelease(ctx, d, d.Release(t, was), d.Release(changed, is))
+		}
 	}
 	return err
 }
@@ -163,10 +208,23 @@ func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, of C
 		return err
 	}
 	of.Count = int64(n)
-	number := plural.Count(n, noun)
-	if n == maxCounted {
-		number += " or more"
-	}
-	c.Effect(of, say(number))
+	c.Effect(of, say(counted(n, noun)))
 	return nil
+}
+
+// CountRuns returns how many runs on the dataset counts accepts, with their noun, or "" if there are none.
+func (c *Call) CountRuns(ctx context.Context, datasetID, noun string, counts func(*record.RunItem) bool) (string, error) {
+	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, records.Of(record.KindDataset, datasetID, record.KindRun), counts)
+	if n == 0 || err != nil {
+		return "", err
+	}
+	return counted(n, noun), nil
+}
+
+// counted returns the number of records with their noun. Beyond maxCounted the number is not known.
+func counted(n int, noun string) string {
+	if n >= maxCounted {
+		return plural.Count(n, noun) + " or more"
+	}
+	return plural.Count(n, noun)
 }

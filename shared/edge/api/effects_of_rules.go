@@ -1,47 +1,149 @@
 package api
 
 import (
+	"slices"
+
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
 )
 
-// EffectOfClose adds an effect if the end of the window of the datasets moves, unless it has passed before and after the change.
-func (c *Call) EffectOfClose(subject string, datasets []problem.Part, was, is *record.Instant) {
-	passed := func(at *record.Instant) bool { return at != nil && !c.Now().Before(at.Time) }
-	of := Consequence{Kind: EffectWindow, Subject: subject}
-	switch {
-	case len(datasets) == 0, was == nil && is == nil, was != nil && is != nil && was.Equal(is.Time), passed(was) && passed(is):
-		return
-	case passed(is):
-		c.Effect(of, problem.Sentence("Teams without an exception can submit nothing more to: %s.", datasets))
-	case is == nil:
-		c.Effect(of, problem.Sentence("Teams can submit without an end instead of until %s to: %s.", was, datasets))
-	case was == nil:
-		c.Effect(of, problem.Sentence("Teams without an exception can submit until %s instead of without an end to: %s.", is, datasets))
-	default:
-		c.Effect(of, problem.Sentence("Teams without an exception can submit until %s instead of %s to: %s.", is, was, datasets))
+// Window is when teams without an exception can submit to a dataset.
+type Window struct{ Opens, Closes *record.Instant }
+
+// WindowOf returns the window of the dataset in the task.
+func WindowOf(d *record.DatasetItem, t *record.TaskItem) Window {
+	opens, closes := d.Window(t)
+	return Window{opens, closes}
+}
+
+// WindowChange is the window of a dataset before and after a change.
+type WindowChange struct {
+	Dataset problem.Part
+	Was, Is Window
+}
+
+// about returns a sentence about datasets.
+type about func(datasets []problem.Part) problem.Text
+
+// EffectsOfWindows adds the effects of changed windows. Datasets whose windows change alike share a sentence. EffectOfAdvice names datasets
+// that no longer open.
+func (c *Call) EffectsOfWindows(subject string, changes []WindowChange) {
+	var sentences []about
+	var key []string // the sentences without datasets
+	of := map[string][]problem.Part{}
+	for _, ch := range changes {
+		for _, say := range c.windowSentences(ch.Was, ch.Is) {
+			text := say(nil).Detail
+			if !slices.Contains(key, text) {
+				key = append(key, text)
+				sentences = append(sentences, say)
+			}
+			of[text] = append(of[text], ch.Dataset)
+		}
 	}
+	for i, say := range sentences {
+		c.Effect(Consequence{Kind: EffectWindow, Subject: subject}, say(of[key[i]]))
+	}
+}
+
+// windowSentences returns what the change of a window means for teams. They need not be able to submit while it is open: a dataset may have
+// no ground truth yet, and a team may not be accepted.
+func (c *Call) windowSentences(was, is Window) []about {
+	before := record.ReasonClosed(was.Opens, was.Closes, c.Now())
+	after := record.ReasonClosed(is.Opens, is.Closes, c.Now())
+	over := func(r record.ClosedReason) bool { return r == record.ClosedLate || r == record.ClosedAlways }
+	switch {
+	case after == record.ClosedAlways, over(before) && over(after):
+		return nil
+	case over(after):
+		return []about{func(of []problem.Part) problem.Text {
+			return problem.Sentence("Submissions to %s are closed from now on for teams without an exception.", of)
+		}}
+	case over(before):
+		return []about{reopens(is, after == record.ClosedEarly)}
+	}
+	return append(opensElse(was, is, before == record.ClosedEarly, after == record.ClosedEarly), closesElse(was, is)...)
+}
+
+// reopens says that a window which was over is open, or opens later.
+func reopens(is Window, later bool) about {
+	return func(of []problem.Part) problem.Text {
+		switch {
+		case later && is.Closes == nil:
+			return problem.Sentence("Submissions to %s open at %s, without an end.", of, is.Opens)
+		case later:
+			return problem.Sentence("Submissions to %s open at %s, and close at %s for teams without an exception.", of, is.Opens, is.Closes)
+		case is.Closes == nil:
+			return problem.Sentence("Submissions to %s are open from now on, without an end.", of)
+		default:
+			return problem.Sentence("Submissions to %s are open from now on, until %s for teams without an exception.", of, is.Closes)
+		}
+	}
+}
+
+// opensElse says that a window which is not over opens at another time. wasLater and isLater report whether that time is to come.
+func opensElse(was, is Window, wasLater, isLater bool) []about {
+	switch {
+	case !wasLater && !isLater, wasLater && isLater && was.Opens.Equal(is.Opens.Time):
+		return nil
+	case !isLater:
+		return []about{func(of []problem.Part) problem.Text {
+			return problem.Sentence("Submissions to %s are open from now on instead of from %s on.", of, was.Opens)
+		}}
+	case !wasLater:
+		return []about{func(of []problem.Part) problem.Text {
+			return problem.Sentence("Submissions to %s, which are open now, are closed for all teams until %s.", of, is.Opens)
+		}}
+	}
+	return []about{func(of []problem.Part) problem.Text {
+		return problem.Sentence("Submissions to %s open at %s instead of %s.", of, is.Opens, was.Opens)
+	}}
+}
+
+// closesElse says that a window which is not over closes at another time.
+func closesElse(was, is Window) []about {
+	w, i := was.Closes, is.Closes
+	switch {
+	case w == nil && i == nil, w != nil && i != nil && w.Equal(i.Time):
+		return nil
+	case i == nil:
+		return []about{func(of []problem.Part) problem.Text {
+			return problem.Sentence("Submissions to %s have no end any more, instead of closing at %s.", of, w)
+		}}
+	case w == nil:
+		return []about{func(of []problem.Part) problem.Text {
+			return problem.Sentence("Submissions to %s close at %s for teams without an exception. They had no end before.", of, i)
+		}}
+	}
+	return []about{func(of []problem.Part) problem.Text {
+		return problem.Sentence("Submissions to %s close at %s instead of %s for teams without an exception.", of, i, w)
+	}}
 }
 
 // Limit is the number of runs that a team may have, before and after a change. 0 means no limit.
 type Limit struct {
 	Was, Is int
-	Within  string // the time that the limit concerns, such as "in 24 hours"
+	Daily   bool // whether it concerns 24 hours
 }
 
-// EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that changes.
-func (c *Call) EffectsOfLimits(subject string, on problem.Part, limits ...Limit) {
+// EffectsOfLimits adds an effect for each limit of runs of a task or a dataset that changes. Teams are also bound by the other one.
+func (c *Call) EffectsOfLimits(subject string, of problem.Part, limits ...Limit) {
 	for _, l := range limits {
 		if l.Is == l.Was {
 			continue
 		}
-		then := "."
-		if l.Is > 0 && (l.Was == 0 || l.Is < l.Was) {
-			then = ": teams without an exception that have as many or more can submit no further run then."
+		within := "in all"
+		then := ": teams without an exception that have as many or more can submit no further run."
+		if l.Daily {
+			within = "in 24 hours"
+			then = ": teams without an exception that have as many or more wait until earlier runs are 24 hours old."
 		}
-		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("A team can have %s on %s %s instead of %s%s",
-			allowedRuns(l.Is), on, l.Within, allowedRuns(l.Was), then))
+		if l.Is == 0 || l.Was > 0 && l.Is > l.Was {
+			then = "."
+		}
+		c.Effect(Consequence{Kind: EffectQuota, Subject: subject}, problem.Sentence("The quota of %s allows a team %s %s instead of %s%s",
+			of, allowedRuns(l.Is), within, allowedRuns(l.Was), then))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
+	"assay/shared/service/records"
 	"assay/shared/storage/blob"
 	"assay/shared/storage/store"
 )
@@ -40,12 +41,14 @@ type Preview struct {
 type preview struct {
 	store.Store
 	userID  string // of the caller
-	mail    bool   // whether the server sends e-mails
+	limits  func(*record.Usage) record.UsageLimits
+	mail    bool // whether the server sends e-mails
 	now     time.Time
 	written map[store.Key]bool
 	effects []Effect
 	seen    map[group]int // the indexes in effects of resources that get another audience
 	runs    map[groupedRun]bool
+	told    map[string]string // teams that events notify, by the notice
 }
 
 // groupedRun is a run whose evaluations are counted in a group. A run has one for each version of the ground truth and evaluator.
@@ -57,6 +60,7 @@ type groupedRun struct {
 // group identifies resources of one kind whose audience changes in the same way.
 type group struct {
 	noun          string
+	baseline      bool // baselines without a team
 	before, after access.Audience
 }
 
@@ -81,7 +85,13 @@ func (op *Operation) query() page.Spec {
 func (c *Call) beginPreview() {
 	c.state.preview = true
 	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{},
-		seen: map[group]int{}, runs: map[groupedRun]bool{}, mail: c.Info.Mail, now: c.Now()}
+		seen: map[group]int{}, runs: map[groupedRun]bool{}, told: map[string]string{}, mail: c.Info.Mail, now: c.Now()}
+	c.preview.limits = func(u *record.Usage) record.UsageLimits {
+		if c.Caller.Admin {
+			return record.UsageLimits{}
+		}
+		return u.Limits(c.Quotas.Quotas.User)
+	}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}
 	c.Env = &env
@@ -136,7 +146,7 @@ func (p *preview) Write(ctx context.Context, writes ...store.Write) error {
 	}
 	for i, w := range writes {
 		p.written[keys[i]] = p.written[keys[i]] || w.PutVersion() > 0
-		if err := p.addEffect(w.Record, stored[i]); err != nil {
+		if err := p.addEffect(ctx, w.Record, stored[i]); err != nil {
 			return err
 		}
 	}
@@ -144,11 +154,13 @@ func (p *preview) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 // addEffect adds the effects of writing a record over the stored item, which may be missing.
-func (p *preview) addEffect(written any, stored store.Item) error {
+func (p *preview) addEffect(ctx context.Context, written any, stored store.Item) error {
 	switch r := written.(type) {
 	case *record.Usage:
 		if r.ID == p.userID {
-			p.count(EffectQuota, r.Took.Kind, r.Took.Count)
+			if p.limits(r).PerDay[r.Took.Kind] > 0 {
+				p.count(EffectQuota, r.Took.Kind, r.Took.Count)
+			}
 			p.count(EffectQuota, storedBytes, r.Took.Bytes)
 		}
 	case *record.Allowance:
@@ -156,7 +168,13 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 		if err != nil {
 			return err
 		}
-		p.count(EffectQuota, "/v1/tasks/"+r.TaskID, int64(r.Total-was.Total))
+		limited, err := p.isLimited(ctx, was, r)
+		if err != nil {
+			return err
+		}
+		if limited {
+			p.count(EffectQuota, "/v1/tasks/"+r.TaskID, int64(r.Total-was.Total))
+		}
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
 	case *record.Event:
@@ -175,6 +193,22 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 		p.see(r, before, r.Scope().Audience)
 	}
 	return nil
+}
+
+// isLimited reports whether a quota limits the runs that an allowance counts otherwise: of the task, or of their dataset.
+func (p *preview) isLimited(ctx context.Context, was, is *record.Allowance) (bool, error) {
+	t, err := records.Get[record.TaskItem](ctx, p, store.Strong, record.TaskKey(is.TaskID))
+	if err != nil || t != nil && t.Submissions.PerDay+t.Submissions.Total > 0 {
+		return err == nil, err
+	}
+	var changed []string
+	for id, used := range is.Datasets {
+		if before := was.Datasets[id]; before == nil || before.Total != used.Total {
+			changed = append(changed, id)
+		}
+	}
+	sets, err := records.GetExisting[record.DatasetItem](ctx, p, store.Strong, changed, record.DatasetKey)
+	return slices.ContainsFunc(sets, func(d *record.DatasetItem) bool { return d.Submissions.PerDay+d.Submissions.Total > 0 }), err
 }
 
 // decoded returns the record in the item. The record has the type of like. If the item is missing, the record is zero.
@@ -208,13 +242,19 @@ func (p *preview) count(kind EffectKind, subject string, n int64) {
 
 // notify adds an event, or counts it in the effect of another one that has the same notice.
 func (p *preview) notify(of *record.Event) {
-	notice := of.Notice(p.now)
+	notice, ofTeams := of.Notice(p.now, false), of.Notice(p.now, true)
 	for i := range p.effects {
-		if e := &p.effects[i]; e.Kind == EffectNews && e.Detail == notice.Detail {
-			e.add()
-			return
+		e := &p.effects[i]
+		if e.Kind != EffectNews || e.Detail != notice.Detail && e.Detail != ofTeams.Detail {
+			continue
 		}
+		e.add()
+		if p.told[notice.Detail] != of.RegistrationID {
+			e.Text = ofTeams
+		}
+		return
 	}
+	p.told[notice.Detail] = of.RegistrationID
 	p.effects = append(p.effects, Effect{Consequence{Kind: EffectNews, Subject: of.Subject, Count: 1}, notice})
 }
 
@@ -225,7 +265,7 @@ func (p *preview) see(r scopedRecord, before, after access.Audience) {
 	if s.noun == "" || before == after {
 		return
 	}
-	g := group{s.noun, before, after}
+	g := group{noun: s.noun, baseline: s.baseline, before: before, after: after}
 	if e, ok := r.(*record.EvaluationItem); ok {
 		of := groupedRun{g, e.RunID}
 		if p.runs[of] {
@@ -240,7 +280,7 @@ func (p *preview) see(r scopedRecord, before, after access.Audience) {
 			of.Before = record.AudienceName(before)
 		}
 		p.seen[g] = len(p.effects)
-		p.effects = append(p.effects, Effect{of, moves(problem.Sentence("Who sees the %s", s.words), before, after)})
+		p.effects = append(p.effects, Effect{of, moves(problem.Sentence("Who sees the %s", s.words), before, after, s.baseline)})
 		return
 	}
 	e := &p.effects[i]
@@ -249,36 +289,50 @@ func (p *preview) see(r scopedRecord, before, after access.Audience) {
 	if s.noun == "evaluation" {
 		many = problem.Sentence("Who sees the evaluations of %s", plural.Count(e.Count, "run"))
 	}
-	e.Text = moves(many, before, after)
+	if s.baseline {
+		many.Append(problem.Sentence(" of baselines"))
+	}
+	e.Text = moves(many, before, after, s.baseline)
 }
 
 // seen is a resource that has an audience of its own.
 type seen struct {
 	path, noun string
 	words      problem.Text
+	baseline   bool // a baseline without a team
 }
 
 // seenAs returns how effects name the resource. The noun is empty for resources without an audience of their own.
 func seenAs(r record.Record) seen {
 	switch r := r.(type) {
 	case *record.TaskItem:
-		return seen{"/v1/tasks/" + r.ID, "task", problem.Sentence("task %s", problem.Resource("task", r.ID).Named(r.Name))}
+		words := problem.Sentence("task %s", problem.Resource("task", r.ID).Named(r.Name))
+		return seen{path: "/v1/tasks/" + r.ID, noun: "task", words: words}
 	case *record.DatasetItem:
-		return seen{"/v1/datasets/" + r.ID, "dataset", problem.Sentence("dataset %s", problem.Resource("dataset", r.ID).Named(r.Name))}
+		words := problem.Sentence("dataset %s", problem.Resource("dataset", r.ID).Named(r.Name))
+		return seen{path: "/v1/datasets/" + r.ID, noun: "dataset", words: words}
 	case *record.SubmissionItem:
-		part := named("submission", r.ID, r.Title)
-		words := problem.Sentence("submission %s of %s", part, r.Access.TeamName(r.Team))
-		return seen{fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID), "submission", words}
+		path := fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID)
+		return entered(path, "submission", "", named("submission", r.ID, r.Title), &r.Access, r.Team)
 	case *record.RunItem:
-		part := named("run", r.ID, r.Name())
-		return seen{"/v1/runs/" + r.ID, "run", problem.Sentence("run %s of %s", part, r.Access.TeamName(r.Team))}
+		return entered("/v1/runs/"+r.ID, "run", "", named("run", r.ID, r.Name()), &r.Access, r.Team)
 	case *record.EvaluationItem:
 		part := named("run", r.RunID, cmp.Or(r.Access.Title, r.Label, r.RunTag))
-		words := problem.Sentence("evaluation of the run %s of %s", part, r.Access.TeamName(r.Team))
-		return seen{"/v1/evaluations/" + r.ID, "evaluation", words}
+		return entered("/v1/evaluations/"+r.ID, "evaluation", " of the run", part, &r.Access, r.Team)
 	default:
 		return seen{}
 	}
+}
+
+// entered returns how effects name a record of a submission. part names the record, or what of names.
+func entered(path, noun, of string, part problem.Part, a *record.AccessAttributes, team string) seen {
+	s := seen{path: path, noun: noun, baseline: a.Unregistered(), words: problem.Sentence("%s%s %s", noun, of, part)}
+	if s.baseline {
+		s.words.Append(problem.Sentence(" (a baseline)"))
+	} else {
+		s.words.Append(problem.Sentence(" of %s", a.TeamName(team)))
+	}
+	return s
 }
 
 // named returns the part for a resource, with its name if it has one.

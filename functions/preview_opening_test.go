@@ -1,0 +1,187 @@
+package functions_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/language/problem"
+)
+
+// windowed returns a change of a window. Each instant is a time from the start of the test; nil removes it.
+func windowed(f *phases, members map[string]any) map[string]any {
+	rules := map[string]any{}
+	for name, value := range members {
+		if d, ok := value.(time.Duration); ok {
+			value = f.in(d)
+		}
+		rules[name] = value
+	}
+	return map[string]any{"submissions": rules}
+}
+
+// TestPreview_SaysWhenWindowsAreOpen previews windows that are open, closed, early, or never open, before and after a change.
+func TestPreview_SaysWhenWindowsAreOpen(t *testing.T) {
+	const (
+		past  = -time.Hour
+		soon  = time.Hour
+		later = 2 * time.Hour
+		last  = 3 * time.Hour
+	)
+	patched := func(task bool, members map[string]any) func(*phases) (string, string, map[string]any) {
+		return func(f *phases) (string, string, map[string]any) {
+			if task {
+				return http.MethodPatch, f.task.Path(), windowed(f, members)
+			}
+			return http.MethodPatch, f.dataset.Path(), windowed(f, members)
+		}
+	}
+	cases := map[string]previewCase{}
+	for name, c := range map[string]struct {
+		was, is map[string]any
+		want    string // follows "Submissions to Rivers"; "" for no sentence
+	}{
+		"closes": {nil, map[string]any{"closesAt": soon}, " close at SOON for teams without an exception. They had no end before."},
+		"closes later": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": later},
+			" close at LATER instead of SOON for teams without an exception."},
+		"closes no more": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": nil},
+			" have no end any more, instead of closing at SOON."},
+		"closes now": {map[string]any{"closesAt": soon}, map[string]any{"closesAt": past},
+			" are closed from now on for teams without an exception."},
+		"opens again": {map[string]any{"closesAt": past}, map[string]any{"closesAt": nil}, " are open from now on, without an end."},
+		"opens again later": {map[string]any{"closesAt": past}, map[string]any{"opensAt": soon, "closesAt": later},
+			" open at SOON, and close at LATER for teams without an exception."},
+		"opens again without an end": {map[string]any{"closesAt": past}, map[string]any{"opensAt": soon, "closesAt": nil},
+			" open at SOON, without an end."},
+		"opens later":     {map[string]any{"opensAt": soon}, map[string]any{"opensAt": later}, " open at LATER instead of SOON."},
+		"opens now":       {map[string]any{"opensAt": soon}, map[string]any{"opensAt": nil}, " are open from now on instead of from SOON on."},
+		"is closed again": {nil, map[string]any{"opensAt": soon}, ", which are open now, are closed for all teams until SOON."},
+		"stays closed":    {map[string]any{"closesAt": past}, map[string]any{"closesAt": 2 * past}, ""},
+		"early, closes then": {map[string]any{"opensAt": soon}, map[string]any{"closesAt": last},
+			" close at LAST for teams without an exception. They had no end before."},
+	} {
+		cases[name] = previewCase{
+			state: func(f *phases) {
+				if c.was != nil {
+					f.patch(http.StatusOK, olga, f.dataset.Path(), windowed(f, c.was))
+				}
+			},
+			change: patched(false, c.is),
+			want: func(f *phases) (texts []string) {
+				if c.want == "" {
+					return nil
+				}
+				at := strings.NewReplacer("SOON", f.in(soon).String(), "LATER", f.in(later).String(), "LAST", f.in(last).String())
+				return []string{"Submissions to Rivers" + at.Replace(c.want)}
+			},
+		}
+	}
+	cases["never opens"] = previewCase{
+		state:  func(f *phases) { f.closeDataset(soon)() },
+		change: patched(true, map[string]any{"opensAt": later}),
+		want: func(f *phases) []string {
+			return []string{"The dataset \"Rivers\" opens at " + f.in(later).String() + " and closes at " + f.in(soon).String() +
+				", which is no later: it takes no runs unless one of the two changes."}
+		},
+	}
+	cases["never opened, opens"] = previewCase{
+		state: func(f *phases) {
+			f.closeDataset(soon)()
+			f.patch(http.StatusOK, olga, f.task.Path(), windowed(f, map[string]any{"opensAt": later}))
+		},
+		change: patched(true, map[string]any{"opensAt": nil}),
+		want: func(f *phases) []string {
+			return []string{"Submissions to Rivers are open from now on, until " + f.in(soon).String() + " for teams without an exception."}
+		},
+	}
+	cases["several datasets"] = previewCase{
+		state: func(f *phases) {
+			for _, name := range []string{"Seas", "Ponds", "Gone"} {
+				f.task.Dataset(func(d *record.DatasetItem) {
+					d.Name = name
+					if name == "Ponds" {
+						d.Submissions.ClosesAt = new(f.in(last))
+					}
+					if name == "Gone" {
+						d.PendingWork = record.NewPendingWork(record.DeleteDataset, f.Now())
+					}
+				})
+			}
+		},
+		change: patched(true, map[string]any{"closesAt": soon}),
+		want: func(f *phases) []string {
+			return []string{"Submissions to Rivers, Seas close at " + f.in(soon).String() + " for teams without an exception. They had no end " +
+				"before."}
+		},
+	}
+	checkPreviews(t, cases)
+}
+
+// TestPreview_SaysWhatAnExceptionLacks grants exceptions to teams that cannot submit by the exception alone, and refuses those that change
+// nothing.
+func TestPreview_SaysWhatAnExceptionLacks(t *testing.T) {
+	later := func(f *phases) (string, string, map[string]any) {
+		return exceptionFor(map[string]any{"closesAt": f.in(2 * time.Hour)})(f)
+	}
+	closes := func(more ...string) func(*phases) []string {
+		return func(f *phases) []string {
+			return append([]string{"For the team team of bob, submissions to Rivers close at " + f.in(2*time.Hour).String() + "."}, more...)
+		}
+	}
+	in := func(s record.RegistrationState) func(*phases) {
+		return func(f *phases) {
+			f.closeTask(time.Hour)()
+			f.decide(f.bob, s)
+		}
+	}
+	checkPreviews(t, map[string]previewCase{
+		"accepted": {state: func(f *phases) { f.closeTask(time.Hour)() }, change: later, want: closes()},
+		"rejected": {state: in(record.Rejected), change: later,
+			want: closes("The team team of bob is rejected: it can submit only once the organizers accept it.")},
+		"pending": {state: in(record.Pending), change: later,
+			want: closes("The team team of bob is pending: it can submit only once the organizers accept it.")},
+		"without terms": {state: func(f *phases) {
+			f.closeTask(time.Hour)()
+			f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"terms": map[string]any{"text": "Be fair."}})
+		}, change: later, want: closes("The team team of bob has not accepted the present terms of the task: it can submit only once it does.")},
+		"opens no earlier": {state: func(f *phases) {
+			f.closeTask(time.Hour)()
+			f.patch(http.StatusOK, olga, f.dataset.Path(), windowed(f, map[string]any{"opensAt": 3 * time.Hour}))
+		}, change: later, want: closes("Even so, the team cannot submit to Rivers, because submissions open no earlier than they close.")},
+		"only members": {state: func(f *phases) {
+			f.closeTask(time.Hour)()
+			f.closeDataset(3 * time.Hour)()
+		}, change: later, want: func(f *phases) []string {
+			return []string{"Users can join the team team of bob until " + f.in(2*time.Hour).String() + ". The windows of its datasets close no " +
+				"later."}
+		}},
+	})
+	f := newPhases(t)
+	refused := func(body map[string]any, want string) {
+		t.Helper()
+		body["reason"] = "Illness."
+		for _, query := range []string{"", "?preview=true"} {
+			var p problem.Document
+			f.Want(http.StatusUnprocessableEntity, &p, olga, http.MethodPost, f.exceptions(f.bob)+query, body)
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != "/closesAt" || p.Errors[0].Detail != want {
+				t.Errorf("%v%s: %+v, want %q", body, query, p.Errors, want)
+			}
+		}
+	}
+	const none = "changes nothing, because no window that it concerns closes: leave it out"
+	early := func(d time.Duration) string {
+		return "changes nothing, because the windows that it concerns close for the team at " + f.in(d).String() + " or later: choose a later " +
+			"time, or leave it out"
+	}
+	refused(map[string]any{"closesAt": f.in(time.Hour)}, none)
+	f.closeDataset(3 * time.Hour)()
+	refused(map[string]any{"closesAt": f.in(time.Hour), "datasetId": f.dataset.ID}, early(3*time.Hour))
+	f.closeTask(2 * time.Hour)()
+	refused(map[string]any{"closesAt": f.in(2 * time.Hour)}, early(2*time.Hour))
+	refused(map[string]any{"closesAt": f.in(-time.Hour)}, "must lie in the future")
+	f.grant(f.bob, map[string]any{"closesAt": f.in(5 * time.Hour), "datasetId": f.dataset.ID})
+	refused(map[string]any{"closesAt": f.in(4 * time.Hour), "datasetId": f.dataset.ID}, early(5*time.Hour))
+	f.grant(f.ada, map[string]any{"closesAt": f.in(4 * time.Hour), "datasetId": f.dataset.ID})
+}

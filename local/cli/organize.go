@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -86,42 +86,37 @@ func decide(state string) func(*call) {
 		if !c.organizes(task) && c.signedIn() {
 			c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " accept and reject teams.", ""})
 		}
-		changed := c.change(registrationsOf(task), c.teams(task, c.args[1:]), map[string]any{"state": state}, "")
-		if state == string(record.Rejected) {
-			for _, r := range changed {
-				c.tellPublished(task, r)
+		ids := c.teams(task, c.args[1:])
+		var kept []keptResults
+		if state == string(record.Rejected) && !c.json {
+			for _, id := range ids {
+				kept = append(kept, c.keptOf(task, id)...)
+			}
+		}
+		c.change(registrationsOf(task), ids, map[string]any{"state": state}, "")
+		for _, k := range kept {
+			if c.err == nil {
+				c.note("%s To hide them: assay review %s --dataset %s --unpublish --filter %s=%s", k.text, offline.Quoted(c.arg(0)), k.dataset,
+					byTeam, k.team)
 			}
 		}
 	})
 }
 
-// tellPublished says on which datasets others see results of a rejected team, now or after the last close, because its published runs stay
+// keptResults says that others see results of a rejected team on a dataset, now or after the last close, because published runs stay
 // published.
-func (c *call) tellPublished(task, r object) {
-	if c.err != nil || c.json {
-		return
-	}
-	shown, withheld := map[string]int{}, map[string]int{} // runs by dataset
-	for some := range slices.Chunk(authors(r), mostFiltered) {
-		evaluations := client.Query(client.Path("tasks", task.id(), "evaluations"), "filter[userId]", strings.Join(some, ","))
-		for _, e := range all[object](c, evaluations) {
-			switch {
-			case e.text("registrationId") != r.id():
-			case isShown(e):
-				shown[e.text("datasetId")]++
-			case memberAs[record.Hidden](e, "hidden") == record.HiddenAfterClose:
-				withheld[e.text("datasetId")]++
-			}
+type keptResults struct{ text, dataset, team string }
+
+// keptOf asks a preview which results others would see of the team if it is rejected.
+func (c *call) keptOf(task object, id string) (kept []keptResults) {
+	path := registrationsOf(task) + "/" + url.PathEscape(id) + "?preview=true"
+	asked := ask[struct{ Effects []effect }](c, http.MethodPatch, path, map[string]any{"state": record.Rejected})
+	for _, e := range asked.Effects {
+		if dataset, ok := strings.CutPrefix(e.Subject, "/v1/datasets/"); ok {
+			kept = append(kept, keptResults{c.words.text(e.Text), dataset, id})
 		}
 	}
-	tell := func(runs map[string]int, format string) {
-		for _, dataset := range slices.Sorted(maps.Keys(runs)) {
-			c.note("%s To hide them: assay review %s --dataset %s --unpublish --filter %s=%s", fmt.Sprintf(format,
-				plural.Count(runs[dataset], "run"), teamName(r)), offline.Quoted(c.arg(0)), dataset, byTeam, r.id())
-		}
-	}
-	tell(shown, "Others still see the results of %s of %s.")
-	tell(withheld, "Others will see the results of %s of %s, which are published, once the dataset has closed for every team.")
+	return kept
 }
 
 func review(c *call, task object) {

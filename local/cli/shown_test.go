@@ -90,7 +90,7 @@ func TestReject_SaysWhatOthersStillSee(t *testing.T) {
 		t.Errorf("a run whose results everyone sees already is left out:\n%s", got)
 	}
 	olga.want(done, "registrations", "accept", "Lakes", id)
-	said := olga.says(done, []string{"Others still see the results of 1 run of tom. To hide them: assay review Lakes --dataset "},
+	said := olga.says(done, []string{"Others still see the results of 1 run of tom on \"Rivers\". To hide them: assay review Lakes --dataset "},
 		"registrations", "reject", "Lakes", id)
 	_, hide, _ := strings.Cut(strings.TrimSpace(said), "To hide them: assay ")
 	olga.says(done, []string{"changed", "its team"}, strings.Fields(hide)...)

@@ -1,6 +1,7 @@
 // The decision of organizers whether teams take part.
-import { patch, type Schemas } from "../api";
+import { effects, patch, type Schemas } from "../api";
 import { read } from "../data";
+import { inWords } from "../member_names";
 import { count } from "../plural";
 import { teamName } from "../team_name";
 import { authorsOf } from "../teams";
@@ -66,13 +67,15 @@ async function lostBy(r: Registration): Promise<string> {
   const runs = await read("/v1/runs", {
     query: { "filter[taskId]": [r.taskId], "filter[userId]": authorsOf(r), limit: 200 },
   });
+  const ids = { taskId: r.taskId, registrationId: r.id };
+  const kept = (await effects("PATCH", ofRegistration, ids, { state: "rejected" })).filter(e => e.kind === "audience");
   const own = runs?.data.filter(o => o.registrationId === r.id) ?? [];
   const more = runs?.links.next ? "at least " : "";
   const finals = own.filter(o => o.final).length;
   return (
     `Reject ${teamName(r)}, which takes part? It can no longer submit. Its page says so. It has ${more}${count(own.length, "run")}, ` +
-    `${finals || "none"} marked as final. Published runs stay published: others see their results, after the last close if these ` +
-    "wait for it. To hide them, unpublish the runs."
+    `${finals || "none"} marked as final. ${kept.map(e => inWords(e)).join(" ")}` +
+    (kept.length > 0 ? " To hide them, unpublish the runs." : "")
   );
 }
 

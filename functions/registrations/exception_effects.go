@@ -62,8 +62,8 @@ func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record
 	return found
 }
 
-// noteClose says until when the team can submit to the extended datasets. Without any, the exception extends the window of the task, which
-// says until when users join the team.
+// noteClose says until when the team can submit to the extended datasets. In a task without datasets, it says until when users join the
+// team.
 func noteClose(c *api.Call, r *record.RegistrationItem, a *record.Allowance, e record.Exception, t *record.TaskItem,
 	extended []*record.DatasetItem) {
 	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
@@ -72,8 +72,7 @@ func noteClose(c *api.Call, r *record.RegistrationItem, a *record.Allowance, e r
 		return record.ReasonClosed(opens, closes, c.Now()) != record.ClosedAlways
 	})
 	if len(extended) == 0 {
-		c.Effect(of, problem.Sentence("Users can join the team %s until %s. The windows of its datasets close no later.", r.TeamName(),
-			e.ClosesAt))
+		c.Effect(of, problem.Sentence("Users can join the team %s until %s.", r.TeamName(), e.ClosesAt))
 		return
 	}
 	c.Effect(of, problem.Sentence("For the team %s, submissions to %s close at %s.", r.TeamName(), parts(extended), e.ClosesAt))

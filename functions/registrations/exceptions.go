@@ -158,11 +158,11 @@ func (of rules) check(a *record.Allowance, d record.ExceptionDraft, now time.Tim
 }
 
 // firstClose returns the first close, for the team with the allowance, of the windows that an exception extends. It returns nil if none
-// closes. Without a dataset, the exception also extends the window of the task, until whose end users join the team.
+// closes. The window of a task without datasets says until when users join the team.
 func (of rules) firstClose(a *record.Allowance, datasetID string) (first *record.Instant) {
 	extended := of.sets
-	if datasetID == "" {
-		extended = append([]*record.DatasetItem{new(record.DatasetItem)}, of.sets...)
+	if datasetID == "" && len(of.sets) == 0 {
+		extended = []*record.DatasetItem{new(record.DatasetItem)}
 	}
 	for _, d := range extended {
 		_, closes := a.Window(of.task, d)

@@ -126,3 +126,20 @@ func TestInvitations_ToAddressesOfADayAreBounded(t *testing.T) {
 	now = now.Add(record.Day + time.Second)
 	address(http.StatusCreated, "eddy", f.task, "z")
 }
+
+// Lists have no invitation of a sender who left the organizer.
+func TestListInvitations_EndsWithTheRightToInvite(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	for _, parent := range []string{f.task, team} {
+		f.Invite("eddy", parent, nil)
+		f.Invite("olga", parent, nil)
+	}
+	f.Invite("uma", team, nil)
+	f.leave("eddy")
+	for parent, want := range map[string]int{f.task: 1, team: 2} {
+		if open := f.IDs("olga", parent+"/invitations"); len(open) != want {
+			t.Errorf("%s: %d invitations are listed, want %d", parent, len(open), want)
+		}
+	}
+}

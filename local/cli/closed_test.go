@@ -55,6 +55,11 @@ func TestSubmit_SaysThatATaskHasClosedBeforeAnythingIsAccepted(t *testing.T) {
 		t.Errorf("a team that waits is advised to submit: %s", got)
 	}
 	zoe.says(done, []string{"No dataset takes a run of them now."}, "runs")
+	apply("2099-01-01T00:00:00+01:00", "2020-01-01T00:00:00Z")
+	if got := zoe.says(outside, []string{"Rivers takes no runs: closed 20", "The team zoe waits for the organizers"}, "submit", "Lake search",
+		"Rivers="+run); strings.Contains(got, "Try:") {
+		t.Errorf("a team that waits is advised to submit after the close: %s", got)
+	}
 }
 
 // TestInvite_SaysWhatTheStateOfTheTeamMeans invites to a team that waits, and to one that is rejected.

@@ -60,15 +60,19 @@ func (c *call) tellQuota(datasets []object, q record.Quota) (closed string) {
 	return closed
 }
 
-// refusalBefore returns the refusal of a submission that the server would refuse for a dataset, before the caller registers or accepts terms
-// for it. It returns nil for teams that need neither: the server says why it refuses these.
+// refusalBefore returns the refusal of a submission that the server would refuse for a dataset, before the caller registers, accepts terms
+// or waits for the organizers for it. It returns nil for teams that need nothing of this: the server says why it refuses these.
 func (c *call) refusalBefore(task, registered object, datasets []object) *refusal {
 	var q record.Quota
+	waits := ""
 	switch {
 	case c.err != nil || c.yes("baseline"):
 		return nil
 	case registered == nil:
 		q = quotaOfNewTeam(task, datasets)
+	case registered.text("state") == string(record.Pending):
+		q = c.quotaOf(task, registered)
+		waits = " " + notAccepted(task, registered)
 	case registered.text("state") == string(record.Accepted) && lacksTerms(task, registered):
 		q = c.quotaOf(task, registered)
 	default:
@@ -76,7 +80,7 @@ func (c *call) refusalBefore(task, registered object, datasets []object) *refusa
 	}
 	for _, d := range datasets {
 		of, _ := ofDataset(q, d)
-		if of.ClosedReason == record.ClosedByTerms { // The caller accepts them next.
+		if of.ClosedReason == record.ClosedByTerms || of.ClosedReason == record.ClosedUnregistered { // This can come next.
 			of.Open = true
 		}
 		if why := takesNone(d, of, q, c.submissionType()); why != "" {
@@ -84,11 +88,11 @@ func (c *call) refusalBefore(task, registered object, datasets []object) *refusa
 			if !slices.Contains(of.Types, c.submissionType()) {
 				code = failed
 			}
-			return &refusal{code, withCarriedOver(why, q), ""}
+			return &refusal{code, withCarriedOver(why, q) + waits, ""}
 		}
 	}
 	if why := leftOfTask(q, datasets); why != "" {
-		return &refusal{outside, withCarriedOver(why, q), ""}
+		return &refusal{outside, withCarriedOver(why, q) + waits, ""}
 	}
 	return nil
 }

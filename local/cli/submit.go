@@ -54,7 +54,7 @@ func submit(c *call, task object) {
 	switch {
 	case refused != nil && registered == nil:
 		c.fail(refused)
-	case refused != nil: // The server knows earlier submissions of the same, and refuses others of a team that lacks terms.
+	case refused != nil: // The server knows earlier submissions of the same. It admits no others before the team takes part with all terms.
 		closed = refused.text
 	case c.yes("baseline"):
 		c.validFor(datasets, files)

@@ -232,7 +232,8 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 		run    *recordtest.Run
 		notice string
 	}{
-		{"ada", dark, "to its team once the organizers have unblinded it, and to others once the organizers have published it"}, {"olga", dark, ""}, {"root", dark, ""}, {"ada", open, ""},
+		{"ada", dark, "to its team once the organizers have unblinded it, and to others once the organizers have published it"},
+		{"olga", dark, ""}, {"root", dark, ""}, {"ada", open, ""},
 		{"ada", published, "to its team and to others once the organizers have unblinded it."},
 		{"", dark, outside}, {"", published, outside}, {"", open, outside}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
 		{"ada", worker, "waits for a worker of the pool default."}, {"olga", worker, "waits for a worker"}, {"", worker, ""},

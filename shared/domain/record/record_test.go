@@ -335,7 +335,7 @@ func TestRun_NoticeSaysWhatWithheldValuesAwait(t *testing.T) {
 		"to its team and to others" + closed + ".":                                                            {Published: true},
 		"to its team and to others" + closed + unblinded + ".":                                                {Published: true, Blinded: true},
 	} {
-		if got := notice(access.Owner, a); !strings.HasSuffix(got, "Values that it has are shown "+want) {
+		if got := notice(access.Owner, a); got != "The run is completed. Values that it has are shown "+want {
 			t.Errorf("published %t, blinded %t: %s", a.Published, a.Blinded, got)
 		}
 		if got := notice(access.Anyone, a); !strings.HasSuffix(got, closed+" and it is published and not blinded.") {

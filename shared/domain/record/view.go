@@ -300,10 +300,8 @@ func (r *RunItem) withheldNotice(s Sight) string {
 		return ""
 	}
 	var awaited []string
-	completed := "The run is completed."
 	if s.awaitsColumns() {
 		awaited = append(awaited, "the window of every team has closed")
-		completed = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell."
 	}
 	if !canSeeIdentity(s.roles) {
 		awaited = append(awaited, "it is published and not blinded")
@@ -314,9 +312,10 @@ func (r *RunItem) withheldNotice(s Sight) string {
 	}
 	once := strings.Join(awaited, " and ")
 	if r.Access.Published {
-		return completed + " Values that it has are shown to its team and to others once " + once + "."
+		return "The run is completed. Values that it has are shown to its team and to others once " + once + "."
 	}
-	return completed + " Values that it has are shown to its team once " + once + ", and to others once the organizers have published it as well."
+	return "The run is completed. Values that it has are shown to its team once " + once + ", and to others once the organizers have " +
+		"published it as well."
 }
 
 // noticeFor returns what the caller is told about the state of the run.

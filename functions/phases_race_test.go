@@ -71,6 +71,7 @@ func (u used) step(r raced) (raceAnswer, used) {
 			return done, u // without change
 		}
 		u.cancelled[r.run] = true
+		u.final[r.run] = false
 		if !u.refunded[r.run] {
 			u.used--
 		}

@@ -48,7 +48,8 @@ var Operations = []api.Operation{
 		Summary: "Update or cancel a run",
 		Description: "`label` is free text. Setting `state` to `cancelled` cancels a run that has not ended; no other value can be set. A " +
 			"cancelled run does not count in the quota. `final` marks the run as one of the final runs of its team, at most `finalRuns` of the " +
-			"dataset. Teams mark runs until their window closes, also teams that the organizers rejected, and organizers at any time.",
+			"dataset. A run that is cancelled, or fails without ever having had a result, is no longer final, so that the team can mark another one. A " +
+			"run that had a result and fails because the organizers changed the truth stays final. Teams mark runs until their window closes, also teams that the organizers rejected, and organizers at any time.",
 		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, show, change),
 	api.Delete(api.Spec{

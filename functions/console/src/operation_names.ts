@@ -27,7 +27,7 @@ const places: Record<string, string> = {
   updateCurrentUser: "a change on the page under your name",
   updateOrganizerWebhook: "“Switch on” on the page Webhooks",
   updateRegistration: "“Make owner” on the page Team",
-  updateRun: "“Not final” on the page of the run",
+  updateRun: "“Unmark as final” on the page of the run",
   updateTaskWebhook: "“Switch on” on the page Webhooks",
 };
 

@@ -37,7 +37,7 @@ export function RunActions({
 }) {
   const most = isBaseline(r) ? 0 : (dataset?.finalRuns ?? 0); // No team chooses among the organizers' baselines.
   const { left, closed } = useFinals(r, most, organizer);
-  const finalRuns = r.state === "completed" && (organizer || !closed) ? most : 0;
+  const finalRuns = (r.state === "completed" || r.final) && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const lost = useUnrestorable(r.taskId, isBaseline(r));
   const byOrganizers = "The team finds it among the deleted runs, and only organizers can restore it.";
@@ -53,7 +53,7 @@ export function RunActions({
     r.final
       ? act({ final: null }, `${name} is no longer final.`, { final: true })
       : act({ final: true }, `${name} is final.`, { final: null });
-  const mark = r.final ? "Not final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
+  const mark = r.final ? "Unmark as final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (
     <>
       {!ended(r) && (

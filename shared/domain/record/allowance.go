@@ -121,5 +121,5 @@ func (a *Allowance) Drop(datasetID, runID string) {
 	} else {
 		delete(a.Runs, datasetID)
 	}
-	a.unmark(datasetID, runID)
+	a.Unmark(datasetID, runID)
 }

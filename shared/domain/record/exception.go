@@ -84,7 +84,7 @@ func (a *Allowance) Closed(t *TaskItem, sets []*DatasetItem, now time.Time) *Ins
 // Mark marks a run on the dataset as final, or removes the mark. It returns a problem if the team has marked the greatest number of
 // runs.
 func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
-	a.unmark(d.ID, runID)
+	a.Unmark(d.ID, runID)
 	marked := a.Final[d.ID]
 	switch {
 	case !final:
@@ -101,7 +101,8 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 	return nil
 }
 
-func (a *Allowance) unmark(datasetID, runID string) {
+// Unmark removes the mark of a run as final, if it has one.
+func (a *Allowance) Unmark(datasetID, runID string) {
 	left := lists.Without(a.Final[datasetID], runID)
 	if len(left) == 0 {
 		delete(a.Final, datasetID)

@@ -139,26 +139,40 @@ func (t *transition) refund() error {
 			return err
 		}
 	}
-	if !run.Counted {
+	if !run.Counted && !run.Final {
 		return nil
 	}
 	a, err := t.allowance()
 	if err != nil {
 		return err
 	}
-	run.Counted = false
 	if a.Stored() == 0 {
+		run.Counted = false
 		return nil
 	}
-	a.Refund(run.DatasetID, run.ID)
-	t.tx.Save(a, t.now)
+	t.giveBack(a)
 	return nil
+}
+
+// giveBack adds to the transaction that the run no longer counts in the allowance. A run without an evaluation also loses its mark as final,
+// so that the team can mark another run. A run with an evaluation keeps the mark: it fails by the organizers' change, and the team may no
+// longer be able to choose when the run completes again.
+func (t *transition) giveBack(a *record.Allowance) {
+	run := t.run
+	if run.Counted {
+		run.Counted = false
+		a.Refund(run.DatasetID, run.ID)
+	}
+	if len(run.Evaluations) == 0 {
+		run.Final = false
+		a.Unmark(run.DatasetID, run.ID)
+	}
+	t.tx.Save(a, t.now)
 }
 
 // refundTruthFailure is like refund, for a run with all its files whose values its team does not see. It failed for reasons that only the
 // ground truth reveals, and the failure is counted.
 func (t *transition) refundTruthFailure() error {
-	run := t.run
 	a, err := t.allowance()
 	if err != nil {
 		return err
@@ -166,11 +180,7 @@ func (t *transition) refundTruthFailure() error {
 	if !a.FailByTruth(t.now) {
 		return ErrTruthFailures
 	}
-	if run.Counted {
-		run.Counted = false
-		a.Refund(run.DatasetID, run.ID)
-	}
-	t.tx.Save(a, t.now)
+	t.giveBack(a)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"assay/shared/domain/record"
 	"assay/shared/domain/record/recordtest"
 	"assay/shared/service/queue"
+	"assay/shared/service/records"
 	"assay/shared/storage/store"
 )
 
@@ -185,4 +186,64 @@ func TestCompleteEvaluation_FailedRunCountsAgain(t *testing.T) {
 	if n := f.counted(); n != 1 || !f.run(id).Counted {
 		t.Fatalf("%d runs count after the evaluation", n)
 	}
+}
+
+// A run that ends without ever having had a result is not final any more, and another run can take its place. A run that had a result keeps
+// its mark when it fails against another ground truth, and has it when it completes again.
+func TestEnd_WithoutAResultTakesTheMarkAsFinal(t *testing.T) {
+	mark := func(f *fixture, r *record.RunItem) {
+		a := recordtest.Get[record.Allowance](t, f.Store, f.allowance)
+		r.Final = true
+		a.Final = map[string][]string{f.dataset.ID: {r.ID}}
+		f.Replace(r)
+		f.Replace(a)
+	}
+	check := func(f *fixture, id string, final bool) {
+		t.Helper()
+		a := recordtest.Get[record.Allowance](t, f.Store, f.allowance)
+		if r := f.run(id); r.Final != final || slices.Contains(a.Final[f.dataset.ID], id) != final {
+			t.Errorf("the %s run is final: %v, and the team marked %v", r.State, r.Final, a.Final)
+		}
+	}
+	ends := map[string]func(f *fixture, r *record.RunItem){
+		"cancelled": func(f *fixture, r *record.RunItem) {
+			tx := new(records.Tx)
+			_, err := f.queue().Cancel(f.ctx, r, tx)
+			f.must(err)
+			f.must(tx.Commit(f.ctx, f.Store))
+		},
+		"failed": func(f *fixture, r *record.RunItem) {
+			_, err := f.queue().Fail(f.ctx, queue.LeaseRefOf(f.lease()), reasons(measure.Error, "no run"))
+			f.must(err)
+		},
+		"stale": func(f *fixture, r *record.RunItem) {
+			f.must(f.queue().FailStale(f.ctx, r.ID, record.Queued, reasons(measure.Error, "too late")...))
+		},
+	}
+	for name, end := range ends {
+		for _, counted := range []bool{true, false} { // a refunded run does not count
+			t.Run(fmt.Sprint(name, " ", counted), func(t *testing.T) {
+				f := newFixture(t)
+				r := f.addCounted()
+				r.Counted = counted
+				mark(f, r)
+				end(f, f.run(r.ID))
+				check(f, r.ID, false)
+			})
+		}
+	}
+	f := newFixture(t)
+	r := f.addCounted()
+	mark(f, r)
+	_, err := f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(f.lease()), f.outcome(f.truth))
+	f.must(err)
+	f.changeTruth()
+	f.reevaluate(r.ID)
+	ends["failed"](f, f.run(r.ID))
+	check(f, r.ID, true)
+	f.changeTruth()
+	f.reevaluate(r.ID)
+	_, err = f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(f.lease()), f.outcome(f.truth))
+	f.must(err)
+	check(f, r.ID, true)
 }

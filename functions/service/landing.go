@@ -29,6 +29,9 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 		return err
 	}
 	v.chooseExample()
+	for _, t := range v.tasks {
+		c.KeepUntil(t.changes...)
+	}
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }
 
@@ -49,6 +52,7 @@ type shownTask struct {
 	*record.Task
 	organizer string
 	stage     stage
+	changes   []*record.Instant // at which the stage can become another one; some are nil
 }
 
 // nameOrganizers reads the organizers of the tasks in one call.
@@ -99,6 +103,16 @@ func stageOf(t *record.Task, datasets []record.DatasetSubmissions, now time.Time
 		return stage{"Open to teams that the organizers accept" + until, true}
 	}
 	return stage{"Open for registration" + until, true}
+}
+
+// changesOf returns the instants from which stageOf finds the stage of a task. Some are nil.
+func changesOf(t *record.Task, datasets []record.DatasetSubmissions) []*record.Instant {
+	r, s := t.Registration, t.Submissions
+	all := []*record.Instant{r.OpensAt, r.ClosesAt, s.OpensAt, s.ClosesAt}
+	for _, d := range datasets {
+		all = append(all, d.OpensAt, d.ClosesAt)
+	}
+	return all
 }
 
 // signIn returns shell commands that get a token and try it.
@@ -218,6 +232,7 @@ func (v *landingView) findStages(ctx context.Context) error {
 			windows[n] = d.Submissions
 		}
 		v.tasks[i].stage = stageOf(t, windows, v.now)
+		v.tasks[i].changes = changesOf(t, windows)
 		return nil
 	})
 }

@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"assay/shared/domain/record"
 	"assay/shared/language/problem"
 )
 
@@ -201,6 +203,23 @@ func escapeFormula(cell string) string {
 // vary lists the request headers that answers depend on.
 const vary = "Origin, Authorization, Accept, Accept-Encoding"
 
+// KeepUntil says that the answer becomes false at the instants: no cache keeps it after the first that has not passed.
+func (c *Call) KeepUntil(instants ...*record.Instant) {
+	for _, at := range instants {
+		if at != nil && at.After(c.Now()) && (c.keepUntil == nil || at.Before(c.keepUntil.Time)) {
+			c.keepUntil = at
+		}
+	}
+}
+
+// cacheFor returns for how many seconds any cache may keep the answer.
+func (c *Call) cacheFor() int {
+	if c.keepUntil == nil {
+		return c.op.CacheFor
+	}
+	return min(c.op.CacheFor, max(0, int(c.keepUntil.Sub(c.Now())/time.Second)))
+}
+
 // setCaching sets Cache-Control. By default caches must revalidate an answer, which its entity tag makes cheap.
 func (c *Call) setCaching() {
 	h := c.w.Header()
@@ -209,7 +228,7 @@ func (c *Call) setCaching() {
 	case c.op.Method != http.MethodGet && !c.op.safe:
 		h.Set("Cache-Control", "no-store")
 	case c.op.CacheFor > 0:
-		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(c.op.CacheFor))
+		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(c.cacheFor()))
 	case c.Caller.Anonymous():
 		h.Set("Cache-Control", "no-cache")
 	default:

@@ -97,6 +97,8 @@ type Call struct {
 	preview  *preview                // nil unless the call is a preview
 	repeats  bool                    // the answer is a resource that existed before
 
+	keepUntil *record.Instant // no cache keeps the answer longer; nil: Spec.CacheFor decides
+
 	server *Server
 	slots  []*compute.Slot // held in the server's pools until the answer begins
 }

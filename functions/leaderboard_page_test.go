@@ -28,7 +28,7 @@ func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 	}
 	for _, user := range []string{"ada", "olga"} {
 		own := l.page(user, "best=false&limit=7")
-		has(own, true, "All runs that you may see", "Not public: 1 of 2 entries", ">not published</span>")
+		has(own, true, "All runs that you see", "Not public: 1 of 2 entries", ">not published</span>")
 		has(own, user == "olga", "(alias "+registration.Alias+")</bdi>")
 		link := regexp.MustCompile(`href="([^"]*)">As the public sees it`).FindStringSubmatch(own)
 		if link == nil {
@@ -36,11 +36,11 @@ func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 		}
 		path := html.UnescapeString(link[1])
 		public := l.page(user, path[strings.Index(path, "?")+1:])
-		has(public, true, "All published runs", "As you see it", registration.Alias, "limit=7", "view=public")
+		has(public, true, "All runs that everyone sees", "As you see it", registration.Alias, "limit=7", "view=public")
 		has(public, true, "limit=200") // the command that gets a table of text
 		has(public, false, "Not public:", "Team of", "not published", ada)
 	}
-	has(l.page("", "best=false"), true, "All published runs")
+	has(l.page("", "best=false"), true, "All runs that everyone sees")
 	has(l.page("", "best=false"), false, "As the public sees it", "Team of", "Not public:")
 }
 

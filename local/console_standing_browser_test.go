@@ -328,7 +328,7 @@ func TestConsole_ShowsTheDeadlinesOfDatasets(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+dataset, window("2020-01-01T00:00:00Z"), nil)
 	p.returnOften()
 	p.Sees("A team could submit 2 in 24 hours on this dataset.")
-	p.Sees("1 final run counts: those that it marked or, if it marked none, its last ones.")
+	p.Sees("1 final run counts: those that it marked or, if none of these has a result, its last ones.")
 	p.Sees("Leaderboards find the last runs of a team among those that their reader sees")
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/leaderboard")
 	p.Sees("Runs that do not count are ranked here, too.")

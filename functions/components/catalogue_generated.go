@@ -192,7 +192,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-batch-review/python.py"}},
 	{Component{
 		ID: "01M838DQSMDYQT90H65DF40FMR", Kind: "recipe", Name: "Run a test phase",
-		Description: "A dataset can have its own window and quota. With `scores` set to `afterClose`, only the organizers see scores until the window of the last team has closed. With `finalRuns`, leaderboards can show only the runs that each team marked as final (`final=true`), or its last runs if it marked none. An exception grants a team a later close or more runs, or refunds a run, for a reason that the team can read.",
+		Description: "A dataset can have its own window and quota. With `scores` set to `afterClose`, only the organizers see scores until the window of the last team has closed. With `finalRuns`, leaderboards can show only the runs that each team marked as final (`final=true`), or its last runs if none of these has a result. An exception grants a team a later close or more runs, or refunds a run, for a reason that the team can read.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},

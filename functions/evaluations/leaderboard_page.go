@@ -148,13 +148,14 @@ func (v *boardView) waitsForClose() bool {
 // choices returns links to the leaderboard with each selection of runs.
 func (v *boardView) choices() []choice {
 	all := []choice{
-		{"All runs", "All ", v.address(best.Name, "false", final.Name, ""), !v.best && !v.final},
-		{"Best run of each team", "The best run of each team, of the ", v.address(best.Name, "true", final.Name, ""), v.best && !v.final},
+		{"All runs", "All " + webpage.Selection(v.public) + ".", v.address(best.Name, "false", final.Name, ""), !v.best && !v.final},
+		{"Best run of each team", "The best run of each team, of the " + webpage.Selection(v.public) + ".",
+			v.address(best.Name, "true", final.Name, ""), v.best && !v.final},
 	}
 	if v.dataset.FinalRuns > 0 {
 		all = append(all, choice{
 			name:    "Final runs of each team",
-			kept:    "The final runs of each team: those that it marked or, if it marked none, " + webpage.LastOf(v.dataset.FinalRuns),
+			kept:    webpage.FinalRuns(v.dataset.FinalRuns, v.public),
 			address: v.address(best.Name, "false", final.Name, "true"),
 			current: v.final,
 		})
@@ -164,7 +165,7 @@ func (v *boardView) choices() []choice {
 
 type choice struct {
 	name    string
-	kept    string // words of the page before the number of runs
+	kept    string // sentence that says which runs the page shows
 	address string
 	current bool
 }

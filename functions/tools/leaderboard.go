@@ -12,6 +12,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/computation/measure/steps"
 	"assay/shared/domain/record"
+	"assay/shared/edge/webpage"
 	"assay/shared/language/lists"
 	"assay/shared/language/plural"
 	"assay/shared/language/problem"
@@ -49,11 +50,13 @@ type LeaderboardOutput struct {
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
 	GroupsNote    string             `json:"groupsNote,omitempty" doc:"what the letters of the entries say; absent without letters"`
 	IntervalsNote string             `json:"intervalsNote,omitempty" doc:"where the intervals come from, and whether they can end outside the range of the measure; absent without intervals"`
+	FinalsNote    string             `json:"finalsNote,omitempty" doc:"which runs of a team are shown as its final ones; absent unless the entries are only final runs"`
 	Empty         *board.EmptyBoard  `json:"empty,omitempty" doc:"why there are no entries"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of other tools' answers about the first entries"`
 
-	finals int  // number of final runs that the dataset takes
-	hidden bool // the values belong to examples, and some callers may not see them
+	hidden   bool // the values belong to examples, and some callers may not see them
+	shifted  bool // two entries have one and the same difference, and it is not 0, on each topic that both have
+	untested bool // two entries have fewer than two topics in common
 }
 
 // LeaderboardName names a resource.
@@ -108,9 +111,9 @@ var leaderboardTool = define(metadata{
 		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
 		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it, and `hidden` why " +
 		"others do not. With `public`, `view` leaves out the results that others do not see.\n\n" +
-		"Each of the first 30 entries is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
-		"are the same, that test is not defined, and the randomization test replaces it. Two entries are distinguished if p, by Holm's " +
-		"correction over all these pairs, is below 0.05. Values by example of labels and numbers reveal the truth. They are compared by " +
+		"Each of the first 30 entries with values by topic or example is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
+		"are the same and not 0, p is 0. If two entries have fewer than two topics in common, p is 1. Two entries are distinguished if p, by " +
+		"Holm's correction over all these pairs, is below 0.05. Values by example of labels and numbers reveal the truth. They are compared by " +
 		"McNemar's exact test if they are 0 or 1, and p is rounded up as in the tool significance, for all callers. A letter stands for each " +
 		"largest set of entries of which no two can be distinguished. As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
@@ -136,7 +139,10 @@ var leaderboardTool = define(metadata{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
 				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
-				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty, finals: ranking.Dataset.FinalRuns,
+				More: ranking.More, Entries: []LeaderboardEntry{}, Empty: empty,
+			}
+			if in.Final {
+				out.FinalsNote = webpage.FinalRuns(ranking.Dataset.FinalRuns, ranking.Public)
 			}
 			if in.Against != nil {
 				out.Against = *in.Against
@@ -243,10 +249,6 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 		return nil
 	}
 	out.Compared = len(compared)
-	test := pairedP
-	if out.hidden {
-		test = roundedP
-	}
 	var topics []string // of all of them in one order: sums depend on that of their terms
 	for _, i := range compared {
 		topics = slices.AppendSeq(topics, maps.Keys(values[i]))
@@ -261,7 +263,7 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 				return err
 			}
 			paired := pairedValues([]map[string]float64{values[a], values[b]}, topics)
-			chances = append(chances, test(counter, paired[0], paired[1]))
+			chances = append(chances, out.test(paired[0], paired[1]))
 		}
 	}
 	if err := counter.Err(); err != nil {
@@ -287,6 +289,19 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 		}
 	}
 	return nil
+}
+
+// test returns p of two entries, by the values of the topics that both have.
+func (out *LeaderboardOutput) test(a, b []float64) float64 {
+	if out.hidden && significance.Binary(a) && significance.Binary(b) {
+		return roundedP(a, b)
+	}
+	out.shifted = out.shifted || significance.Shifted(a, b)
+	out.untested = out.untested || len(a) < 2
+	if out.hidden {
+		return roundedP(a, b)
+	}
+	return pairedP(a, b)
 }
 
 // groupLetters are the names of groups. A graph that needs more of them is too entangled for letters to help.

@@ -80,21 +80,28 @@ func (out *LeaderboardOutput) describeGroups() string {
 		return ""
 	}
 	pairs := out.Compared * (out.Compared - 1) / 2
-	of := "each two entries"
-	if out.Compared < len(out.Entries) {
-		of = "each two of the first " + plural.Count(out.Compared, "entry")
-	}
 	test := "A paired t-test"
-	unit := "topics"
+	unit := "topic"
 	rounding := ""
 	if out.hidden {
 		rounding = "p is rounded up here, but not where organizers compare runs, and "
 		test = "McNemar’s test of right and wrong labels or a paired t-test"
-		unit = "examples"
+		unit = "example"
+	}
+	of := "each two entries"
+	if out.Compared < len(out.Entries) {
+		of = "each two of the first " + plural.Count(out.Compared, "entry") + " with values by " + unit
+	}
+	undefined := ""
+	if out.shifted {
+		undefined += " Where two differ by the same value on each " + unit + ", the statistic is infinite and p is 0."
+	}
+	if out.untested {
+		undefined += " Two with fewer than two common " + unit + "s are not tested, and share a letter."
 	}
 	return fmt.Sprintf("Of the entries with letters, two that share none differ at the level of %v. Two that share a letter may differ as "+
-		"well: %sa comparison of fewer runs is corrected for fewer pairs. %s compared %s over the %s that both have, with Holm’s correction "+
-		"for %s.", significanceLevel, rounding, test, of, unit, plural.Count(pairs, "pair"))
+		"well: %sa comparison of fewer runs is corrected for fewer pairs. %s compared %s over the %ss that both have, with Holm’s correction "+
+		"for %s.%s", significanceLevel, rounding, test, of, unit, plural.Count(pairs, "pair"), undefined)
 }
 
 // pageURL returns the address of the page with these settings.

@@ -103,10 +103,10 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 			t.Errorf("as %q: %s", user, own)
 		}
 		page := ask(user, "caller", "text/html")
-		s.wantTexts(page, append(want.marks, "All runs that you may see", "As the public sees it")...)
+		s.wantTexts(page, append(want.marks, "All runs that you see", "As the public sees it")...)
 		page += ask(user, "public", "text/html")
-		for _, mark := range append(want.lacking, "All published runs") {
-			if strings.Contains(page, mark) != (mark == "All published runs") {
+		for _, mark := range append(want.lacking, "All runs that everyone sees") {
+			if strings.Contains(page, mark) != (mark == "All runs that everyone sees") {
 				t.Errorf("as %q, that the pages have %q is wrong", user, mark)
 			}
 		}
@@ -172,8 +172,9 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 	const note = "Of the entries with letters, two that share none differ at the level of 0.05. Two that share a letter may differ as well: " +
-		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries over the topics " +
-		"that both have, with Holm’s correction for 6 pairs."
+		"a comparison of fewer runs is corrected for fewer pairs. A paired t-test compared each two of the first 4 entries with values by topic over " +
+		"the topics that both have, with Holm’s correction for 6 pairs. Where two differ by the same value on each topic, the statistic is " +
+		"infinite and p is 0."
 	if out.GroupsNote != note {
 		t.Errorf("groups: %q, want %q", out.GroupsNote, note)
 	}

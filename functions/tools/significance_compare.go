@@ -104,7 +104,7 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		p.Difference = average(a) - average(b)
 		if out.Rounded {
 			p.Reasons["cohensD"] = "it reveals on how many examples the runs differ, which only organizers may see"
-			*p.uncorrected.of(out.Test) = new(roundedP(counter, a, b))
+			*p.uncorrected.of(out.Test) = new(roundedP(a, b))
 			return
 		}
 		d, err := significance.CohensD(a, b)

@@ -157,18 +157,37 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 	})
 }
 
-// TestLeaderboard_GroupsIgnoreRounding groups two runs that differ by .1 on each of two topics, which are too few to distinguish the
-// runs.
-func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
-	a := map[string]float64{"1": .3, "2": .8}
-	b := map[string]float64{"1": .2, "2": .7}
-	if p := pairedP(steps.Of(t.Context()), []float64{.3, .8}, []float64{.2, .7}); p != .5 {
-		t.Errorf("p = %v, want .5", p)
-	}
-	out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 2)}
-	if err := out.assignGroups(t.Context(), []map[string]float64{a, b}); err != nil || out.Entries[0].Group != "a" ||
-		out.Entries[1].Group != "a" {
-		t.Errorf("%+v, %v", out.Entries, err)
+// TestLeaderboard_GroupsOfEqualDifferences groups two runs by the values of topics. Differences that are equal but for rounding tell the
+// runs apart like differences that are nearly equal. One topic cannot.
+func TestLeaderboard_GroupsOfEqualDifferences(t *testing.T) {
+	const shifted, untested = "Where two differ by the same value on each topic, the statistic is infinite and p is 0.",
+		"Two with fewer than two common topics are not tested, and share a letter."
+	for name, c := range map[string]struct {
+		a, b   map[string]float64
+		groups string
+		note   string
+	}{
+		"equal but for rounding": {map[string]float64{"1": .3, "2": .8}, map[string]float64{"1": .2, "2": .7}, "a b", shifted},
+		"nearly equal":           {map[string]float64{"1": 1, "2": .99, "3": 1}, map[string]float64{"1": 0, "2": 0, "3": 0}, "a b", ""},
+		"better than that":       {map[string]float64{"1": 1, "2": 1, "3": 1}, map[string]float64{"1": 0, "2": 0, "3": 0}, "a b", shifted},
+		"no difference":          {map[string]float64{"1": 1, "2": 1}, map[string]float64{"1": 1, "2": 1}, "a a", ""},
+		"one topic":              {map[string]float64{"1": 1}, map[string]float64{"1": 0}, "a a", untested},
+		"one common topic":       {map[string]float64{"1": 1, "2": 1}, map[string]float64{"1": 0, "3": 0}, "a a", untested},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 2)}
+			if err := out.assignGroups(t.Context(), []map[string]float64{c.a, c.b}); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.Entries[0].Group + " " + out.Entries[1].Group; got != c.groups {
+				t.Errorf("the groups are %q, want %q", got, c.groups)
+			}
+			for _, note := range []string{shifted, untested} {
+				if strings.Contains(out.describeGroups(), note) != (note == c.note) {
+					t.Errorf("the note is %q", out.describeGroups())
+				}
+			}
+		})
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,9 +24,8 @@ func leaderboard(c *call, task object) {
 	measures := memberAs[[]string](b, "measures")
 	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
 	entries := memberAs[[]object](b, "entries")
-	hidden, unmarked := false, false
+	hidden := false
 	for _, e := range entries {
-		unmarked = unmarked || c.yes("final") && !memberAs[bool](e, "final") && e.text("team") != record.BaselineTeam
 		hidden = hidden || !isShown(e)
 		line := []string{rankOf(e), e.text("group"), marked(e), e.first("label", "title", "runTag", "runId")}
 		values := memberAs[object](e, "measures")
@@ -43,25 +41,12 @@ func leaderboard(c *call, task object) {
 	if hidden && !c.json {
 		c.note("Others do not see the runs whose ranks are in parentheses. All ranks count them. The ranks that everyone sees: --public.")
 	}
-	if note := memberAs[string](b, "groupsNote"); note != "" && !c.json {
-		c.note("%s", note)
-	}
-	if unmarked && !c.json {
-		c.noteUnmarked(memberAs[object](b, "dataset").id())
+	for _, member := range []string{"groupsNote", "finalsNote"} {
+		if note := memberAs[string](b, member); note != "" && !c.json {
+			c.note("%s", note)
+		}
 	}
 	c.print(b, lines...)
-}
-
-// noteUnmarked says with which runs a leaderboard of final runs shows a team that marked none.
-func (c *call) noteUnmarked(datasetID string) {
-	shown := "the last"
-	if n := memberAs[int](c.get(client.Path("datasets", datasetID)), "finalRuns"); n > 1 {
-		shown = fmt.Sprintf("the last %d", n)
-	}
-	if c.err == nil {
-		c.note("A team that marked no run as final is shown with %s of its %s.", shown,
-			map[bool]string{true: "published runs", false: "runs that you see"}[c.yes("public")])
-	}
 }
 
 // marked returns the team of an entry. In parentheses follow the alias of an anonymous team, whether the entry is a baseline, and why

@@ -129,7 +129,7 @@ var groups = []struct {
 				f.String("dataset", "", "the dataset, by name or id, of a task with several")
 				f.String("measure", "", "measure to sort by, instead of the primary one")
 				f.Bool("best", false, "only the best run of each team, and all baselines without a team")
-				f.Bool("final", false, "only the final runs of each team: those it marked or, if it marked none, the last that you see; "+
+				f.Bool("final", false, "only the final runs of each team: those it marked or, if none of these has a result, the last that you see; "+
 					"and all baselines without a team")
 				f.Bool("public", false, "when you are signed in: only what everyone sees")
 				f.Int("limit", 50, "how many entries at most, up to 200")

@@ -34,6 +34,7 @@ type Ranking struct {
 	LowerIsBetter bool
 	Entries       []RankedEntry
 	More          bool // whether more entries follow
+	Public        bool // whether the entries are only those that everyone sees who sees the task
 	final         bool // whether the entries are only final runs
 	resolver      *Resolver
 }
@@ -60,7 +61,7 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and this one takes none: leave it out")
 	}
 	resolver.call.Public = asked.Public
-	r := &Ranking{Dataset: d.item, Board: d.item.Board(), final: asked.Final, resolver: resolver}
+	r := &Ranking{Dataset: d.item, Board: d.item.Board(), Public: asked.Public, final: asked.Final, resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
 	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(d.item.TaskID),
 		notFound(problem.NewField("/datasetId", "is being deleted"))); err != nil {

@@ -52,6 +52,13 @@ func PairedT(a, b []float64) (TTest, error) {
 	return t, nil
 }
 
+// Shifted reports whether at least two pairs have one and the same difference, and it is not 0. Student's statistic is infinite there: it
+// has no bound while the spread of the differences goes to 0.
+func Shifted(a, b []float64) bool {
+	d, rounding, err := differences(a, b)
+	return err == nil && len(d) > 1 && d[0] != 0 && slices.Max(d)-slices.Min(d) <= rounding
+}
+
 // CohensD is the size of the effect in paired values: the mean difference divided by the standard deviation of the differences,
 // with n - 1 in the divisor of the variance. It is often written d_z (J. Cohen, Statistical power analysis for the behavioral
 // sciences, 1988, section 2.3.5). It needs at least two pairs, and is undefined if the differences are constant.

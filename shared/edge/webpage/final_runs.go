@@ -2,10 +2,13 @@ package webpage
 
 import "fmt"
 
-// LastOf begins the name of the runs with which a leaderboard of final runs shows a team that marked none: up to n of its last runs.
-func LastOf(n int) string {
+// FinalRuns says which runs of each team a leaderboard of final runs shows, of a dataset that takes n final runs of a team. A marked run
+// has no result on the leaderboard while it waits, or if it failed or was cancelled.
+func FinalRuns(n int, public bool) string {
+	last := "the last"
 	if n > 1 {
-		return fmt.Sprintf("the last %d of its ", n)
+		last = fmt.Sprintf("the last %d", n)
 	}
-	return "the last of its "
+	return fmt.Sprintf("Of each team, only runs that it marked as final are shown or, if none of these has a result here, %s of its %s.", last,
+		Selection(public))
 }

@@ -6,11 +6,13 @@ import (
 	"assay/shared/edge/webpage"
 )
 
-// TestLastOf_CountsTheRuns: a dataset with several final runs shows as many of a team that marked none.
-func TestLastOf_CountsTheRuns(t *testing.T) {
-	for n, want := range map[int]string{1: "the last of its ", 2: "the last 2 of its "} {
-		if got := webpage.LastOf(n); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+// TestFinalRuns_CountsTheLastRuns: a dataset with several final runs shows as many of a team without a marked run that has a result.
+func TestFinalRuns_CountsTheLastRuns(t *testing.T) {
+	const marked = "Of each team, only runs that it marked as final are shown or, if none of these has a result here, "
+	if got, want := webpage.FinalRuns(1, false), marked+"the last of its runs that you see."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := webpage.FinalRuns(2, true), marked+"the last 2 of its runs that everyone sees."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

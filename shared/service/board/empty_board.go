@@ -113,7 +113,7 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a team sees its result once the organizers "+
 			"have unblinded the run, and others once the run is published as well.", missing)
 	case EmptyFinal:
-		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that you see.")
+		return problem.Sentence("No final run is shown: you see other runs of the teams, but not their final ones.")
 	default:
 		return problem.Sentence("You see no result %s. A team sees the result of its run unless the organizers have blinded the run, and "+
 			"others once the run is published as well.", missing)
@@ -130,7 +130,7 @@ func (e *EmptyBoard) publicSentence(missing string) (none problem.Text) {
 		return problem.Sentence("The public leaderboard has no result %s. Others see the result of a run once it is published, unless the "+
 			"organizers have blinded it.", missing)
 	case EmptyFinal:
-		return problem.Sentence("No final run is shown: the teams marked other runs as final than those that everyone sees.")
+		return problem.Sentence("No final run is shown: everyone sees other runs of the teams, but not their final ones.")
 	default:
 		return none
 	}

@@ -114,12 +114,6 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
           {d.finalRuns === 1 ? "counts" : "count"}: choose “Final runs” for their ranks.
         </p>
       )}
-      {show === "final" && (
-        <p class="small">
-          Shown are the runs that each team marked or, if it marked none, the last of its{" "}
-          {seen ? "published runs" : "runs that you see"}.
-        </p>
-      )}
       <Loaded of={board}>
         {b => {
           const later = on ? (rest.items ?? []) : [];
@@ -133,6 +127,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
           const columns = asked?.filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
           return (
             <>
+              {b.finalsNote && <p class="small">{b.finalsNote}</p>}
               {b.notPublic > 0 && (
                 <p class="small">
                   {b.notPublic === 1

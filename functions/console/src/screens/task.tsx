@@ -268,7 +268,7 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
         <p class="small">
           Of each team, {count(d.finalRuns!, "final run")} {d.finalRuns === 1 ? "counts" : "count"}:{" "}
           {past
-            ? "those that it marked or, if it marked none, its last ones."
+            ? "those that it marked or, if none of these has a result, its last ones."
             : "mark yours under My runs, or the last ones do."}{" "}
           {finalsNote}
         </p>

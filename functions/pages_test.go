@@ -220,7 +220,7 @@ func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 		}
 	}
 	board := f.page(f.Records().Task().Dataset().Board() + "?sort=rank&best=true")
-	if !strings.Contains(board, "You see no result yet.") {
+	if !strings.Contains(board, "You see no result.") {
 		t.Errorf("an empty leaderboard says %s", board)
 	}
 }
@@ -229,7 +229,7 @@ func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
 	f := newPagesFixture(t)
 	path := "/v1/tasks/" + f.dataset.TaskID + "/evaluations?sort=rank"
 	whole := f.page(path)
-	const want = "No published result is what the address asks for."
+	const want = "Nothing here matches the address."
 	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" +
 		recordtest.UserID("nobody")} {
 		page := f.page(path + query)

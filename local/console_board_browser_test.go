@@ -18,7 +18,7 @@ func (s *testServer) board(t *testing.T) *consolePage {
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"name": "Waters"})
 	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
-	p.Sees("No run has a result yet.")
+	p.Sees("No run has a result.")
 	return p
 }
 
@@ -30,7 +30,7 @@ func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
 ? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
 	p.Press("As everyone sees it")
 	p.Sees("This is refused.")
-	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("No run has a result yet.")`) {
+	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("No run has a result.")`) {
 		t.Error("the leaderboard of another view is still shown")
 	}
 }

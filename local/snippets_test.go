@@ -110,7 +110,7 @@ var documents = []struct {
 	prints []string
 }{
 	{[]string{"README.md", "local/cli/README.md"}, []string{
-		`nDCG@10 +0\.8155 .*\nRR +0\.7500\nRank +none yet: the organizers have not published the run\n`, `"state":"completed"`,
+		`nDCG@10 +0\.8155 .*\nRR +0\.7500\nRank +none while the run is not published\n`, `"state":"completed"`,
 		`"RR":0.75,"nDCG@10":0.8154648767857287.*filter\[runId\]`,
 	}},
 	{[]string{"local/README.md", "local/organize.md", "grpc/README.md"}, []string{

@@ -124,7 +124,7 @@ func scoresNote(ctx context.Context, c *api.Call, d *record.DatasetItem) (string
 	case !awaited:
 		return "", nil
 	case r.Unknown:
-		return "Only the organizers see scores before the dataset has closed for every team, and they have not set a time yet.", nil
+		return "Only the organizers see scores before the dataset has closed for every team, and no time is set for that.", nil
 	default:
 		return fmt.Sprintf("Only the organizers see scores before %s, when the dataset has closed for every team.",
 			webpage.Instant(r.At.Time)), nil

@@ -373,7 +373,7 @@ func testFanOutTellsTheMembersOfATeamAlone(t *testing.T, f *fixture) {
 	}
 	for _, member := range []string{"ann", "bob", "cyd"} {
 		text := told[member+"@example.org"]
-		if !strings.Contains(text, "is completed") || !strings.Contains(text, "was reviewed") {
+		if !strings.Contains(text, "is completed") || !strings.Contains(text, "is published") {
 			t.Errorf("%s is told %q", member, text)
 		}
 	}

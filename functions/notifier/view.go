@@ -157,7 +157,7 @@ func (v view) run(ctx context.Context, e *record.Event) (string, error) {
 	case e.Kind == record.EventRunCompleted && run.State == record.Completed:
 		return name + " is completed", err
 	case e.Kind == record.EventReviewPublished && run.Access.Published:
-		return name + " was reviewed, and the review is published", err
+		return name + " is published", err
 	default:
 		return "", err
 	}

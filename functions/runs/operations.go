@@ -71,8 +71,8 @@ var Operations = []api.Operation{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Update the review of a run",
-		Description: "`published` shows the run's evaluations to everyone who sees the task. `blinded` hides them from everyone except the " +
-			"organizers, also from the team. Each change is an audit entry. Flags that contradict each other are refused. `notice` says what " +
+		Description: "`published` shows the run's evaluations to everyone who sees the task, unless the dataset withholds scores until the last " +
+			"close. `blinded` hides them from everyone except the organizers, also from the team. Each change is an audit entry. Flags that contradict each other are refused. `notice` says what " +
 			"leaderboards hide of a published run, because it is blinded, failed, belongs to a private submission or to an anonymous team.",
 	}, review, showReview, changeReview),
 	api.Batch(api.Spec{

@@ -108,8 +108,9 @@ var leaderboardTool = define(metadata{
 		"distinguished. With `against`, it shows how ranks changed from another version of the ground truth and " +
 		"evaluator, among the entries that both versions rank. An entry without a value of the measure comes last and has no rank. " +
 		"Replace the id in the example by the id of a dataset.\n\n" +
-		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Owners " +
-		"also see their own unpublished results, and organizers see all results. The `audience` of an entry says who sees it, and `hidden` why " +
+		"The entries are the same as in the list of the task's evaluations: published results, with the aliases of anonymous teams. Teams " +
+		"also see their own unpublished results, and organizers see all results. Only organizers see results that are blinded or wait for a " +
+		"close. The `audience` of an entry says who sees it, and `hidden` why " +
 		"others do not. With `public`, `view` leaves out the results that others do not see.\n\n" +
 		"Each of the first 30 entries with values by topic or example is compared with each other entry by a paired t-test over the topics that both have. If all differences " +
 		"are the same and not 0, p is 0. If two entries have fewer than two topics in common, p is 1. Two entries are distinguished if p, by " +

@@ -80,9 +80,9 @@ func TestLeaderboard_SaysThatFinalRunsAreMissing(t *testing.T) {
 func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
 	past := record.At(time.Now().Add(-time.Hour))
 	later := record.At(time.Now().Add(time.Hour))
-	const live = "You see no result yet. A team sees the result of its run unless the organizers have blinded the run, and others once the " +
+	const live = "You see no result. A team sees the result of its run unless the organizers have blinded the run, and others once the " +
 		"run is published as well."
-	const tested = "You see no result yet. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded " +
+	const tested = "You see no result. Runs on this dataset start blinded: a team sees its result once the organizers have unblinded " +
 		"the run, and others once the run is published as well."
 	const closing = "From then on, a team sees the results of its runs that are not blinded, and others once the run is published as well."
 	failed := func(r *recordtest.Run) { recordtest.InState(record.Failed)(r); r.Evaluation = nil }
@@ -120,7 +120,7 @@ func TestLeaderboard_IsEmptyAsItsReasonSays(t *testing.T) {
 				case "eve":
 					want = r.team
 				case "olga":
-					want, says = state != "failed", "No run has a result yet."
+					want, says = state != "failed", "No run has a result."
 				}
 				want = want && (!c.waits || reader == "olga")
 				got := s.leaderboard(reader)

@@ -26,7 +26,7 @@ func leaderboard(c *call, task object) {
 	entries := memberAs[[]object](b, "entries")
 	hidden := false
 	for _, e := range entries {
-		hidden = hidden || !isShown(e)
+		hidden = hidden || strings.HasPrefix(rankOf(e), "(")
 		line := []string{rankOf(e), e.text("group"), marked(e), e.first("label", "title", "runTag", "runId")}
 		values := memberAs[object](e, "measures")
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))

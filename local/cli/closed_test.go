@@ -124,8 +124,8 @@ func TestPlace_CountsPublishedRuns(t *testing.T) {
 			{"evaluationId": "without a value"}}
 	}
 	for want, shown := range map[string]board{
-		"1 of 2 published":   {Entries: entries()},
-		"1 of the published": {Entries: entries(), More: true},
+		"1 of 2 that everyone sees":     {Entries: entries()},
+		"1 of those that everyone sees": {Entries: entries(), More: true},
 	} {
 		o := outcome{Evaluation: object{"id": "mine"}}
 		o.compare(shown)

@@ -161,10 +161,10 @@ var groups = []struct {
 			example: "  assay review \"Lake search\" --dataset Lakes --unblind --publish --filter states=completed\n" +
 				"  assay review \"Lake search\" 01J... --unpublish --comment 'Wrong collection.'",
 			run: inTask(review), flags: func(f *pflag.FlagSet) {
-				f.Bool("publish", false, "show their scores on the leaderboard, once they are not blinded")
-				f.Bool("unpublish", false, "take their scores from the leaderboard")
+				f.Bool("publish", false, "show their scores to everyone who sees the task, unless they are blinded or wait for the close")
+				f.Bool("unpublish", false, "hide their scores from everyone but their teams and the organizers")
 				f.Bool("blind", false, "show their scores only to organizers")
-				f.Bool("unblind", false, "show their scores to their teams")
+				f.Bool("unblind", false, "show their scores to their teams, unless they wait for the close")
 				f.String("comment", "", "a text for the teams; an empty one removes it")
 				f.String("dataset", "", "with --filter: the dataset, by name or id, of a task with several; a RUN names its own")
 				f.StringSlice("filter", nil, "instead of ids: states=STATE, label=TEXT, registrationIds=ID or userIds=ID; see above for several")

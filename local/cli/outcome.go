@@ -104,9 +104,9 @@ func isShown(entry object) bool { return entry["hidden"] == nil }
 
 // noRank says by the member hidden of an entry why it has no rank.
 var noRank = map[record.Hidden]string{
-	record.HiddenBlinded:     "none yet: the run is blinded, so only the organizers see its scores",
-	record.HiddenUnpublished: "none yet: the organizers have not published the run",
-	record.HiddenAfterClose:  "none yet: the run is published, but its scores are withheld until the dataset has closed for every team",
+	record.HiddenBlinded:     "none while the run is blinded: only the organizers see its scores",
+	record.HiddenUnpublished: "none while the run is not published",
+	record.HiddenAfterClose:  "none before the dataset has closed for every team: until then, the scores of published runs are withheld",
 }
 
 // reviewOf returns the review of a run if organizers have written it and the caller may read it.
@@ -146,12 +146,12 @@ func (o outcome) logs() string {
 	return "assay logs " + o.Run.id()
 }
 
-// rank returns the place of the run among the published runs of its dataset, in words.
+// rank returns the place of the run among those of its dataset whose results everyone sees, in words.
 func (o outcome) rank() string {
 	if o.Entry["of"] == nil {
-		return o.Entry.text("rank") + " of the published"
+		return o.Entry.text("rank") + " of those that everyone sees"
 	}
-	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " published"
+	return o.Entry.text("rank") + " of " + o.Entry.text("of") + " that everyone sees"
 }
 
 // scores returns the lines of an evaluation, the primary measure first.

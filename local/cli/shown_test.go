@@ -33,7 +33,7 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	olga.write("qrels.txt", qrelsFile)
 	olga.want(done, "apply", olga.write("task.yaml", shownFile))
 	tom.says(done, []string{"Lakes  by invitation"}, "tasks")
-	olga.says(done, []string{"No run has a result yet."}, "leaderboard", "Lakes", "--dataset", "Ponds")
+	olga.says(done, []string{"No run has a result."}, "leaderboard", "Lakes", "--dataset", "Ponds")
 	testInvitationsInWords(olga, tom)
 	tom.want(done, "join", strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task")), "--team", "Otters",
 		"--accept-terms")
@@ -42,13 +42,13 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 	tom.says(done, []string{"Nobody but the organizers sees scores until the window of every team has closed."},
 		"submit", "Lakes", "Ponds="+run, "Seas="+run, "--wait")
 	for _, p := range []*person{tom, s.person("zoe")} {
-		p.says(done, []string{"You see no result yet. Runs on this dataset start blinded"},
+		p.says(done, []string{"You see no result. Runs on this dataset start blinded"},
 			"leaderboard", "Lakes", "--dataset", "Ponds")
 		p.says(done, []string{"Nothing is shown before 20",
 			"when the dataset has closed for every team. From then on, a team sees the results of its runs"},
 			"leaderboard", "Lakes", "--dataset", "Seas")
 	}
-	olga.says(done, []string{"The public leaderboard has no result yet. Runs on this dataset start blinded: others see"},
+	olga.says(done, []string{"The public leaderboard has no result. Runs on this dataset start blinded: others see"},
 		"leaderboard", "Lakes", "--dataset", "Ponds", "--public")
 	tom.says(done, []string{"SCORES SHOWN\n", "once unblinded\n", "after the last close\n"}, "datasets", "Lakes")
 	publish := []string{"review", "Lakes", "--publish", "--filter", "states=completed", "--dataset"}
@@ -62,9 +62,9 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 		}
 	}
 	for dataset, said := range map[string]struct{ mark, rank string }{
-		"Ponds": {"Otters (published, blinded)", "none yet: the run is blinded, so only the organizers see its scores"},
+		"Ponds": {"Otters (published, blinded)", "none while the run is blinded: only the organizers see its scores"},
 		"Seas": {"Otters (published, withheld until the last close)",
-			"none yet: the run is published, but its scores are withheld until the dataset has closed for every team"},
+			"none before the dataset has closed for every team: until then, the scores of published runs are withheld"},
 	} {
 		board := decode[struct{ Entries []struct{ RunID string } }](t, olga.want(done, "leaderboard", "Lakes", "--dataset", dataset, "--json"))
 		olga.says(done, []string{said.mark}, "leaderboard", "Lakes", "--dataset", dataset)

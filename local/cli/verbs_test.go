@@ -156,7 +156,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom.says(done, []string{"completed", "Values that it has are shown to its team once the organizers have unblinded it", "Left to submit",
 		"Lakes: 4 runs, and one more at "}, "submit", task, "Lakes="+run, "--wait", "--title", "First")
 	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
-	said := ben.says(done, []string{"AP", "Rank", "none yet: the organizers have not published the run", "95 % interval",
+	said := ben.says(done, []string{"AP", "Rank", "none while the run is not published", "95 % interval",
 		"warned.txt:1: warning: "}, "submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
 	if strings.Count(said, "more than six fields") != 1 {
 		t.Errorf("the warning is not printed once:\n%s", said)
@@ -231,7 +231,7 @@ func TestRuns_SayWhatConcernsThem(t *testing.T) {
 	olga := s.person("olga")
 	olga.want(done, "review", "Lake search", runs[0], "--publish", "--comment", "Wrong *collection*.")
 	for _, p := range []*person{tom, olga} {
-		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank", "1 of 1 published"}, "runs", runs[0])
+		p.says(done, []string{"The organizers say of the run " + runs[0] + ": Wrong *collection*.", "Rank", "1 of 1 that everyone sees"}, "runs", runs[0])
 	}
 	if got := s.person("zoe").run(t.Context(), "runs", runs[0]); strings.Contains(got.out+got.errs, "Wrong") {
 		t.Errorf("others are told the comment: %s%s", got.out, got.errs)

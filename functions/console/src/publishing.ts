@@ -1,5 +1,6 @@
 // Publishing many runs at once.
 import { effects, type Schemas } from "./api";
+import { read } from "./data";
 import { type Candidate, publishable, questionOf } from "./publishing_question";
 import { chunks } from "./review_changes";
 
@@ -7,6 +8,17 @@ import { chunks } from "./review_changes";
 export const change: Schemas["ReviewChange"] = { blinded: false, published: true };
 
 const most = 100; // runs that one request reviews
+const atOnce = 8; // requests
+
+/** finalsOf counts the runs that are marked as final now, with and without an evaluation. The list on the screen can be older. */
+async function finalsOf(runs: Candidate[]): Promise<number> {
+  let finals = 0;
+  for (const some of chunks(runs, atOnce)) {
+    const reads = some.map(({ runId }) => read("/v1/runs/{runId}", { path: { runId }, query: { fields: ["final"] } }));
+    finals += (await Promise.all(reads)).filter(r => r.final).length;
+  }
+  return finals;
+}
 
 /**
  * question previews a change that unblinds or publishes runs, and returns what organizers are asked. verb is the label of
@@ -25,6 +37,7 @@ export async function question(verb: string, change: Schemas["ReviewChange"], al
   return questionOf(
     verb,
     runs,
+    await finalsOf(runs),
     all.length - runs.length,
     [...counts].map(([audience, runs]) => ({ audience, runs })),
   );

@@ -4,7 +4,7 @@ import type { Shown } from "./review_changes";
 import { isBaseline } from "./run_rules";
 
 /**
- * Candidate is a run that organizers ticked. final and rejected are undefined if unknown. withheld says that the scores
+ * Candidate is a run that organizers ticked. rejected is undefined if unknown. withheld says that the scores
  * of its dataset are shown only after the close.
  */
 export type Candidate = {
@@ -13,7 +13,6 @@ export type Candidate = {
   team: string;
   /** registrationId identifies the team. Baselines can have none. */
   registrationId?: string;
-  final?: boolean;
   rejected?: boolean;
   withheld?: boolean;
 };
@@ -41,12 +40,14 @@ const audiences: Record<string, string> = {
   organizers: "Only the organizers",
 };
 
-/** questionOf returns what organizers are asked before runs change. left counts runs of rejected teams that are left out. */
-export function questionOf(verb: string, runs: Candidate[], left: number, seen: Seen): string {
+/**
+ * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
+ * the runs of rejected teams that are left out.
+ */
+export function questionOf(verb: string, runs: Candidate[], finals: number, left: number, seen: Seen): string {
   const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
   const baseline = runs.some(isBaseline) && "baselines";
   const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
-  const finals = runs.filter(r => r.final).length;
   return [
     `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
     ...seen.map(s => `${audiences[s.audience] ?? s.audience} will see the scores of ${count(s.runs, "run")}.`),

@@ -13,9 +13,9 @@ test("runs of rejected teams are not published together with others", () => {
 });
 
 test("the question has the numbers of what happens", () => {
-  const runs = [run("Otters", { final: true }), run("Otters")];
+  const runs = [run("Otters"), run("Otters")];
   assert.equal(
-    questionOf("Unblind and publish", runs, 1, [{ audience: "everyone", runs: 2 }]),
+    questionOf("Unblind and publish", runs, 1, 1, [{ audience: "everyone", runs: 2 }]),
     "Unblind and publish 2 runs of 1 team, 1 marked as final? Everyone who sees the task will see the scores of 2 runs. " +
       "Left out: 1 run of rejected teams. Publish those one by one, in their reviews.",
   );
@@ -23,7 +23,7 @@ test("the question has the numbers of what happens", () => {
 
 test("the question of a published run says that unblinding shows its scores", () => {
   assert.equal(
-    questionOf("Unblind", [run("Otters")], 0, [{ audience: "everyone", runs: 1 }]),
+    questionOf("Unblind", [run("Otters")], 0, 0, [{ audience: "everyone", runs: 1 }]),
     "Unblind 1 run of 1 team, none marked as final? Everyone who sees the task will see the scores of 1 run.",
   );
 });
@@ -31,7 +31,7 @@ test("the question of a published run says that unblinding shows its scores", ()
 test("the question counts two teams with one name as two", () => {
   const all = [run("Otters"), run("Otters", { registrationId: "anonymous" })];
   assert.equal(
-    questionOf("Unblind and publish", all, 0, []),
+    questionOf("Unblind and publish", all, 0, 0, []),
     "Unblind and publish 2 runs of 2 teams, none marked as final?",
   );
 });
@@ -39,7 +39,7 @@ test("the question counts two teams with one name as two", () => {
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {
   const all = [run("Otters", { withheld: true }), run("baseline", { withheld: true })];
   assert.equal(
-    questionOf("Unblind and publish", all, 0, []),
+    questionOf("Unblind and publish", all, 0, 0, []),
     "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
       "No scores on this dataset are shown before the window of the last team has closed.",
   );
@@ -47,7 +47,7 @@ test("the question counts baselines as no team, and says when withheld scores ar
 
 test("baselines, which have no team, are seen by the organizers", () => {
   assert.equal(
-    questionOf("Publish", [run("Otters"), run("baseline")], 0, [{ audience: "owners", runs: 2 }]),
+    questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "owners", runs: 2 }]),
     "Publish 2 runs of 1 team and baselines, none marked as final? " +
       "Only the organizers and the teams that submitted them will see the scores of 2 runs.",
   );

@@ -74,12 +74,14 @@ export function publishedHint(
   withheld: boolean,
 ): string {
   if (state === "failed" && !evaluationId) return "The run failed: it has no scores.";
+  if (state === "cancelled") return "The run was cancelled: it has no scores.";
   if (blinded)
     return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
   const closed = withheld ? " after the window of the last team has closed" : "";
-  if (published) return `Everyone who sees the task sees the scores${closed}.`;
-  if (!registrationId) return "Only the organizers see the scores, until you tick this.";
+  const waits = state === "completed" || evaluationId ? "" : " The run has no scores before it is completed.";
+  if (published) return `Everyone who sees the task sees the scores${closed}.${waits}`;
+  if (!registrationId) return `Only the organizers see the scores, until you tick this.${waits}`;
   return closed
-    ? `Until you tick this, only the organizers see the scores, and the team${closed}.`
-    : "Only the team and the organizers see the scores, until you tick this.";
+    ? `Until you tick this, only the organizers see the scores, and the team${closed}.${waits}`
+    : `Only the team and the organizers see the scores, until you tick this.${waits}`;
 }

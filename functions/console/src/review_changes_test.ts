@@ -67,4 +67,8 @@ test("the hint of Published says who sees the scores with the flags as they are"
   assert.match(of(false, true), /only the organizers see the scores, and the team after the window/);
   assert.match(of(true, true), /^Everyone who sees the task sees the scores after the window/);
   assert.match(of(true, false, true), /^The run is blinded/);
+  const waits = publishedHint({ state: "queued", registrationId: "r" }, { published: true }, false);
+  assert.equal(waits, "Everyone who sees the task sees the scores. The run has no scores before it is completed.");
+  const cancelled = publishedHint({ state: "cancelled", registrationId: "r" }, { published: true }, false);
+  assert.equal(cancelled, "The run was cancelled: it has no scores.");
 });

@@ -50,11 +50,15 @@ export function unrestorable(state: Schemas["Registration"]["state"], asksForTer
 export function againstNote(
   r: Pick<Schemas["Run"], "state">,
   e: Pick<Schemas["Evaluation"], "truthVersion">,
-  d: Pick<Schemas["Dataset"], "truthVersion"> | undefined,
+  d: Pick<Schemas["Dataset"], "truthVersion" | "boardVersion"> | undefined,
 ): string {
   const said = `These values are against ${versionName(e.truthVersion)}.`;
   const later = d && e.truthVersion < d.truthVersion ? ` against version ${d.truthVersion}` : " again";
-  if (r.state === "failed") return `${said} The run failed when it was evaluated${later}: leaderboards do not show it.`;
+  const shown =
+    d && d.boardVersion < d.truthVersion
+      ? `leaderboards show it until they show version ${d.truthVersion}`
+      : "leaderboards do not show it";
+  if (r.state === "failed") return `${said} The run failed when it was evaluated${later}: ${shown}.`;
   return d && e.truthVersion < d.truthVersion ? `${said} The run has not been evaluated${later} yet.` : "";
 }
 

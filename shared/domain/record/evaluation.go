@@ -56,7 +56,7 @@ type Entry struct {
 	Final          bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
 	Audience       string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: only the organizers, since it is blinded or waits for the last close"`
 	Hidden         Hidden  `json:"hidden,omitempty" enum:"blinded,unpublished,afterClose" doc:"why others do not see the entry: the run is blinded; it is not published; or afterClose: it is published, but the dataset shows scores after the last close. Absent if others see the entry"`
-	Published      bool    `json:"published,omitempty" doc:"whether the review of the run is published. A blinded run can be: others see its results as soon as it is unblinded"`
+	Published      bool    `json:"published,omitempty" doc:"whether the review of the run is published. A blinded run can be: others see its results as soon as it is unblinded, but not before the last close if the dataset waits for it"`
 	Alias          string  `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's; absent when the caller is one of them"`
 }
 

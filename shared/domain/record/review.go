@@ -11,7 +11,7 @@ import (
 
 // ReviewDraft holds the members of a review that organizers write.
 type ReviewDraft struct {
-	Published        bool   `json:"published" doc:"others see the evaluation, unless it is blinded"`
+	Published        bool   `json:"published" doc:"others see the evaluation, unless it is blinded or the dataset withholds scores until the last close"`
 	Blinded          bool   `json:"blinded" doc:"not even the team sees the evaluation"`
 	Comment          string `json:"comment" maxLength:"65536" doc:"to the team; Markdown"`
 	NoErrors         bool   `json:"noErrors"`

@@ -89,11 +89,11 @@ func (b *Boards) hasOthers(ctx context.Context, q Query) (bool, error) {
 
 // sentence returns the reason as a sentence. After a change of the ground truth (qrels, labels) or evaluator, it names the version of the
 // missing results: earlier results can exist, and runs can have failed since. For readers who must not learn of hidden runs, the sentence
-// holds with and without them.
+// holds with and without them. No sentence says "yet": results can have been deleted or hidden again.
 func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
-	missing := "yet"
+	missing := ""
 	if truthVersion > 1 {
-		missing = "against " + record.TruthVersionName(truthVersion)
+		missing = " against " + record.TruthVersionName(truthVersion)
 	}
 	if e.public {
 		if text := e.publicSentence(missing); text.Detail != "" {
@@ -102,20 +102,20 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 	}
 	switch e.Reason {
 	case EmptyResults:
-		return problem.Sentence("No run has a result %s.", missing)
+		return problem.Sentence("No run has a result%s.", missing)
 	case EmptyAfterClose:
 		if e.Until == nil {
-			return problem.Sentence("Nothing is shown before the dataset has closed for every team, and the organizers have not set a time yet. %s",
+			return problem.Sentence("Nothing is shown before the dataset has closed for every team, and no time is set for that. %s",
 				AfterClose)
 		}
 		return problem.Sentence("Nothing is shown before %s, when the dataset has closed for every team. %s", e.Until, AfterClose)
 	case EmptyBlinded:
-		return problem.Sentence("You see no result %s. Runs on this dataset start blinded: a team sees its result once the organizers "+
+		return problem.Sentence("You see no result%s. Runs on this dataset start blinded: a team sees its result once the organizers "+
 			"have unblinded the run, and others once the run is published as well.", missing)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: you see other runs of the teams, but not their final ones.")
 	default:
-		return problem.Sentence("You see no result %s. A team sees the result of its run unless the organizers have blinded the run, and "+
+		return problem.Sentence("You see no result%s. A team sees the result of its run unless the organizers have blinded the run, and "+
 			"others once the run is published as well.", missing)
 	}
 }
@@ -124,10 +124,10 @@ func (e *EmptyBoard) sentence(truthVersion int64) problem.Text {
 func (e *EmptyBoard) publicSentence(missing string) (none problem.Text) {
 	switch e.Reason {
 	case EmptyBlinded:
-		return problem.Sentence("The public leaderboard has no result %s. Runs on this dataset start blinded: others see the result of a run "+
+		return problem.Sentence("The public leaderboard has no result%s. Runs on this dataset start blinded: others see the result of a run "+
 			"once the organizers have unblinded and published it.", missing)
 	case EmptyUnpublished:
-		return problem.Sentence("The public leaderboard has no result %s. Others see the result of a run once it is published, unless the "+
+		return problem.Sentence("The public leaderboard has no result%s. Others see the result of a run once it is published, unless the "+
 			"organizers have blinded it.", missing)
 	case EmptyFinal:
 		return problem.Sentence("No final run is shown: everyone sees other runs of the teams, but not their final ones.")

@@ -35,7 +35,7 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
     <OneDataset
       taskId={task.id}
       query={query}
-      empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
+      empty={<p>The task has no dataset, and so no leaderboard.</p>}
       first={all => all.find(d => d.split === "test")}
     >
       {d => <Board key={d.id} of={d} query={query} />}

@@ -107,7 +107,6 @@ function Reviews({ of: d, task, query }: OfReviews) {
       datasetId: d.id,
       team: r.team,
       registrationId: r.registrationId,
-      final: r.final,
       rejected: rejected?.has(r.registrationId ?? ""),
       withheld,
     }));

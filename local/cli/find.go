@@ -165,7 +165,8 @@ func listTasks(c *call) {
 		windows := c.windowsOf(list)
 		for _, task := range list {
 			of := stageOf(task, windows[task.id()])
-			task["takes"], task["submits"] = registers(task, of.Past()), submits(c.ownStage(task, of))
+			task["takes"] = registers(task, of.Past())
+			task["submits"] = submits(c.ownStage(task, of))
 		}
 	}
 	empty := "You see no task here."

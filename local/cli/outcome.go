@@ -47,7 +47,8 @@ func (c *call) outcome(r object) outcome {
 	}
 	shown, err := client.Call[board](c.ctx, c.Client, http.MethodPost, client.Path("tools", "leaderboard"),
 		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false})
-	if o.unlisted = client.IsKind(err, problem.NotFound); !o.unlisted && !c.fail(err) {
+	o.unlisted = client.IsKind(err, problem.NotFound)
+	if !o.unlisted && !c.fail(err) {
 		o.compare(shown)
 	}
 	return o

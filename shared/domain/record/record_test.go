@@ -328,7 +328,8 @@ func TestRun_NoticeSaysWhatWithheldValuesAwait(t *testing.T) {
 		r := &record.RunItem{Run: record.Run{State: record.Completed}, Access: a}
 		return r.For(d.ValueRules(nil, nil).For(a, roles, noon)).Notice
 	}
-	const closed, unblinded = " once the window of every team has closed", " and the organizers have unblinded it"
+	const closed = " once the window of every team has closed"
+	const unblinded = " and the organizers have unblinded it"
 	for want, a := range map[string]record.AccessAttributes{
 		"to its team" + closed + ", and to others once the organizers have published it as well.":             {},
 		"to its team" + closed + unblinded + ", and to others once the organizers have published it as well.": {Blinded: true},

@@ -54,7 +54,7 @@ func addAdvice(ctx context.Context, c *api.Call, d *record.DatasetItem, v *recor
 	}
 	t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
 	if err == nil && t != nil {
-		v.Advice = d.Advise(t)
+		v.Advice = d.Advise(t, c.Now())
 	}
 	return err
 }

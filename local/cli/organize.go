@@ -121,7 +121,8 @@ func (c *call) keptOf(task object, id string) (kept []keptResults) {
 
 func review(c *call, task object) {
 	body := c.reviews(task)
-	path := client.Path("datasets", c.reviewedDataset(task), "reviews")
+	dataset := c.reviewedDataset(task)
+	path := client.Path("datasets", dataset, "reviews")
 	var reviewed []object
 	refused, leftOut := 0, 0
 	for more := true; more; more = c.err == nil && body["cursor"] != "" {
@@ -142,7 +143,7 @@ func review(c *call, task object) {
 		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
 		leftOut += page.LeftOut
 	}
-	c.tellHidden(reviewed)
+	c.tellHidden(dataset, reviewed)
 	if !c.json {
 		for _, r := range reviewed {
 			r["shownTo"] = shownTo(r)
@@ -213,24 +214,30 @@ func shownTo(reviewed object) string {
 	}
 }
 
-// tellHidden says why reviews that are published show nothing to others.
-func (c *call) tellHidden(reviewed []object) {
-	blinded, withheld := 0, 0
+// tellHidden says why reviews of runs on a dataset that are published show nothing to others.
+func (c *call) tellHidden(dataset string, reviewed []object) {
+	blinded, unblinded := 0, 0
 	for _, r := range reviewed {
 		switch {
 		case r.text("review.published") != "yes" || r.text("review.audience") != "organizers":
 		case r.text("review.blinded") == "yes":
 			blinded++
 		default:
-			withheld++
+			unblinded++
 		}
 	}
 	if blinded > 0 {
-		c.note("Published, but blinded: %s. Nobody but the organizers sees the results until --unblind.", plural.Count(blinded, "run"))
+		and, later := "", ""
+		if memberAs[bool](c.get(client.Path("datasets", dataset)), "withheld") {
+			and = " and withheld"
+			later = ", and not before the dataset has closed for every team"
+		}
+		c.note("Published, but blinded%s: %s. Nobody but the organizers sees the results until --unblind%s.", and, plural.Count(blinded, "run"),
+			later)
 	}
-	if withheld > 0 {
+	if unblinded > 0 {
 		c.note("Published, but withheld: %s. Nobody but the organizers sees the results until the dataset has closed for every team.",
-			plural.Count(withheld, "run"))
+			plural.Count(unblinded, "run"))
 	}
 }
 

@@ -61,6 +61,10 @@ func TestShown_IsWhatOthersSee(t *testing.T) {
 			t.Errorf("results that nobody sees are shown: %s", got)
 		}
 	}
+	both := "Published, but blinded and withheld: 1 run. Nobody but the organizers sees the results until --unblind, and not before the " +
+		"dataset has closed for every team."
+	olga.says(done, []string{both}, append(publish, "Seas", "--blind")...)
+	olga.says(done, []string{"Published, but withheld: 1 run."}, append(publish, "Seas", "--unblind")...)
 	for dataset, said := range map[string]struct{ mark, rank string }{
 		"Ponds": {"Otters (published, blinded)", "none while the run is blinded: only the organizers see its scores"},
 		"Seas": {"Otters (published, withheld until the last close)",

@@ -136,8 +136,8 @@ type Participation struct {
 	LacksTerms bool // The team has not accepted the present terms of the task.
 }
 
-// submissionWindow says whether a team can submit to the dataset of the task. A team that the organizers do not accept learns why the dataset
-// takes no runs of accepted teams either. Missing terms are the last reason: a team that accepts them can submit at once.
+// submissionWindow says whether a team can submit to the dataset of the task. A team that the organizers do not accept learns why the
+// dataset takes no runs of accepted teams either. Missing terms are the last reason: a team that accepts them can submit at once.
 func (a *Allowance) submissionWindow(t *TaskItem, d *DatasetItem, p Participation, now time.Time) SubmissionWindow {
 	var w SubmissionWindow
 	w.OpensAt, w.ClosesAt = a.Window(t, d)

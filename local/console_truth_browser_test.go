@@ -4,6 +4,7 @@ package main
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	s.call(t, owner, http.MethodPatch, "/v1/datasets/"+p.open, map[string]any{"inputsFor": "registrants"}, nil)
 	p.Visit(strings.TrimPrefix(p.task, "/v1"))
 	p.Sees("No files.")
-	p.Await(`!document.querySelector("main").innerText.includes("once yours is accepted")`)
+	p.Await(`!document.querySelector("main").innerText.includes("only for teams")`)
 	organizer := s.signedIn(t, "owner", strings.TrimPrefix(p.team, "/v1"))
 	organizer.Sees("no run is left (at most 2 in 24 hours on this dataset), one more")
 	p.Visit(strings.TrimPrefix(p.task, "/v1") + "/submit")
@@ -81,6 +82,58 @@ func TestConsole_SaysWhatCanBeSubmitted(t *testing.T) {
 	p.Fill("I accept these terms", "true")
 	p.Press("Your team can submit only > Accept")
 	p.Sees("Runs start blinded")
+}
+
+// TestConsole_ListsFilesForParticipants shows a dataset that gives out its input and its ground truth to accepted teams.
+func TestConsole_ListsFilesForParticipants(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"inputs": []any{inline("topics.tsv", "1\tdeep lakes\n")},
+		"inputsFor": "registrants", "truthsPublic": true})
+	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	hash := strings.TrimPrefix(task, "/v1")
+	const files = `[...document.querySelectorAll("article h4")].slice(0, 2).map(h => h.nextElementSibling.innerText.trim()).join("|")`
+	of := func(p *consolePage, want string) {
+		t.Helper()
+		p.Sees("It is measured by")
+		p.Await(files + " === " + strconv.Quote(want))
+	}
+	const others = "Files that it has are only for teams that take part: they are here "
+	p := s.signedIn(t, "ada", hash)
+	of(p, "topics.tsv 13 B|qrels 11 B")
+	p.Await(`document.querySelectorAll("article h4 + ul a").length === 2`)
+	const once = others + "once yours is accepted."
+	of(s.open(t, "/console#"+hash, browsertest.DeskLight), once+"|"+once)
+	s.call(t, owner, http.MethodPatch, team, map[string]any{"state": "rejected"}, nil)
+	p.Visit("/")
+	p.Visit(hash)
+	const rejected = others + "if the organizers accept yours."
+	of(p, rejected+"|"+rejected)
+}
+
+// TestConsole_SaysWhatAnAnonymousTeamHides opens the forms of a submission as a member of an anonymous team.
+func TestConsole_SaysWhatAnAnonymousTeamHides(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	p := s.submitForm(t)
+	open := func() { browsertest.Evaluate[any](p.Page, `document.querySelector("form details")?.setAttribute("open", "")`) }
+	p.Sees("What you call this run")
+	open()
+	p.Sees("for those who see the submission")
+	ada := s.token(t, "ada")
+	s.call(t, ada, http.MethodPatch, p.team, map[string]any{"anonymous": true}, nil)
+	run := s.submitTo(t, "ada", p.task, p.open, "Entry")
+	for _, screen := range []string{p.task + "/submit", run} {
+		p.Visit("/")
+		p.Visit(strings.TrimPrefix(screen, "/v1"))
+		p.Sees("Only your team sees them.")
+		open()
+		p.Sees("others see the alias anonymous-")
+		p.Sees("for your team and the organizers while your team is anonymous")
+	}
 }
 
 // TestConsole_SaysWhoSeesABaseline submits a baseline as the form proposes it. The form and the page of the run must say who sees what.

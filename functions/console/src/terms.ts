@@ -12,14 +12,22 @@ type OfTeam = {
 export const asksForTerms = ({ task, of: r }: OfTeam): boolean =>
   r.state !== "rejected" && task.terms !== undefined && r.acceptedTerms !== task.terms.version;
 
-/** linksNote says when the reader gets the inputs that only teams get. of is the reader's team, if there is one. */
-export function linksNote({ task, of: r }: { task: OfTeam["task"]; of: OfTeam["of"] | undefined }): string {
-  const teams = "Only for teams that take part";
-  if (!r) return `${teams}: links are here once yours is accepted.`;
-  if (r.state !== "accepted") return `${teams}: links are here if the organizers accept yours.`;
-  return asksForTerms({ task, of: r })
-    ? `${teams}: links are here once yours has accepted the terms of the task.`
-    : `${teams}.`;
+type Reader = { organizer: boolean; team: OfTeam["of"] | undefined };
+
+/**
+ * inputsNote says when the reader gets the files of a dataset that only teams get. It is empty for a reader who gets them.
+ * The server does not tell other readers whether the dataset has files.
+ */
+export function inputsNote(
+  { inputsFor }: Pick<Schemas["Dataset"], "inputsFor">,
+  task: OfTeam["task"],
+  { organizer, team: r }: Reader,
+): string {
+  if (inputsFor !== "registrants" || organizer) return "";
+  const said = "Files that it has are only for teams that take part: they are here";
+  if (!r) return `${said} once yours is accepted.`;
+  if (r.state !== "accepted") return `${said} if the organizers accept yours.`;
+  return asksForTerms({ task, of: r }) ? `${said} once yours has accepted the terms of the task.` : "";
 }
 
 type Asked = Pick<Schemas["Registration"], "acceptedTerms" | "quota">;

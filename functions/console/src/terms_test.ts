@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Problem } from "./problem";
-import { linksNote, termsNotice, withNewTerms } from "./terms";
+import { inputsNote, termsNotice, withNewTerms } from "./terms";
 
 const refusal = (pointer: string): Problem =>
   new Problem({ title: "Invalid", detail: "2 faults", errors: [{ pointer, detail: "must be 2" }] });
@@ -49,10 +49,14 @@ test("terms speak of submitting only while a dataset may take runs", () => {
 
 test("inputs for teams say what the reader's team lacks", () => {
   const task = { terms: { version: 2, text: "Cite us." } };
+  const d = { inputsFor: "registrants" } as const;
   const said = (state: "accepted" | "pending" | "rejected", acceptedTerms: number): string =>
-    linksNote({ task, of: { state, acceptedTerms } });
-  assert.match(linksNote({ task, of: undefined }), /once yours is accepted/);
+    inputsNote(d, task, { organizer: false, team: { state, acceptedTerms } });
+  assert.match(inputsNote(d, task, { organizer: false, team: undefined }), /once yours is accepted/);
   assert.match(said("pending", 2), /if the organizers accept yours/);
+  assert.match(said("rejected", 2), /if the organizers accept yours/);
   assert.match(said("accepted", 1), /once yours has accepted the terms/);
-  assert.match(said("accepted", 2), /that take part\.$/);
+  assert.equal(said("accepted", 2), "");
+  assert.equal(inputsNote(d, task, { organizer: true, team: undefined }), "");
+  assert.equal(inputsNote({}, task, { organizer: false, team: undefined }), "");
 });

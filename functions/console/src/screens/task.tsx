@@ -10,7 +10,7 @@ import { sampleOf } from "../run_formats";
 import { finalsNote } from "../run_rules";
 import { closedForTeams, formsOf, registers, stageOf, typesOf, typesOfAny, windowOf } from "../stage";
 import { useStages } from "../task_stages";
-import { asksForTerms, linksNote } from "../terms";
+import { inputsNote } from "../terms";
 import { Announcement } from "../ui/announcement";
 import { ChangedTerms } from "../ui/changed_terms";
 import { DateOf } from "../ui/dates";
@@ -227,9 +227,8 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
   const over = useOver({ of: d, task });
   // Only the answer of a single dataset has links to inputs.
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
-  const withheld = alone?.inputs?.length && !alone.inputs.some(f => f.url);
-  const { team } = useOwnTeam(task.id);
-  const mayRead = team?.state === "accepted" && !asksForTerms({ task, of: team });
+  const { mine, team } = useOwnTeam(task.id);
+  const note = mine && !team ? "" : inputsNote(d, task, { organizer, team });
   return (
     <article class="card">
       <h3>
@@ -274,16 +273,13 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
         </p>
       )}
       <h4>Input</h4>
-      {d.inputs?.length ? (
-        <Files of={(alone ?? d).inputs ?? []} />
-      ) : (
-        <p class="small quiet">
-          {d.inputsFor !== "registrants" || organizer || mayRead
-            ? "No files."
-            : "Only accepted teams that have accepted the terms of the task see input files."}
-        </p>
+      <Given of={(alone ?? d).inputs} note={note} />
+      {d.truthsPublic && (
+        <>
+          <h4>Ground truth</h4>
+          <Given of={(alone ?? d).truths} note={note} />
+        </>
       )}
-      {d.inputsFor === "registrants" && withheld && <p class="small quiet">{linksNote({ task, of: team })}</p>}
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
@@ -300,6 +296,10 @@ function Dataset({ of: d, task, organizer }: OfDataset) {
     </article>
   );
 }
+
+/** Given lists files for participants. note says when a reader who gets none will get them. */
+const Given = ({ of, note }: { of: Schemas["File"][] | undefined; note: string }) =>
+  of?.length ? <Files of={of} /> : <p class="small quiet">{note || "No files."}</p>;
 
 const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location.origin} ASSAY_TOKEN=<your access token>
 printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |

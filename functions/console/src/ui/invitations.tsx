@@ -13,8 +13,8 @@ import { filled } from "./values";
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
 
 const roles = {
-  editor: "Editor: changes and deletes tasks, and changes the description of the organizer",
-  owner: "Owner: also changes the members, and can delete the organizer",
+  editor: "Editor: runs the tasks, and changes the name, website, description and webhooks of the organizer",
+  owner: "Owner: also invites, decides on members and owners, and can delete the organizer",
 };
 
 function pathOf(to: To) {

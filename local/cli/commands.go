@@ -254,7 +254,7 @@ func teamFlags(f *pflag.FlagSet) {
 	f.String("team", "", "name of your team; unless given, your own name")
 	f.String("affiliation", "", "affiliation of your team")
 	f.String("contact", "", "how organizers reach your team")
-	f.Bool("anonymous", false, "show others than the organizers an alias")
+	f.Bool("anonymous", false, "show others than the organizers an alias, and neither titles, descriptions nor papers")
 	f.Bool("accept-terms", false, "accept the terms of the task")
 }
 
@@ -275,7 +275,7 @@ func submitFlags(f *pflag.FlagSet) {
 	f.String("repository", "", "https URL of a repository to build and run, instead of files")
 	f.String("ref", "", "with --repository: its commit, tag or branch")
 	f.String("command", "", "with --image or --repository: command to run in it")
-	f.Bool("public", false, "let all who see the task see the submission; baselines are public without it")
+	f.Bool("public", false, "let all who see the task see the submission, but no texts of an anonymous team; baselines are public without it")
 	f.Bool("baseline", false, "as an organizer: a baseline, which needs no registration")
 	f.Bool("again", false, "submit even if your team has submitted the same before; it counts again")
 }

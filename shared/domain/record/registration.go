@@ -35,7 +35,7 @@ type RegistrationDraft struct {
 // TeamDraft holds the members that the registered user writes and can change.
 type TeamDraft struct {
 	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team; unique within the task among the names that are shown" example:"Lakeside"`
-	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers"`
+	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers and the team. Others then see neither the affiliation nor title, description, label, run tag and paper of what the team submits"`
 	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
 	Country     string `json:"country" required:"false" maxLength:"100"`
 	Contact     string `json:"contact,omitempty" maxLength:"500" doc:"how to reach the team; only the team and the organizers see it"`

@@ -37,7 +37,7 @@ type SubmissionDraft struct {
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL of a paper about it"`
 	Notes       string         `json:"notes,omitempty" required:"false" maxLength:"65536" doc:"Markdown; notes of the team for itself: nobody else sees them, neither organizers nor administrators"`
-	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for other submissions. Public: everyone who sees the task sees the submission and its runs. Private: leaderboards show published values and the team, but neither title, label, run tag nor paper"`
+	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for other submissions. Public: everyone who sees the task sees the submission and its runs, of an anonymous team without title, description, label, run tag and paper. Private: leaderboards show published values and the team, but neither title, label, run tag nor paper"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`

@@ -16,7 +16,7 @@ import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { useFreshAt } from "../ui/clock";
 import { download } from "../ui/download";
-import { Area, Text } from "../ui/fields";
+import { Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Files } from "../ui/files";
 import { Form } from "../ui/form";
@@ -24,7 +24,7 @@ import { Markdown } from "../ui/lazy";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
-import { Audience, Notes } from "../ui/submission_fields";
+import { Audience, Description, Notes } from "../ui/submission_fields";
 import { SubmitLink } from "../ui/submit_link";
 import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
@@ -346,6 +346,7 @@ function Described({ of: r }: { of: Run }) {
 /** Said is the form of the texts that the team writes about the run and its submission. */
 function Said({ run: r }: { run: Run }) {
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
+  const alias = r.alias ?? "";
   const submission = useGet(ofSubmission, { path: ids });
   const { newest, latest } = useNewest(submission.data, () => submission.mutate());
   const fields = (s: Schemas["Submission"]): Values => ({
@@ -370,15 +371,9 @@ function Said({ run: r }: { run: Run }) {
               <>
                 <Text f={f} name="title" label="Title" max={200} />
                 <Notes f={f} baseline={isBaseline(r)} />
-                <Area
-                  f={f}
-                  name="description"
-                  label="Description"
-                  rows={2}
-                  hint="Markdown, for those who see the submission."
-                />
+                <Description f={f} alias={alias} />
                 <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-                <Audience f={f} baseline={isBaseline(r)} />
+                <Audience f={f} baseline={isBaseline(r)} alias={alias} />
               </>
             )}
           </Form>

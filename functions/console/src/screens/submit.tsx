@@ -7,7 +7,7 @@ import { diagnosticsOf, ofFile } from "../file_faults";
 import { Problem, toProblem } from "../problem";
 import { allClosed, allOver, baselineNote, blindedNote, hasClosed, takes, unservedNote, waits } from "../quota_words";
 import { refresh } from "../refresh";
-import { organizes, registrationIn } from "../roles";
+import { organizes, registrationIn, useOwnTeam } from "../roles";
 import { go, type Screen, view } from "../route";
 import { sampleOf } from "../run_formats";
 import { formsOf, submissionTypes, typesOf, typesOfAny } from "../stage";
@@ -17,13 +17,13 @@ import { ChangedTerms } from "../ui/changed_terms";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Exceptions } from "../ui/exceptions";
-import { Area, Checks, Faults, Text } from "../ui/fields";
+import { Checks, Faults, Text } from "../ui/fields";
 import { Form, hasDraft } from "../ui/form";
 import { Left, Together, Window } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
 import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
-import { Audience, Notes } from "../ui/submission_fields";
+import { Audience, Description, Notes } from "../ui/submission_fields";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { filled, type Values } from "../ui/values";
 
@@ -132,6 +132,8 @@ type Sending = { name: string; doing: string; share: number };
 type OfEntry = { task: Schemas["Task"]; type: Type; all: Dataset[]; quota: Quota | undefined; baseline: boolean };
 
 function Entry({ task, type, all, quota, baseline }: OfEntry) {
+  const { team } = useOwnTeam(task.id);
+  const alias = team?.anonymous && !baseline ? team.alias : "";
   const quotaOf = (d: Dataset): Schemas["DatasetQuota"] | undefined => quotaIn(quota, d);
   const datasets = all.filter(d => takes(quotaOf(d)) && typesOf(task, d).includes(type));
   const [files, setFiles] = useState<Record<string, File>>({});
@@ -319,9 +321,9 @@ function Entry({ task, type, all, quota, baseline }: OfEntry) {
               <Notes f={f} baseline={baseline} />
               <details>
                 <summary>Details</summary>
-                <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
+                <Description f={f} alias={alias} />
                 <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-                <Audience f={f} baseline={baseline} />
+                <Audience f={f} baseline={baseline} alias={alias} />
               </details>
               {earlier && (
                 <div class="notice" role="status">

@@ -18,7 +18,7 @@ export const TeamFields = ({ f }: { f: Editing }) => (
       f={f}
       name="anonymous"
       label="Stay anonymous"
-      hint="Everyone but the organizers and your team sees an alias, until you untick this. Your affiliation is hidden too."
+      hint="Everyone but the organizers and your team sees an alias, until you untick this. Your affiliation, and the titles, descriptions and papers of your submissions, are hidden too."
     />
     <Text f={f} name="affiliation" label="Affiliation" max={200} />
     <Text f={f} name="country" label="Country" max={100} />

@@ -5,6 +5,23 @@ import type { Editing } from "./form";
 /** Fields belong to a form for a submission of a team, or for a baseline of the organizers without a team. */
 type Fields = { f: Editing; baseline: boolean };
 
+/** OfTeam has the alias of a team that is anonymous, and an empty one otherwise. */
+type OfTeam = { f: Editing; alias: string };
+
+export const Description = ({ f, alias }: OfTeam) => (
+  <Area
+    f={f}
+    name="description"
+    label="Description"
+    rows={2}
+    hint={
+      alias
+        ? "Markdown, for your team and the organizers while your team is anonymous."
+        : "Markdown, for those who see the submission."
+    }
+  />
+);
+
 export const Notes = ({ f, baseline }: Fields) => (
   <Area
     f={f}
@@ -15,7 +32,7 @@ export const Notes = ({ f, baseline }: Fields) => (
   />
 );
 
-export const Audience = ({ f, baseline }: Fields) => (
+export const Audience = ({ f, baseline, alias }: Fields & OfTeam) => (
   <Choice
     f={f}
     name="visibility"
@@ -24,5 +41,9 @@ export const Audience = ({ f, baseline }: Fields) => (
       private: baseline ? "Only the organizers" : "Your team and the organizers",
       public: "Everyone who sees the task",
     }}
+    hint={
+      alias &&
+      `While your team is anonymous, others see the alias ${alias}, and neither title, description nor paper in any case.`
+    }
   />
 );

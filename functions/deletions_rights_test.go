@@ -100,6 +100,36 @@ func TestGetDeletion_NamesWhatToRestoreFirst(t *testing.T) {
 	checkRefusal(p, "tom", second, true, "")
 }
 
+// A run that was deleted before its task comes back after the task, because its submission was deleted with the task and is not in the
+// trash itself.
+func TestGetDeletion_NamesTheTaskToRestoreFirst(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("tom", nil)
+	run := "/v1/runs/" + p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil)))).RunIDs[0]
+	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, run, nil)
+	entry := "/v1/deletions/" + deletionOf(p, "tom", run).ID
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.task+"?with=submissions&name=Lakes", nil)
+	p.nextMinute()
+	checkRefusal(p, "olga", entry, false, "The task that this belongs to was deleted too: restore it first")
+	first := "/v1/deletions/" + deletionOf(p, "olga", p.task).ID
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, first, nil)
+	p.nextMinute()
+	checkRefusal(p, "tom", entry, true, "")
+}
+
+// A team learns that organizers deleted the submission to which its deleted run belongs.
+func TestGetDeletion_SaysThatOrganizersRestoreFirst(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("tom", nil)
+	made := p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil))))
+	run, submission := "/v1/runs/"+made.RunIDs[0], p.task+"/submissions/"+made.ID
+	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, run, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, submission, nil)
+	entry := "/v1/deletions/" + deletionOf(p, "tom", run).ID
+	checkRefusal(p, "tom", entry, false, "The organizers deleted the submission that this belongs to, so only they can restore it. Ask them.")
+	checkRefusal(p, "olga", entry, false, "The submission that this belongs to was deleted too: restore it first")
+}
+
 func newTerms(p *platform, _ string) {
 	p.change("olga", p.task, map[string]any{"terms": map[string]any{"text": "Be fair."}})
 }

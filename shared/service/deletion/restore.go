@@ -28,6 +28,7 @@ func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.Dele
 func (d Deleter) RestoreForTeam(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
 	b := &batch{Tx: new(records.Tx), entry: entry}
 	if !entry.PendingWork.Is(record.RestoreTrash) {
+		b.byTeam = true
 		if err := d.checkTeam(ctx, b); err != nil {
 			return nil, err
 		}
@@ -149,7 +150,7 @@ func (d Deleter) task(ctx context.Context, b *batch, id string) (*record.TaskIte
 		return nil, err
 	}
 	if task == nil {
-		return nil, d.missing(ctx, "task", record.TaskKey(id))
+		return nil, d.missing(ctx, b, "task", record.TaskKey(id))
 	}
 	b.require(task)
 	return task, nil
@@ -168,16 +169,24 @@ func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) 
 // errPurged is the answer when the deletion of a user has purged the resource.
 var errPurged = problem.Conflict.New("What was deleted is not there any more, because a user was deleted whose it was.")
 
-// missing says what to restore first.
-func (d Deleter) missing(ctx context.Context, what string, key store.Key) error {
+// missing says what to restore first: the resource with the key, or the larger one that it was deleted with.
+func (d Deleter) missing(ctx context.Context, b *batch, what string, key store.Key) error {
 	items, err := d.Store.Get(ctx, store.Strong, record.TrashKey(key))
 	if err != nil {
 		return records.Failed(err)
 	}
+	gone := problem.Conflict.New("The %s that this belongs to is not there any more, so this cannot be restored.", what)
 	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
 	if !deleted {
-		return problem.Conflict.New("The %s that this belongs to is not there any more, so this cannot be restored.", what)
+		return gone
 	}
-	return problem.Conflict.New("The %s that this belongs to was deleted too: restore it first (%s).", what,
+	first, err := records.Require[record.DeletionItem](ctx, d.Store, store.Strong, record.DeletionKey(id), gone)
+	switch {
+	case err != nil:
+		return err
+	case b.byTeam && first.ByOrganizers:
+		return problem.Conflict.New("The organizers deleted the %s that this belongs to, so only they can restore it. Ask them.", first.Kind)
+	}
+	return problem.Conflict.New("The %s that this belongs to was deleted too: restore it first (%s).", first.Kind,
 		problem.UndoDeletion.With(id))
 }

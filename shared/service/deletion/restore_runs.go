@@ -154,7 +154,7 @@ func (d Deleter) submissionOf(ctx context.Context, b *batch, runs []*record.RunI
 			return nil, err
 		}
 		if s == nil {
-			return nil, d.missing(ctx, "submission", record.SubmissionKey(runs[0].SubmissionID))
+			return nil, d.missing(ctx, b, "submission", record.SubmissionKey(runs[0].SubmissionID))
 		}
 		s.RunIDs = append(slices.Clone(s.RunIDs), runs[0].ID)
 		b.Save(s, d.Now())
@@ -204,7 +204,7 @@ func (d Deleter) checkDataset(ctx context.Context, b *batch, r *record.RunItem) 
 		return nil, nil, err
 	}
 	if set == nil || set.Deleting() {
-		return nil, nil, d.missing(ctx, "dataset", key)
+		return nil, nil, d.missing(ctx, b, "dataset", key)
 	}
 	set.ValueRules(nil, nil).Copy(&r.Access, d.Now()) // until pending work looks at the run
 	if truth == nil || !queue.NeedsReevaluation(r, truth) && !queue.ListingOutdated(r, truth) {

@@ -65,6 +65,8 @@ type batch struct {
 	*records.Tx
 	entry *record.DeletionItem
 	bytes int
+	// byTeam reports whether a team asks to restore the resource.
+	byTeam bool
 	// waitingRuns is Deleter.WaitingRuns if it limits what is restored, and otherwise 0.
 	waitingRuns int
 	// unmarked lists the runs that come back without the mark as final that they had.

@@ -336,6 +336,37 @@ func TestException_WithdrawnRefundCounts(t *testing.T) {
 	}
 }
 
+// TestException_RefundsRunsInTheTrash: a run in the trash counts in the quotas, so it can be refunded, once. Restored, it does not count.
+func TestException_RefundsRunsInTheTrash(t *testing.T) {
+	f := newPhases(t)
+	made, _ := f.submit(http.StatusCreated, "ada")
+	used := func(total int, when string) {
+		t.Helper()
+		a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
+		if a.Total != total || a.Datasets[f.dataset.ID].Total != total {
+			t.Errorf("%s: %+v", when, a)
+		}
+	}
+	f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, "/v1/runs/"+made.RunIDs[0], nil)
+	used(1, "deleted")
+	draft := map[string]any{"runId": made.RunIDs[0], "reason": "It was ours."}
+	for range 2 {
+		e := f.grant(f.ada, map[string]any{"runId": made.RunIDs[0]})
+		used(0, "refunded")
+		f.Want(http.StatusUnprocessableEntity, nil, olga, http.MethodPost, f.exceptions(f.ada), draft)
+		f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.ada)+"/"+e.ID, nil)
+		used(1, "refund withdrawn")
+	}
+	f.grant(f.ada, map[string]any{"runId": made.RunIDs[0]})
+	var p page.Page[record.Deletion]
+	f.Want(http.StatusOK, &p, "ada", http.MethodGet, "/v1/deletions", nil)
+	f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, "/v1/deletions/"+p.Data[0].ID, nil)
+	used(0, "restored")
+	if r := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(made.RunIDs[0])); r.Counted || !r.Refunded {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestQuota_OfADatasetIsNotOvershot lets members race for the last runs.
 func TestQuota_OfADatasetIsNotOvershot(t *testing.T) {
 	f := newPhases(t, func(d *record.DatasetItem) { d.Submissions.Total = 3 })

@@ -77,12 +77,12 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 		return "", nil, err
 	}
 	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
-	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
 	if d.RunID != "" {
 		if err := refund(ctx, c, r, a, d); err != nil {
 			return "", nil, err
 		}
 	}
+	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
 	if err := noteException(ctx, c, r, a, rules); err != nil {
 		return "", nil, err
 	}
@@ -194,9 +194,10 @@ func extend(ctx context.Context, c *api.Call, t *record.TaskItem, e *record.Exce
 	return c.EffectsOfReleases(ctx, t, t, &was, &is)
 }
 
-// refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task.
+// refund adds to c.Tx that the run of the draft no longer counts in the quotas of its dataset and of the task. A run in the trash can be
+// refunded, too; its record is changed when the run is restored.
 func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, d record.ExceptionDraft) error {
-	run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(d.RunID))
+	run, deleted, err := runOf(ctx, c, a, d.RunID)
 	switch {
 	case err != nil:
 		return err
@@ -210,7 +211,9 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 	}
 	run.Counted, run.Refunded = false, true
 	a.Refund(run.DatasetID, run.ID)
-	c.Tx.Replace(run)
+	if !deleted {
+		c.Tx.Replace(run)
+	}
 	return nil
 }
 
@@ -218,12 +221,12 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 func removeException(ctx context.Context, c *api.Call, g granted) error {
 	e, now := g.exception, c.Now()
 	a := allowance.OfTeam(c.Tx, g.allowance, g.TaskID, g.ID, now)
-	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if e.RunID != "" {
 		if err := endRefund(ctx, c, a, e.RunID); err != nil {
 			return err
 		}
 	}
+	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if err := propagation.DropExtensions(ctx, c.Store, c.Tx, g.TaskID, now, *e); err != nil {
 		return err
 	}
@@ -234,26 +237,37 @@ func removeException(ctx context.Context, c *api.Call, g granted) error {
 // endRefund adds to c.Tx that a run counts again in the quotas. A run in the trash counts again, too; its record is changed when the run is
 // restored.
 func endRefund(ctx context.Context, c *api.Call, a *record.Allowance, runID string) error {
-	key := record.RunKey(runID)
-	items, err := c.Store.Get(ctx, store.Strong, key, record.TrashKey(key))
-	if err != nil {
-		return records.Failed(err)
-	}
-	it := items[0]
-	if !it.Exists() {
-		if it, err = record.Untrash(items[1]); err != nil {
-			return err
-		}
-	}
-	run, err := records.Decode[record.RunItem](it)
+	run, deleted, err := runOf(ctx, c, a, runID)
 	if err != nil || run == nil || !run.Refunded {
 		return err
 	}
 	if run.EndRefund() {
 		a.Recharge(run.DatasetID, run.ID, c.Now())
 	}
-	if items[0].Exists() {
+	if !deleted {
 		c.Tx.Replace(run)
 	}
 	return nil
+}
+
+// runOf returns the run, and whether it is in the trash. It returns nil if the run does not exist there either.
+func runOf(ctx context.Context, c *api.Call, a *record.Allowance, id string) (run *record.RunItem, deleted bool, err error) {
+	key := record.RunKey(id)
+	items, err := c.Store.Get(ctx, store.Strong, key, record.TrashKey(key))
+	if err != nil {
+		return nil, false, records.Failed(err)
+	}
+	if items[0].Exists() {
+		run, err = records.Decode[record.RunItem](items[0])
+		return run, false, err
+	}
+	it, err := record.Untrash(items[1])
+	if err != nil {
+		return nil, true, err
+	}
+	run, err = records.Decode[record.RunItem](it)
+	if err == nil && run != nil {
+		run.FollowExceptions(a)
+	}
+	return run, true, err
 }

@@ -197,6 +197,18 @@ func (r *RunItem) EndRefund() bool {
 	return r.Counted
 }
 
+// FollowExceptions updates a run from the trash to the exceptions of its team in a, which may have refunded the run or ended its refund
+// meanwhile.
+func (r *RunItem) FollowExceptions(a *Allowance) {
+	refunded := slices.ContainsFunc(a.Exceptions, func(e Exception) bool { return e.RunID == r.ID })
+	switch {
+	case refunded && r.Counted:
+		r.Counted, r.Refunded = false, true
+	case !refunded && r.Refunded:
+		r.EndRefund()
+	}
+}
+
 // LimitsTruthFailures reports whether the run's next evaluation may fail for reasons that only the ground truth reveals only within
 // MaxTruthFailures of its team. The limit holds for the first evaluation of a run whose values its team does not see, because the team
 // chose the moment and the content. Later evaluations follow changes by the organizers, so they fail openly, unless the limit may already

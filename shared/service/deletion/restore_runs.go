@@ -46,9 +46,7 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 				b.unmarked = append(b.unmarked, r.ID)
 			}
 		}
-		if r.Refunded && !slices.ContainsFunc(a.Exceptions, func(e record.Exception) bool { return e.RunID == r.ID }) {
-			r.EndRefund() // which the allowance has counted since
-		}
+		r.FollowExceptions(a)
 		record.Touch(r, d.Now()) // with its evaluations it may be shown otherwise than before
 		adopt(r, s)
 		if set.WaitsForClose() {

@@ -160,8 +160,8 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 // TestLeaderboard_GroupsOfEqualDifferences groups two runs by the values of topics. Differences that are equal but for rounding tell the
 // runs apart like differences that are nearly equal. One topic cannot.
 func TestLeaderboard_GroupsOfEqualDifferences(t *testing.T) {
-	const shifted, untested = "Where two differ by the same value on each topic, the statistic is infinite and p is 0.",
-		"Two with fewer than two common topics are not tested, and share a letter."
+	const shifted = "Where two differ by the same value on each topic, the statistic is infinite and p is 0."
+	const untested = "Two with fewer than two common topics are not tested, and share a letter."
 	for name, c := range map[string]struct {
 		a, b   map[string]float64
 		groups string

@@ -26,7 +26,7 @@ const submitHelp = taskHelp + ` Registers for it
 first, where that is open. Files are checked with the server's code before a byte is sent. A task
 with several datasets needs to know which a file is for: DATASET=FILE. After an interruption,
 repeat the command: it continues, and counts nothing that your team has submitted before. With
---again, it makes a new submission. ` + stdinHelp
+--again, and for a complete baseline, it makes a new submission. ` + stdinHelp
 
 const evalHelp = `Arguments after the files are measures: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
 with the first one by the measure that is named first: by the randomization test over topics, with

@@ -211,7 +211,7 @@ func (c *call) connect(named string) {
 		c.fail(&refusal{notSignedIn, "ASSAY_TOKEN is set, but no server is known.", "set ASSAY_URL, such as ASSAY_URL=https://assay.example.org"})
 		return
 	case text == "":
-		c.fail(&refusal{notSignedIn, "No server is known yet.", "assay login https://assay.example.org"})
+		c.fail(&refusal{notSignedIn, "You are signed in to no server.", "assay login https://assay.example.org"})
 		return
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		c.fail(&refusal{failed, fmt.Sprintf("%q is no URL of a server, such as https://assay.example.org", text), ""})

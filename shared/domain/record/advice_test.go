@@ -27,7 +27,7 @@ func TestAdvise_ComparesWithWhatTeamsMaySubmit(t *testing.T) {
 		detail  string
 	}{
 		"no limit":                        {task{}, draft{}, 14, "a team may submit any number"},
-		"a limit of each day without end": {task{PerDay: 1}, draft{}, 14, "any number"},
+		"a limit of each day without end": {task{PerDay: 1}, draft{}, 14, "may submit any number over the days, as the dataset has no close."},
 		"enough in all":                   {task{Total: 14}, draft{}, 14, "a team may submit 14."},
 		"too few in all":                  {task{Total: 13}, draft{}, 0, ""},
 		"too few on the dataset":          {task{}, draft{Submissions: rules{Total: 13}}, 0, ""},

@@ -75,6 +75,7 @@ export function windowOf(q: Quota, now = Date.now()): { said: string; at: Instan
     case "deletion":
       return { said: "takes no runs: it is being deleted", at: undefined };
     case "terms":
+      if (isOver(q, now)) return { said: "takes no more runs: no run is left", at: undefined };
       return { said: "takes no runs until the team has accepted the terms of the task", at: undefined };
   }
 }

@@ -50,6 +50,10 @@ test("a dataset says whether and until when it takes runs", () => {
     windowOf({ ...quota, open: false, closedReason: "terms", closesAt: at }).said,
     /until .* accepted the terms/,
   );
+  assert.equal(
+    windowOf({ ...quota, open: false, closedReason: "terms", left: 0 }).said,
+    "takes no more runs: no run is left",
+  );
   assert.equal(windowOf({ ...quota, open: false, closedReason: "always", opensAt: at, closesAt: at }).at, undefined);
 });
 

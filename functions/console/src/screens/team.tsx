@@ -143,6 +143,12 @@ function Withdraw({ of: r, run }: { of: Registration; run: () => Promise<void> }
   );
 }
 
+/** wayBack says how a user who is no longer in the team returns to it. */
+const wayBack = ({ closedAt }: Pick<Schemas["Registration"], "closedAt">): string =>
+  closedAt
+    ? "Joining the team has closed: there is no way back unless the organizers move a close or give the team a later one."
+    : "The way back is another invitation.";
+
 function Members({
   of: r,
   me,
@@ -188,7 +194,7 @@ function Members({
                 plain
                 label={id === me.id ? "Leave the team" : `Remove ${name}`}
                 run={() => leave(id)}
-                ask={`The way back is another invitation.${id === me.id ? "" : " Open invitations to the team end."}`}
+                ask={`${wayBack(r)}${id === me.id ? "" : " Open invitations to the team end."}`}
               >
                 {id === me.id ? "Leave" : "Remove"}
               </Action>

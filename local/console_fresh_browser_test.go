@@ -160,3 +160,60 @@ func TestConsole_ReadsAllPartsOfAScreenTogether(t *testing.T) {
 		})
 	}
 }
+
+// hold makes requests for all but the task and the user wait until the page calls release().
+const hold = `{ const real = fetch; const released = new Promise(done => window.release = done); window.fetch = async request => {
+if (!/\/v1\/(user|tasks\/\w+)$/.test(request.url)) await released; return real(request); } }`
+
+// claims is an expression for the texts on the screen that hold only after lists have been read.
+const claims = `document.querySelector("main").innerText.match(/to do|nothing|add its dataset|there is no|has no|no runs?\b|none of|takes runs/i)?.[0] ?? ""`
+
+// TestConsole_ClaimsNothingBeforeItIsRead holds the data of screens back. A screen must not take them for empty.
+func TestConsole_ClaimsNothingBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, team, open := s.twoDatasets(t)
+	s.submitTo(t, "ada", task, open, "Entry")
+	s.awaitRuns(t, s.token(t, "owner"), task)
+	path := strings.TrimPrefix(task, "/v1")
+	for _, c := range []struct{ user, at string }{
+		{"owner", path}, {"owner", path + "/edit"}, {"owner", path + "/desk"}, {"owner", path + "/submit?baseline=1"}, {"owner", "/desk"},
+		{"owner", strings.TrimPrefix(team, "/v1")}, {"ada", path + "/submit"}, {"ada", path + "/team"}, {"ada", path + "/runs"},
+		{"ada", path + "/leaderboard"}, {"ada", "/trash"}, {"ada", "/runs"}, {"ada", "/"},
+	} {
+		t.Run(c.user+strings.ReplaceAll(c.at, "/", " "), func(t *testing.T) {
+			t.Parallel()
+			p := s.signedIn(t, c.user, "/nothing")
+			p.Sees("There is nothing here")
+			browsertest.Evaluate[any](p.Page, hold)
+			p.Visit(c.at)
+			p.Await(`document.querySelector("main [aria-busy=true]") !== null`)
+			if claim := browsertest.Evaluate[string](p.Page, claims); claim != "" {
+				t.Errorf("before anything is read, the screen says %q", claim)
+			}
+			browsertest.Evaluate[any](p.Page, `window.release()`)
+			p.Await(`document.querySelector("main [aria-busy=true]") === null`)
+		})
+	}
+}
+
+// TestConsole_ShowsNothingOlderThanTheArrival returns to a screen that was read before the dataset closed.
+func TestConsole_ShowsNothingOlderThanTheArrival(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	task, _, open := s.twoDatasets(t)
+	at := strings.TrimPrefix(task, "/v1") + "/submit"
+	p := s.signedIn(t, "ada", at)
+	p.Sees("takes runs")
+	p.Visit("/nothing")
+	p.Sees("There is nothing here")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1/datasets/"+open, closesSoon(-5), nil)
+	browsertest.Evaluate[any](p.Page, hold)
+	p.Visit(at)
+	p.Await(`document.querySelector("main [aria-busy=true]") !== null`)
+	if claim := browsertest.Evaluate[string](p.Page, claims); claim != "" {
+		t.Errorf("the screen says %q before it is read again", claim)
+	}
+	browsertest.Evaluate[any](p.Page, `window.release()`)
+	p.Sees("closed")
+}

@@ -1,10 +1,19 @@
 // Reading everything on the screen again, and telling it that something was done.
 import { useSyncExternalStore } from "preact/compat";
-import { mutate } from "swr";
+import { mutate, SWRConfig } from "swr";
 import { gone, type Problem, toProblem } from "./problem";
 
 /** refresh reads everything on the screen again, after a change. */
 export const refresh = (): Promise<unknown> => mutate(() => true);
+
+/**
+ * forget drops what earlier screens read, so that a screen shows nothing that was read before the reader arrived. Only the
+ * user stays, whom all screens show.
+ */
+export function forget(): void {
+  const { cache } = SWRConfig.defaultValue;
+  for (const key of [...cache.keys()]) if (!key.includes('"/v1/user"')) cache.delete(key);
+}
 
 /**
  * refusalOf returns the problem of a change that failed. If its resource is gone, refusalOf reads the screen again, which

@@ -1,9 +1,10 @@
 // The screens, and the choice of the screen that the address names. Screens read and change the address with route.ts.
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
-import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { loadPart, PartMissing, reload } from "./parts";
 import { type Problem, toProblem } from "./problem";
+import { forget } from "./refresh";
 import { matchPath, type Screen, useAddress } from "./route";
 import { useSession } from "./session";
 import { Busy, Failure, Heading } from "./ui/show";
@@ -68,6 +69,11 @@ function findScreen(path: string): { Show: ComponentType<Screen>; params: Screen
 export function Current() {
   const { path, query } = useAddress();
   const found = findScreen(path);
+  const left = useRef(path);
+  if (left.current !== path) {
+    left.current = path;
+    forget();
+  }
   const { signedIn } = useSession();
   useEffect(() => {
     // The heading of the new screen appears with its data, and gets the focus. Screen readers start there.

@@ -14,7 +14,7 @@ export const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" 
 };
 
 /** baselineAt returns the address at which organizers submit a baseline, or add a dataset first. */
-export const baselineAt = (task: Task, datasets: Dataset[] = []): string =>
+export const baselineAt = (task: Task, datasets: Dataset[]): string =>
   `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
 
 /** Step is a step of organizers. at is an address of the console, or the id of a part of the page. */

@@ -54,10 +54,11 @@ function Editor({ task }: OfTask) {
     { query: { "filter[submissionId]": baselines.map(s => s.id) } },
     { refreshInterval: whileRunning },
   );
-  const steps = stepsOf(task, datasets.items ?? [], runs.items ?? []);
+  const evaluated = submissions.items && (baselines.length > 0 ? runs.items : []);
+  const steps = datasets.items && evaluated && stepsOf(task, datasets.items, evaluated);
   return (
     <>
-      <Left task={task} steps={steps} />
+      {steps ? <Left task={task} steps={steps} /> : <Busy />}
       <Datasets task={task} of={datasets} />
       <section aria-labelledby="baseline">
         <h3 id="baseline">Baseline</h3>
@@ -71,23 +72,29 @@ function Editor({ task }: OfTask) {
           </Items>
         )}
         <p class="actions">
-          <a class="button" href={baselineAt(task, datasets.items)}>
-            {datasets.items?.length ? "Submit a baseline" : "Add its dataset first"}
-          </a>
+          {datasets.items && (
+            <a class="button" href={baselineAt(task, datasets.items)}>
+              {datasets.items.length > 0 ? "Submit a baseline" : "Add its dataset first"}
+            </a>
+          )}
         </p>
       </section>
       {parts.map(p => (
         <Section key={p.name} task={task} part={p} />
       ))}
-      <Publish task={task} lacks={steps.filter(s => !s.done && !s.optional && s.at !== "publish").map(s => s.name)} />
-      <Delete
-        kind="task"
-        id={task.id}
-        taskId={task.id}
-        name={task.name}
-        then="/desk"
-        submitted={Boolean(submissions.items?.length)}
-      />
+      {steps && (
+        <Publish task={task} lacks={steps.filter(s => !s.done && !s.optional && s.at !== "publish").map(s => s.name)} />
+      )}
+      {submissions.items && (
+        <Delete
+          kind="task"
+          id={task.id}
+          taskId={task.id}
+          name={task.name}
+          then="/desk"
+          submitted={submissions.items.length > 0}
+        />
+      )}
     </>
   );
 }

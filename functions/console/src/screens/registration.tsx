@@ -15,7 +15,7 @@ import { type Editing, Form } from "../ui/form";
 import { TeamInvitations } from "../ui/invitations";
 import { Quotas } from "../ui/quota";
 import { nameOf } from "../ui/run_state";
-import { Action, Listed, Loaded, Tag } from "../ui/show";
+import { Action, Busy, Failure, Listed, Loaded, Tag } from "../ui/show";
 import { TaskFrame } from "../ui/task_nav";
 import { moment, When } from "../ui/time";
 import { filled, type Values } from "../ui/values";
@@ -127,10 +127,12 @@ type OfExceptions = { task: Schemas["Task"]; ids: { taskId: string; registration
 
 function Exceptions({ task, ids, authors }: OfExceptions) {
   const all = useList(`${path}/exceptions`, { path: ids });
-  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
+  const sets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } });
   const runs =
     useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": authors, limit: 100 } }).items ??
     [];
+  const datasets = sets.items;
+  if (!datasets) return sets.error ? <Failure of={sets.error} retry={sets.reload} /> : <Busy />;
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${moment(r.createdAt)}`;
   const refundable = (datasetId: unknown): Schemas["Run"][] =>

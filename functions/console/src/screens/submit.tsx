@@ -45,7 +45,11 @@ export default function Submit({ params, query }: Screen) {
 const Unaccepted = ({ task, of: r, all }: { task: Task; of: Registration; all: Listing<Dataset> }) => (
   <>
     <p class="empty">{waits(r)}</p>
-    {r.state === "pending" && <Datasets of={all.items ?? []} task={task} quota={r.quota} baseline={false} />}
+    {r.state === "pending" && (
+      <Items of={all} empty={<p>The task has no dataset.</p>}>
+        {items => <Datasets of={items} task={task} quota={r.quota} baseline={false} />}
+      </Items>
+    )}
   </>
 );
 

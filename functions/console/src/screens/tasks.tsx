@@ -7,7 +7,7 @@ import { gone } from "../problem";
 import { type Me, useMe } from "../roles";
 import { type Screen, view } from "../route";
 import { useSession } from "../session";
-import { type Stage, type Staged, stagedOf } from "../stage";
+import type { Stage, Staged } from "../stage";
 import { useStages } from "../task_stages";
 import { DateOf } from "../ui/dates";
 import { stateKinds } from "../ui/decide";
@@ -174,7 +174,7 @@ function Organized({ ids }: { ids: string[] }) {
       {items => (
         <Cards>
           {items.map(t => (
-            <Card key={t.id} task={t} staged={stages?.(t) ?? stagedOf(t, [])} organized />
+            <Card key={t.id} task={t} staged={stages?.(t)} organized />
           ))}
         </Cards>
       )}
@@ -186,7 +186,7 @@ function Registered({ of }: { of: Me["registrations"][number] }) {
   const { data, error } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
   const stages = useStages(data ? [data] : []);
   return data && !gone(error) ? (
-    <Card task={data} staged={stages?.(data) ?? stagedOf(data, [])} registration={of} />
+    <Card task={data} staged={stages?.(data)} registration={of} />
   ) : (
     <li class="card">
       <h3>
@@ -216,7 +216,8 @@ function Card({
   organized,
 }: {
   task: Task;
-  staged: Staged;
+  /** staged is absent until the datasets of the task are read. */
+  staged: Staged | undefined;
   registration?: Me["registrations"][number];
   organized?: boolean;
 }) {
@@ -234,7 +235,7 @@ function Card({
         {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
         {registration && <Standing of={registration} />}
       </p>
-      {staged.dates.map(d => (
+      {staged?.dates.map(d => (
         <p class="small quiet" key={d.name}>
           <DateOf of={d} stage={staged.stage} />
         </p>
@@ -243,7 +244,7 @@ function Card({
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
           Leaderboard
         </a>
-        {registration?.state === "accepted" && staged.stage !== "past" && (
+        {registration?.state === "accepted" && staged && staged.stage !== "past" && (
           <>
             {" "}
             ·{" "}

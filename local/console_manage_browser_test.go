@@ -182,7 +182,7 @@ func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 	p.signIn("ada")
 	p.Sees("Nothing is here.")
 	p.Visit("/admin")
-	p.Sees("it takes the role admin")
+	p.Sees("Only administrators can do this")
 	if n := browsertest.Evaluate[int](p.Page, `document.querySelectorAll(".failure").length`); n != 1 {
 		t.Errorf("the screen says it %d times", n)
 	}

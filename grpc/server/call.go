@@ -345,7 +345,7 @@ func authorize(c access.Caller, method string) error {
 		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer, or an access token, in the metadata: " +
 			"authorization: Bearer <token>.")
 	case access.Forbid:
-		return problem.Forbidden.New("You may not do this: it takes %s.", need.role)
+		return problem.Forbidden.New("Only %s can do this.", need.role)
 	default:
 		return visibility.Missing
 	}

@@ -224,24 +224,24 @@ func Refusals(may Role, widest Scope) (refusals []Decision) {
 	return refusals
 }
 
-// String describes the roles to a person who is refused.
+// String names the people who have one of the roles, for a person who is refused.
 func (r Role) String() string {
 	var names []string
 	for _, n := range []struct {
 		role Role
 		name string
 	}{
-		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"},
-		{Owner, "being its owner or in its team"},
-		{Organizer, "membership of the organizer"}, {OrganizerOwner, "being an owner of the organizer"},
-		{Worker, "the role worker"}, {Admin, "the role admin"},
+		{Anyone, "anyone"}, {User, "users who are signed in"}, {Registrant, "accepted teams of the task"}, {Applicant, "teams of the task"},
+		{Owner, "the team or the user that this belongs to"},
+		{Organizer, "members of the organizer"}, {OrganizerOwner, "owners of the organizer"},
+		{Worker, "workers"}, {Admin, "administrators"},
 	} {
 		if r&n.role != 0 {
 			names = append(names, n.name)
 		}
 	}
 	if len(names) == 0 {
-		return "what nobody has"
+		return "nobody"
 	}
-	return strings.Join(names, " or ")
+	return strings.Join(names, " and ")
 }

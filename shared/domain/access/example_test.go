@@ -33,6 +33,6 @@ func ExampleRole_String() {
 	fmt.Println(access.Owner | access.Organizer)
 	fmt.Println(access.Role(0))
 	// Output:
-	// being its owner or in its team or membership of the organizer
-	// what nobody has
+	// the team or the user that this belongs to and members of the organizer
+	// nobody
 }

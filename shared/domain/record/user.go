@@ -93,7 +93,8 @@ const (
 )
 
 // GrantKind is a kind of grant with its limits. The number of grants is limited, because nearly every request reads all grants of its
-// caller. Lists of all tasks also read partitions for each membership and each private task.
+// caller. Lists of all tasks also read partitions for each membership and each private task. Ended registrations do not count: others
+// ended them, they convey no rights, and they expire after TrashTime.
 type GrantKind struct {
 	Max   int
 	Name  string            // plural, for messages

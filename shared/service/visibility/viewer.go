@@ -42,8 +42,8 @@ var Missing error = problem.NotFound.New(problem.Nothing)
 var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers "+
 	"about it; %s names your registration and its state.", problem.GetCurrentUser.With())
 
-// grantsPage is how many grants one call of the store returns. Nearly every user has fewer. A user can have about 1,250
-// (record.GrantKind).
+// grantsPage is how many grants one call of the store returns. Nearly every user has fewer. A user can have the greatest number of each
+// record.GrantKind, and registrations that others ended within record.TrashTime, so more calls can follow.
 const grantsPage = 1000
 
 // Grants returns the caller's grants. The first call reads them from the store, once.
@@ -120,7 +120,7 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 		decision = access.Decide(allowed, roles, s)
 		unlimited := access.Roles(v.Caller.Unlimited(), v.grants.Grants, s)
 		if v.Caller.Token != nil && !v.Public && decision != access.Allow && access.Decide(allowed, unlimited, s) == access.Allow {
-			return problem.InsufficientScope.New("The scopes of this access token (%s) do not convey what this takes: %s.",
+			return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Only %s can do it.",
 				strings.Join(v.Caller.Token.Scopes.Names(), ", "), allowed)
 		}
 	}
@@ -134,7 +134,7 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 		if !access.Sees(roles, s.Audience) {
 			return NotAccepted
 		}
-		return problem.Forbidden.New("You may not do this: it takes %s.", allowed)
+		return problem.Forbidden.New("Only %s can do this.", allowed)
 	default:
 		return Missing
 	}

@@ -17,7 +17,7 @@ import (
 
 // ChoicesDraft holds the choices that a user sends.
 type ChoicesDraft struct {
-	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,registration.ended,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events of which you are notified by e-mail; organizers are notified of events in their tasks"`
+	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,registration.ended,invitation.created,run.failed,run.completed,review.published,deletion.created,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events of which you are notified by e-mail; organizers are notified of events in their tasks"`
 }
 
 // Choices holds a user's choices of notifications.

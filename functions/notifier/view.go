@@ -42,6 +42,8 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 		n.Text, n.URL, err = v.ended(ctx, e)
 	case record.EventRunFailed, record.EventRunCompleted, record.EventReviewPublished:
 		n.Text, err = v.run(ctx, e)
+	case record.EventDeletionCreated:
+		n, err = v.deletion(ctx, e)
 	case record.EventTruthChanged, record.EventWorkersMissing:
 		n.Text, err = v.dataset(ctx, e)
 	case record.EventWindowClosing:
@@ -157,10 +159,44 @@ func (v view) run(ctx context.Context, e *record.Event) (string, error) {
 	case e.Kind == record.EventRunCompleted && run.State == record.Completed:
 		return name + " is completed", err
 	case e.Kind == record.EventReviewPublished && run.Access.Published:
-		return name + " is published", err
+		return v.published(ctx, run, name)
 	default:
 		return "", err
 	}
+}
+
+// published returns the sentence that the run with the name is published. It says why the recipient does not see its scores, if there is a
+// reason.
+func (v view) published(ctx context.Context, run *record.RunItem, name string) (string, error) {
+	sight, err := v.viewer.Sight(ctx, run, v.Now())
+	switch {
+	case err != nil:
+		return "", err
+	case run.Access.Blinded:
+		return name + " is published, but blinded: only the organizers see its scores", nil
+	case !sight.Entry():
+		return name + " is published: its scores are shown once the dataset has closed for every team", nil
+	default:
+		return name + " is published", nil
+	}
+}
+
+// deletion returns the news that organizers deleted a run or a submission of the recipient's team. It is empty once they restore it.
+func (v view) deletion(ctx context.Context, e *record.Event) (news, error) {
+	d, roles, err := visibility.Get[record.DeletionItem](ctx, v.viewer, path.Base(e.Subject), record.DeletionKey)
+	if err != nil || roles&access.Owner == 0 || d.PendingWork.Is(record.RestoreTrash) || d.Over() {
+		return news{}, err
+	}
+	task, err := v.name(ctx, d.TaskID, "")
+	of := "a " + string(d.Kind)
+	if d.Name != "" {
+		of = "the " + string(d.Kind) + " " + quoted(d.Name)
+	}
+	return news{
+		Text: "The organizers deleted " + of + " of your team in " + task,
+		URL:  v.URL + "/console#/tasks/" + d.TaskID + "/runs",
+		Body: fmt.Sprintf("Only they can restore it, until %s. Ask them about it.", webpage.Instant(d.ExpiresAt.Time)),
+	}, err
 }
 
 func (v view) dataset(ctx context.Context, e *record.Event) (string, error) {

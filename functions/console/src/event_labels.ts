@@ -12,6 +12,7 @@ export const eventLabels: Record<NonNullable<Webhook["kinds"]>[number], string> 
   "run.failed": "A run fails",
   "run.completed": "A run completes",
   "review.published": "Results are published",
+  "deletion.created": "Organizers delete a run or a submission of a team",
   "truth.changed": "Runs are evaluated again",
   "window.closing": "A window closes in two days",
   "announcement.published": "Organizers announce something",

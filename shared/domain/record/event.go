@@ -22,6 +22,7 @@ const (
 	EventRunFailed             EventKind = "run.failed"
 	EventRunCompleted          EventKind = "run.completed"
 	EventReviewPublished       EventKind = "review.published"
+	EventDeletionCreated       EventKind = "deletion.created"
 	EventTruthChanged          EventKind = "truth.changed"
 	EventWindowClosing         EventKind = "window.closing"
 	EventAnnouncementPublished EventKind = "announcement.published"
@@ -46,6 +47,7 @@ var notifications = []notification{
 	{EventRunFailed, ToTeam, "that a run failed"},
 	{EventRunCompleted, ToTeam, "that a run completed"},
 	{EventReviewPublished, ToTeam, "that a review is published"},
+	{EventDeletionCreated, ToTeam, "that organizers deleted a run or a submission"},
 	{EventTruthChanged, ToRegistrants, "that the ground truth or its evaluator changed"},
 	{EventWindowClosing, ToRegistrants, "that the window closes"},
 	{EventAnnouncementPublished, ToRegistrants, "of the announcement"},

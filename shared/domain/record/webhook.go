@@ -20,7 +20,7 @@ const SecretOverlap = Day
 // WebhookDraft holds the members of a webhook that organizers write.
 type WebhookDraft struct {
 	URL      string      `json:"url" format:"uri" maxLength:"2000" doc:"where events are sent: https, at a public address; http, and other addresses, only in networks that the operator of a self-hosted server allows. An address that is not allowed is refused; for a host name, only the first delivery shows whether its address is allowed" example:"https://ci.example.org/assay"`
-	Kinds    []EventKind `json:"kinds" required:"false" maxItems:"20" enum:"registration.pending,registration.decided,registration.ended,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,webhook.disabled" doc:"the kinds of events that are sent; none: all"`
+	Kinds    []EventKind `json:"kinds" required:"false" maxItems:"20" enum:"registration.pending,registration.decided,registration.ended,invitation.created,run.failed,run.completed,review.published,deletion.created,truth.changed,window.closing,announcement.published,workers.missing,webhook.disabled" doc:"the kinds of events that are sent; none: all"`
 	Disabled bool        `json:"disabled" required:"false" doc:"no events are sent, and events that happen meanwhile are never sent; the server sets it after three days without a delivery, or when the receiver answers 410"`
 }
 

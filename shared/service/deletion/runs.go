@@ -15,6 +15,7 @@ import (
 func (d Deleter) DeleteRun(ctx context.Context, tx *records.Tx, r *record.RunItem, by string, byTeam bool) (*record.DeletionItem, error) {
 	path := "/v1/runs/" + r.ID
 	entry := record.NewDeletion(d.Now(), record.RunInTrash, r.ID, path, r.Name(), r.Scope(), by, byTeam)
+	d.tell(tx, entry)
 	tx.Create(record.NewAudit(d.Now(), r.Scope(), by, record.RunDeleted, path, r.Audited(), nil))
 	if err := d.unlink(ctx, tx, r); err != nil {
 		return nil, err
@@ -27,6 +28,7 @@ func (d Deleter) DeleteSubmission(ctx context.Context, tx *records.Tx, s *record
 	byTeam bool) (*record.DeletionItem, error) {
 	path := "/v1/tasks/" + s.TaskID + "/submissions/" + s.ID
 	entry := record.NewDeletion(d.Now(), record.SubmissionInTrash, s.ID, path, s.Title, s.Scope(), by, byTeam)
+	d.tell(tx, entry)
 	tx.Create(record.NewAudit(d.Now(), s.Scope(), by, record.SubmissionDeleted, path, s.Audited(), nil))
 	if err := d.uncount(ctx, tx, s, 1, runs...); err != nil {
 		return nil, err
@@ -36,6 +38,14 @@ func (d Deleter) DeleteSubmission(ctx context.Context, tx *records.Tx, s *record
 		return nil, err
 	}
 	return entry, d.moveListed(ctx, b, runs...)
+}
+
+// tell adds to tx an event that notifies the team that organizers deleted its run or submission. A baseline without a registration has no
+// team.
+func (d Deleter) tell(tx *records.Tx, entry *record.DeletionItem) {
+	if entry.ByOrganizers && entry.RegistrationID != "" {
+		tx.Create(record.NewEvent(d.Now(), record.EventDeletionCreated, entry.Scope(), "/v1/deletions/"+entry.ID))
+	}
 }
 
 // unlink adds to tx that the submission of the run, and the allowance of its team, no longer have the run.

@@ -1,0 +1,64 @@
+package notifier_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/domain/record"
+	"assay/shared/domain/record/recordtest"
+	"assay/shared/storage/store"
+)
+
+// A team is told that its run is published, and why it does not see the scores, if there is a reason.
+func TestMail_SaysThatARunIsPublished(t *testing.T) {
+	f := newFixture(t)
+	f.User("ann")
+	task := f.Task()
+	task.Register("ann")
+	open := task.Dataset()
+	withheld := task.Dataset(func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	for want, run := range map[string]*recordtest.Run{
+		"is published\r\n": open.Run("ann", recordtest.Published),
+		"is published, but blinded: only the organizers see its scores":                 open.Run("ann", recordtest.Published, recordtest.Blinded),
+		"is published: its scores are shown once the dataset has closed for every team": withheld.Run("ann", recordtest.Published),
+	} {
+		f.Put(record.NewEvent(f.now, record.EventReviewPublished, run.Scope(), "/v1/runs/"+run.ID))
+		if m := f.one(); !strings.Contains(m.Text, want) {
+			t.Errorf("%q, want %q", m.Text, want)
+		}
+		f.now = f.now.Add(time.Hour)
+	}
+}
+
+// A team is told that organizers deleted its run, unless they restored it meanwhile.
+func TestMail_SaysThatOrganizersDeletedARun(t *testing.T) {
+	f := newFixture(t)
+	f.User("ann", "bob")
+	task := f.Task(func(t *record.TaskItem) { t.Name = "Lakes" })
+	task.Register("ann")
+	task.Register("bob")
+	run := task.Dataset().Run("ann")
+	for name, want := range map[string]string{
+		"reeds": "The organizers deleted the run “reeds” of your team in the task “Lakes”", "": "The organizers deleted a run of your team",
+	} {
+		d := record.NewDeletion(f.now, record.RunInTrash, run.ID, "/v1/runs/"+run.ID, name, run.Scope(), recordtest.UserID("olga"), false)
+		f.Put(d)
+		e := record.NewEvent(f.now, record.EventDeletionCreated, d.Scope(), "/v1/deletions/"+d.ID)
+		f.Put(e)
+		m := f.one()
+		if m.To != "ann@example.org" || !strings.Contains(m.Text, want) || !strings.Contains(m.Text, "/console#/tasks/"+task.ID+"/runs") ||
+			!strings.Contains(m.Text, "Only they can restore it, until ") {
+			t.Errorf("%s is told %q, want %q", m.To, m.Text, want)
+		}
+		again := record.NewEvent(f.now, record.EventDeletionCreated, d.Scope(), "/v1/deletions/"+d.ID)
+		f.Put(again)
+		if err := f.Builder.Store.Write(t.Context(), store.Delete(d.Key())); err != nil {
+			t.Fatal(err)
+		}
+		if all := f.deliver(); len(all) > 0 {
+			t.Errorf("of a restored run is told %+v", all)
+		}
+		f.now = f.now.Add(time.Hour)
+	}
+}

@@ -51,7 +51,8 @@ type Deleter struct {
 	Store store.Store
 	Files blob.Store
 	Now   func() time.Time
-	// WaitingRuns is the greatest number of unfinished runs of a team in a task with which RestoreForTeam restores more; 0 means no limit.
+	// WaitingRuns is the greatest number of unfinished runs of a team in a task with which RestoreForTeam restores more, and of unfinished
+	// baselines of a user with which Restore restores another one; 0 means no limit.
 	WaitingRuns int
 	// OutcomeOnly makes Restore and RestoreForTeam read no evaluations and no other contents, which can be large and decide neither on the
 	// error nor on the runs without their mark. The caller must not commit the transaction then.

@@ -17,10 +17,16 @@ import (
 // If tx has no room for the whole resource, or the resource still moves to the trash, Restore only makes restoring pending. Therefore the
 // caller calls Continue with the key of the entry after the commit.
 //
+// The user of a baseline without a registration must not have too many unfinished ones, as for a new baseline.
+//
 // Restore returns the runs that come back without the mark as final that they had, because the team has marked as many others as the
 // dataset takes.
 func (d Deleter) Restore(ctx context.Context, tx *records.Tx, entry *record.DeletionItem, by string) ([]string, error) {
-	return d.restore(ctx, &batch{Tx: new(records.Tx), entry: entry}, tx, by)
+	b := &batch{Tx: new(records.Tx), entry: entry}
+	if entry.RegistrationID == "" && !entry.PendingWork.Is(record.RestoreTrash) {
+		b.waitingRuns = d.WaitingRuns
+	}
+	return d.restore(ctx, b, tx, by)
 }
 
 // RestoreForTeam is Restore for a member of the team that deleted the resource. The registration of the team must allow a new submission,
@@ -159,7 +165,7 @@ func (d Deleter) task(ctx context.Context, b *batch, id string) (*record.TaskIte
 // registration returns the registration, and requires in b that it does not change.
 func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) (*record.RegistrationItem, error) {
 	r, err := records.Require[record.RegistrationItem](ctx, d.Store, store.Strong, record.RegistrationKey(taskID, id),
-		problem.Conflict.New("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
+		problem.Conflict.New("The registration of the team was deleted, so its submissions cannot be restored."))
 	if err == nil {
 		b.require(r)
 	}
@@ -167,7 +173,7 @@ func (d Deleter) registration(ctx context.Context, b *batch, taskID, id string) 
 }
 
 // errPurged is the answer when the deletion of a user has purged the resource.
-var errPurged = problem.Conflict.New("What was deleted is not there any more, because a user was deleted whose it was.")
+var errPurged = problem.Conflict.New("This cannot be restored, because the account of the user who submitted it was deleted.")
 
 // missing says what to restore first: the resource with the key, or the larger one that it was deleted with.
 func (d Deleter) missing(ctx context.Context, b *batch, what string, key store.Key) error {
@@ -175,7 +181,7 @@ func (d Deleter) missing(ctx context.Context, b *batch, what string, key store.K
 	if err != nil {
 		return records.Failed(err)
 	}
-	gone := problem.Conflict.New("The %s that this belongs to is not there any more, so this cannot be restored.", what)
+	gone := problem.Conflict.New("The %s that this belongs to no longer exists, so this cannot be restored.", what)
 	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
 	if !deleted {
 		return gone

@@ -110,7 +110,7 @@ func TestTodos_HaveRunsUntilTheyAreReviewed(t *testing.T) {
 		w.change("tom", "/v1/runs/"+one, map[string]any{"label": "First"})
 		w.want("two are completed", "run.unreviewed Team of tom", "run.unreviewed Team of tom")
 		if e := w.list("")[1]; e.ID != one || e.RunID != one || e.DatasetID != servertest.ID(w.dataset) || e.TaskName != "Lakes" ||
-			e.RegistrationID == "" || e.Run != "First" || !e.Since.Equal(w.run("olga", one).FinishedAt.Time) {
+			e.RegistrationID == "" || e.Run != "First" || !e.Since.Equal(w.run("olga", one).FinishedAt.Time) || e.Again {
 			t.Errorf("%+v", e)
 		}
 		w.change("tom", w.task+"/submissions/"+w.run("tom", one).SubmissionID, map[string]any{"visibility": "public"})

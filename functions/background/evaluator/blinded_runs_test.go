@@ -218,7 +218,7 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	day()
 	same := messages(evaluated(evaluationtest.Ranked, record.Completed, blinded), owner)
 	if missing := messages(evaluated("q1 Q0 d2 1 2.0 tag\n", record.Completed, blinded), owner); missing != same ||
-		!strings.Contains(same, ": Your runs have failed 5 times") || strings.Contains(same, "\n") {
+		!strings.Contains(same, "runs of your team had failed 5 times") || strings.Contains(same, "\n") {
 		t.Errorf("the owner of a run that lacks a topic reads %q", missing)
 	}
 	if read := messages(evaluated(evaluationtest.Ranked, record.Completed, blinded), access.Organizer); read != "" {

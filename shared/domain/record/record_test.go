@@ -311,7 +311,7 @@ func TestKeys_OfOtherFormsAreRefused(t *testing.T) {
 func TestRun_NoticeNamesTheQuotaOfTeamsOnly(t *testing.T) {
 	for registration, counts := range map[string]bool{record.NewID(noon): true, "": false} {
 		r := &record.RunItem{Run: record.Run{State: record.Failed}, Evaluations: []string{record.NewID(noon)}}
-		r.Access.RegistrationID = registration
+		r.Access.RegistrationID, r.Access.Baseline = registration, registration == ""
 		notice := r.For(recordtest.SightOf(r, access.Owner)).Notice
 		if !strings.Contains(notice, "failed when it was evaluated again") || strings.Contains(notice, "no longer counts") != counts {
 			t.Errorf("of the registration %q: %s", registration, notice)

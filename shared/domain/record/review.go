@@ -13,7 +13,7 @@ import (
 type ReviewDraft struct {
 	Published        bool   `json:"published" doc:"others see the evaluation, unless it is blinded or the dataset withholds scores until the last close"`
 	Blinded          bool   `json:"blinded" doc:"not even the team sees the evaluation"`
-	Comment          string `json:"comment" maxLength:"65536" doc:"to the team; Markdown"`
+	Comment          string `json:"comment" maxLength:"65536" doc:"to the team, or of a baseline to its submitter; Markdown"`
 	NoErrors         bool   `json:"noErrors"`
 	MissingOutput    bool   `json:"missingOutput"`
 	ExtraneousOutput bool   `json:"extraneousOutput"`
@@ -47,6 +47,7 @@ type Review struct {
 	ReviewDraft
 	Notice   string `json:"notice,omitempty" doc:"which parts of the published results others do not see, and why"`
 	Audience string `json:"audience,omitempty" enum:"everyone,registrants,owners,organizers" doc:"who sees the results of the run now, as in its evaluations; absent while it has none, or none that the caller sees"`
+	Withheld bool   `json:"withheld,omitempty" doc:"whether the dataset shows scores only after a close that has not come: until then only organizers see the results, whatever the review says"`
 	// Diagnostics are the run's. They are not stored with the review.
 	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
@@ -84,7 +85,8 @@ func (r *ReviewItem) notice(sight Sight) string {
 	s, state := r.Run.Access, r.Run.State
 	switch {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
-		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
+		return "The review is published, but the run " + map[RunState]string{Failed: "failed", Cancelled: "was cancelled"}[state] +
+			", so leaderboards show nothing of it."
 	case sight.awaitsColumns() && r.Blinded:
 		return "The review is published, but the run is blinded, and the dataset shows scores after the last close of a team's window: nobody " +
 			"except the organizers sees the evaluation until that close has passed and blinded is false."
@@ -119,6 +121,7 @@ func (r *ReviewItem) notice(sight Sight) string {
 func (r *ReviewItem) For(s Sight) Review {
 	v := r.Review
 	v.Notice = r.notice(s)
+	v.Withheld = s.awaitsColumns()
 	if r.Run != nil && r.Run.ListedID() != "" && s.Entry() {
 		v.Audience = audienceNames[s.Audience()]
 	}

@@ -80,6 +80,7 @@ type Run struct {
 	QueuedAt       *Instant             `json:"queuedAt,omitempty"`
 	StartedAt      *Instant             `json:"startedAt,omitempty"`
 	FinishedAt     *Instant             `json:"finishedAt,omitempty"`
+	Again          bool                 `json:"again,omitempty" doc:"whether the run was completed before: it cannot be cancelled while it is evaluated again; for its team and the organizers"`
 	EvaluationID   string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once one exists that the caller may see"`
 	Notice         string               `json:"notice,omitempty" doc:"why the caller sees no values of a completed run, why a run that was completed before is evaluated again or failed, or for which workers a run waits"`
 

@@ -38,6 +38,7 @@ type Todo struct {
 	Team           string   `json:"team" doc:"name of the team, also of an anonymous one"`
 	Alias          string   `json:"alias,omitempty" doc:"the name that others see instead of an anonymous team's"`
 	Since          Instant  `json:"since" doc:"when the registration was made, the run ended, or began to wait"`
+	Again          bool     `json:"again,omitempty" doc:"whether the run was completed before and has been evaluated again: since is the end of its last evaluation"`
 }
 
 // Todo returns the entry of a registration that waits for a decision. It returns nil for others.
@@ -55,9 +56,9 @@ func (r *RunItem) Todo() *Todo {
 	case r.Reviewed:
 		return nil
 	case r.State == Failed:
-		return r.todo(TodoRunFailed, r.FinishedAt)
+		return r.todo(TodoRunFailed, r.FinishedAt, 0)
 	case r.State == Completed && !r.Access.Published: // a published run without a review was published by its dataset's rule
-		return r.todo(TodoRunUnreviewed, r.FinishedAt)
+		return r.todo(TodoRunUnreviewed, r.FinishedAt, 1)
 	default:
 		return nil
 	}
@@ -68,13 +69,14 @@ func (r *RunItem) TodoUnserved() *Todo {
 	if !r.AwaitsWorker() {
 		return nil
 	}
-	return r.todo(TodoWorkersMissing, r.QueuedAt)
+	return r.todo(TodoWorkersMissing, r.QueuedAt, 0)
 }
 
-func (r *RunItem) todo(kind TodoKind, since *Instant) *Todo {
+// todo returns the entry of the run. own is the number of results that the run has from the evaluation that the entry is about.
+func (r *RunItem) todo(kind TodoKind, since *Instant, own int) *Todo {
 	return &Todo{ID: r.ID, Kind: kind, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, RegistrationID: r.Access.RegistrationID,
 		DatasetID: r.DatasetID, RunID: r.ID, Run: r.Name(), Team: r.Team,
-		Alias: r.Access.shownAlias(), Since: *cmp.Or(since, &r.UpdatedAt)}
+		Alias: r.Access.shownAlias(), Since: *cmp.Or(since, &r.UpdatedAt), Again: len(r.Evaluations) > own}
 }
 
 // todo adds the record to the organizer's to-do list.

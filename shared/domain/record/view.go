@@ -1,14 +1,10 @@
 package record
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 
 	"assay/shared/computation/measure"
 	"assay/shared/domain/access"
-	"assay/shared/language/clock"
-	"assay/shared/language/lists"
 )
 
 // AccessAttributes are copied from the task, the submission, the registration and the review to every record below the task, so that
@@ -230,88 +226,6 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 	v.User = personFor(roles, s.UserID, s.Access, s.TaskID)
 	return v
 }
-
-// For returns the run that the caller sees, without links to its files. It names the evaluation only to callers who see values of it.
-// Diagnostics are visible to the owner and the organizers, and to others who see all values. Diagnostics that reveal something about the
-// ground truth are visible to organizers, and to the owner if the owner sees all values. For decides this at each read, because the
-// review and the columns can change after the diagnostics were stored.
-func (r *RunItem) For(s Sight) Run {
-	roles := s.roles
-	v := r.Run
-	if v.Files == nil || r.Access.Anonymous && !s.ReadsFiles() {
-		v.Files = []File{} // the same name or digest elsewhere would identify the team
-	}
-	v.Title = r.Access.Title
-	if r.Access.hidesEntry(roles) {
-		v.Title = ""
-		v.Label = ""
-		v.RunTag = ""
-	}
-	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
-	v.RegistrationID, v.Alias = r.Access.identity(roles)
-	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
-	if !s.Entry() {
-		v.EvaluationID = ""
-	}
-	v.Notice = r.noticeFor(s)
-	if !canSeeIdentity(roles) && !s.All() {
-		v.Diagnostics = []measure.Diagnostic{}
-	} else {
-		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && s.All())
-		if !s.All() && r.State == Completed && r.NextTruthFailure != nil {
-			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
-				Severity: measure.Warning,
-				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
-					"Until %s no further run of your team in the task whose values you do not see fails for such reasons: each ends as "+
-					"completed, also one that could not be evaluated. %s", MaxTruthFailures, clock.Instant(r.NextTruthFailure.Time), failuresByChanges)})
-		}
-	}
-	if !s.ReadsLog(ExecutionLog) {
-		v.LogTail, v.ExecutionLog = "", nil
-	}
-	if !s.ReadsLog(EvaluationLog) {
-		v.EvaluationLogTail, v.EvaluationLog = "", nil
-	}
-	return v
-}
-
-// visibleDiagnostics returns all diagnostics, or only those that reveal nothing about the ground truth. For a failed run it always
-// returns an error.
-func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
-	visible := r.Diagnostics
-	if !all {
-		visible = measure.SafeDiagnostics(visible)
-	}
-	visible = Disclosed(visible)
-	if r.State == Failed && !measure.HasErrors(visible) {
-		visible = append(visible, withheldErrors(len(visible) > 0))
-	}
-	return visible
-}
-
-// Disclosed returns the diagnostics in the form of answers: without SafeWhileBlinded.
-func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
-	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
-		d.SafeWhileBlinded = false
-		return d
-	})
-}
-
-// withheldErrors returns the error that replaces all errors which could reveal the ground truth. Its text names the warnings beside it if
-// warned is true.
-func withheldErrors(warned bool) measure.Diagnostic {
-	why := "Why the run failed is not shown here, since it could tell of the truth. "
-	if warned {
-		why = "The run failed, and a warning beside this may name the cause. More is not shown here, since it could tell of the truth. "
-	}
-	return measure.Diagnostic{Severity: measure.Error, Message: why +
-		"Compare the ids, tokens and labels in its files with the inputs and the description of the dataset, if it has them. " +
-		"Otherwise ask the organizers, who can see the reason. At most " + strconv.Itoa(MaxTruthFailures) +
-		" new runs of your team in a task fail for such reasons in 24 hours: others end as completed, without values. " + failuresByChanges}
-}
-
-// failuresByChanges names the failures that MaxTruthFailures does not limit, see RunItem.LimitsTruthFailures.
-const failuresByChanges = "If the organizers change the ground truth, runs that were evaluated before can fail as well."
 
 // For returns the evaluation that the caller sees, with the values of the columns that the caller sees.
 func (e *EvaluationItem) For(s Sight) Evaluation {

@@ -45,8 +45,8 @@ func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) 
 		return nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
 	}
 	if len(run.Evaluations) > 0 {
-		return nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its " +
-			"submission to withdraw it.")
+		return nil, problem.Conflict.New("The run was completed before and is evaluated again, so it cannot be cancelled. Delete it to " +
+			"withdraw it.")
 	}
 	changed := *run
 	t := transition{ctx: ctx, store: q.Store, now: q.Now(), run: &changed, tx: tx}

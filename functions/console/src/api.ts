@@ -100,16 +100,17 @@ export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?:
  * effects previews a change: it returns the effects, and changes nothing. It leaves out that other organizers can see
  * the change.
  */
-export async function effects(
+export const effects = (...change: Parameters<typeof preview>): Promise<Schemas["Effect"][]> =>
+  preview(...change).then(p => p.effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries"));
+
+/** preview returns what the answer to a change would be, and the effects of the change. */
+export const preview = (
   method: "PATCH" | "POST",
   path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">,
   ids: Ids,
   body: object,
-): Promise<Schemas["Effect"][]> {
-  const params = { path: ids, query: { preview: "true" } };
-  const preview = await send<Schemas["Preview"]>(method, path, { params, body });
-  return preview.effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
-}
+): Promise<Schemas["Preview"]> =>
+  send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body });
 
 /** restore restores a resource from the trash. */
 export async function restore(kind: Schemas["Deletion"]["kind"], resourceId: string, taskId?: string): Promise<void> {

@@ -36,7 +36,7 @@ test("a change has the labels of its members, and their values before and after"
   assert.deepEqual(changesIn(entry("review.updated", before, after)), [
     { name: "Published", from: "no", to: "yes" },
     { name: "Blinded", from: "yes", to: "no" },
-    { name: "Comment for the team", from: "none", to: "Nice" },
+    { name: "Comment", from: "none", to: "Nice" },
   ]);
   assert.deepEqual(changesIn(entry("run.changed", { evaluationId: "E" }, { final: true, evaluationId: "F" })), [
     { name: "Final run", from: "no", to: "yes" },

@@ -1,5 +1,5 @@
 // Publishing many runs at once.
-import { effects, type Schemas } from "./api";
+import { preview, type Schemas } from "./api";
 import { read } from "./data";
 import { type Candidate, publishable, questionOf } from "./publishing_question";
 import { chunks } from "./review_changes";
@@ -27,10 +27,13 @@ async function finalsOf(runs: Candidate[]): Promise<number> {
 export async function question(verb: string, change: Schemas["ReviewChange"], all: Candidate[]): Promise<string> {
   const runs = change.published ? publishable(all) : all;
   const counts = new Map<string, number>();
+  let withheld = false;
   for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId))
     for (const some of chunks(group, most)) {
       const body = { runIds: some.map(r => r.runId), review: change };
-      for (const e of await effects("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body))
+      const { resource, effects } = await preview("PATCH", "/v1/datasets/{datasetId}/reviews", { datasetId }, body);
+      withheld ||= (resource as Schemas["ReviewedRuns"]).data.some(r => r.review?.withheld);
+      for (const e of effects)
         if (e.kind === "audience" && e.after && e.subject.startsWith("/v1/evaluations"))
           counts.set(e.after, (counts.get(e.after) ?? 0) + (e.count ?? 1));
     }
@@ -40,5 +43,6 @@ export async function question(verb: string, change: Schemas["ReviewChange"], al
     await finalsOf(runs),
     all.length - runs.length,
     [...counts].map(([audience, runs]) => ({ audience, runs })),
+    withheld,
   );
 }

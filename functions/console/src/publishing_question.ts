@@ -3,10 +3,7 @@ import { count } from "./plural";
 import type { Shown } from "./review_changes";
 import { isBaseline } from "./run_rules";
 
-/**
- * Candidate is a run that organizers ticked. rejected is undefined if unknown. withheld says that the scores
- * of its dataset are shown only after the close.
- */
+/** Candidate is a run that organizers ticked. rejected is undefined if unknown. */
 export type Candidate = {
   runId: string;
   datasetId: string;
@@ -14,7 +11,6 @@ export type Candidate = {
   /** registrationId identifies the team. Baselines can have none. */
   registrationId?: string;
   rejected?: boolean;
-  withheld?: boolean;
 };
 
 /** untilClose says when the published runs of a dataset are shown that withholds scores. */
@@ -41,17 +37,29 @@ const audiences: Record<string, string> = {
 };
 
 /**
+/**
  * questionOf returns what organizers are asked before runs change. finals counts those that are marked as final, and left
- * the runs of rejected teams that are left out.
+ * the runs of rejected teams that are left out. withheld says that a dataset of the runs withholds scores now.
  */
-export function questionOf(verb: string, runs: Candidate[], finals: number, left: number, seen: Seen): string {
+export function questionOf(
+  verb: string,
+  runs: Candidate[],
+  finals: number,
+  left: number,
+  seen: Seen,
+  withheld = false,
+): string {
   const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
   const baseline = runs.some(isBaseline) && "baselines";
   const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
+  const named = (audience: string): string =>
+    audience === "owners" && entrants.size === 0
+      ? "Only the organizers and the users who submitted them"
+      : (audiences[audience] ?? audience);
   return [
     `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
-    ...seen.map(s => `${audiences[s.audience] ?? s.audience} will see the scores of ${count(s.runs, "run")}.`),
-    runs.some(r => r.withheld) && untilClose,
+    ...seen.map(s => `${named(s.audience)} will see the scores of ${count(s.runs, "run")}.`),
+    withheld && untilClose,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,
   ]
     .filter(Boolean)

@@ -37,9 +37,9 @@ test("the question counts two teams with one name as two", () => {
 });
 
 test("the question counts baselines as no team, and says when withheld scores are shown", () => {
-  const all = [run("Otters", { withheld: true }), run("baseline", { withheld: true })];
+  const all = [run("Otters"), run("baseline")];
   assert.equal(
-    questionOf("Unblind and publish", all, 0, 0, []),
+    questionOf("Unblind and publish", all, 0, 0, [], true),
     "Unblind and publish 2 runs of 1 team and baselines, none marked as final? " +
       "No scores on this dataset are shown before the window of the last team has closed.",
   );
@@ -50,6 +50,14 @@ test("baselines, which have no team, are seen by the organizers", () => {
     questionOf("Publish", [run("Otters"), run("baseline")], 0, 0, [{ audience: "owners", runs: 2 }]),
     "Publish 2 runs of 1 team and baselines, none marked as final? " +
       "Only the organizers and the teams that submitted them will see the scores of 2 runs.",
+  );
+});
+
+test("no team sees a baseline that is unblinded", () => {
+  assert.equal(
+    questionOf("Unblind", [run("baseline")], 0, 0, [{ audience: "owners", runs: 1 }]),
+    "Unblind 1 run of baselines, none marked as final? " +
+      "Only the organizers and the users who submitted them will see the scores of 1 run.",
   );
 });
 

@@ -85,3 +85,11 @@ export function publishedHint(
     ? `Until you tick this, only the organizers see the scores, and the team${closed}.${waits}`
     : `Only the team and the organizers see the scores, until you tick this.${waits}`;
 }
+
+/** commentHint says who reads the comment of a review. A baseline has no team. */
+export function commentHint({ state }: Pick<Schemas["Run"], "state">, baseline: boolean): string {
+  if (baseline) return "Only the organizers and the user who submitted the baseline read it. Markdown.";
+  return ["completed", "failed", "cancelled"].includes(state)
+    ? "The team reads it on the page of the run, also while the run is blinded. Markdown."
+    : "The team reads it on the page of the run once the run has ended, also while it is blinded. Markdown.";
+}

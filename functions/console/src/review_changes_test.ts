@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changes, changesBack, chunks, concluded, mayChange, publishedHint } from "./review_changes";
+import { changes, changesBack, chunks, commentHint, concluded, mayChange, publishedHint } from "./review_changes";
 
 const reviewedAt = "2026-05-01T12:00:00Z";
 const before = [
@@ -71,4 +71,10 @@ test("the hint of Published says who sees the scores with the flags as they are"
   assert.equal(waits, "Everyone who sees the task sees the scores. The run has no scores before it is completed.");
   const cancelled = publishedHint({ state: "cancelled", registrationId: "r" }, { published: true }, false);
   assert.equal(cancelled, "The run was cancelled: it has no scores.");
+});
+
+test("only the comment on the run of a team is for a team, which reads it once the run has ended", () => {
+  assert.match(commentHint({ state: "completed" }, false), /^The team reads it on the page of the run, also/);
+  assert.match(commentHint({ state: "queued" }, false), /once the run has ended/);
+  assert.doesNotMatch(commentHint({ state: "completed" }, true), /team/);
 });

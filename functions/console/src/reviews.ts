@@ -34,15 +34,17 @@ async function review(datasetId: string, runIds: string[], change: Change): Prom
 /**
  * conclude changes the reviews of runs on any datasets. It leaves out runs whose reviews have the values already, because
  * a request for them would mark them as reviewed. Runs that waited for a review all change. It returns the number of
- * changed reviews, the runs whose review was refused, and a function that undoes the other changes.
+ * changed reviews, the runs whose review was refused, whether a dataset of the others withholds scores now, and a function
+ * that undoes the other changes.
  */
 export async function conclude(
   runs: { runId: string; datasetId: string }[],
   change: Change,
   waited?: boolean,
-): Promise<{ changed: number; failed: Schemas["ReviewedRun"][]; undo: () => Promise<void> }> {
+): Promise<{ changed: number; failed: Schemas["ReviewedRun"][]; withheld: boolean; undo: () => Promise<void> }> {
   const failed: Schemas["ReviewedRun"][] = [];
   const former = new Map<string, Review[]>(); // reviews before the change, by dataset
+  let withheld = false;
   for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId)) {
     const before = (await reviewsOf(group.map(r => r.runId))).filter(b => waited || changes(b, change));
     const results = await review(
@@ -51,6 +53,7 @@ export async function conclude(
       change,
     );
     failed.push(...results.filter(a => a.problem));
+    withheld ||= results.some(a => a.review?.withheld);
     former.set(
       datasetId,
       before.filter(b => results.some(a => a.runId === b.runId && a.changed)),
@@ -60,7 +63,7 @@ export async function conclude(
   const undo = async (): Promise<void> => {
     for (const [datasetId, before] of former) await takeBack(datasetId, before, waited);
   };
-  return { changed, failed, undo };
+  return { changed, failed, withheld, undo };
 }
 
 /** takeBack restores the former flags of reviews, and makes runs wait for a review again that waited before. */

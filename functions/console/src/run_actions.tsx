@@ -40,7 +40,7 @@ export function RunActions({
   const finalRuns = (r.state === "completed" || r.final) && (organizer || !closed) ? most : 0;
   const kept = organizer ? "" : keptBecause({ published, finalsClosed: closed });
   const lost = useUnrestorable(r.taskId, isBaseline(r));
-  const byOrganizers = "The team finds it among the deleted runs, and only organizers can restore it.";
+  const byOrganizers = "The team is told, and only organizers can restore it.";
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
   const act = (change: object, said: string, undo?: object): Promise<void> =>
     done(set(change), said, undo && (() => set(undo)));
@@ -56,7 +56,7 @@ export function RunActions({
   const mark = r.final ? "Unmark as final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (
     <>
-      {!ended(r) && (
+      {!ended(r) && !r.again && (
         <Action
           plain
           label={`Cancel ${name}`}
@@ -77,7 +77,7 @@ export function RunActions({
       )}
       {ended(r) && kept && deleted && <span class="small quiet">{kept}</span>}
       {ended(r) && kept === "" && lost !== undefined && (
-        <Action plain label={`Delete ${name}`} ask={ours ? lost : byOrganizers} run={drop}>
+        <Action plain label={`Delete ${name}`} ask={ours || isBaseline(r) ? lost : byOrganizers} run={drop}>
           Delete
         </Action>
       )}

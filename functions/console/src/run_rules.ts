@@ -5,11 +5,16 @@ import { versionName } from "./board_reason";
 type Reader = { id: string; registrations: { registrationId: string }[] };
 
 /**
- * isOurs reports whether a run belongs to the reader or to a team of the reader. No run belongs to a reader who is not
- * signed in. Others see neither the user nor the registration of an anonymous team.
+ * isOurs reports whether a run belongs to a team of the reader or, for a baseline without a team, to the reader. A run
+ * stays with its team when the reader leaves the team. No run belongs to a reader who is not signed in. Only the team and
+ * the organizers see the registration.
  */
-export const isOurs = (me: Reader | undefined, r: Pick<Schemas["Run"], "userId" | "registrationId">): boolean =>
-  me !== undefined && (r.userId === me.id || me.registrations.some(g => g.registrationId === r.registrationId));
+export const isOurs = (
+  me: Reader | undefined,
+  r: Pick<Schemas["Run"], "userId" | "registrationId" | "team">,
+): boolean =>
+  me !== undefined &&
+  (isBaseline(r) ? r.userId === me.id : me.registrations.some(g => g.registrationId === r.registrationId));
 
 /**
  * DeletionFacts decide whether a team can delete its run. published is undefined while it is unknown. If finalsClosed is

@@ -4,12 +4,15 @@ import { againstNote, isOurs, keptBecause, publishedBy, unrestorable } from "./r
 
 test("a run is ours if we or our team submitted it, and never if nobody is signed in", () => {
   const me = { id: "1", registrations: [{ registrationId: "9" }] };
-  assert.equal(isOurs(me, { userId: "1" }), true);
-  assert.equal(isOurs(me, { userId: "2", registrationId: "9" }), true);
-  assert.equal(isOurs(me, { userId: "2", registrationId: "8" }), false);
-  assert.equal(isOurs(me, {}), false);
-  assert.equal(isOurs(undefined, { userId: "1", registrationId: "9" }), false);
-  assert.equal(isOurs(undefined, {}), false); // of an anonymous team
+  const team = "Otters";
+  assert.equal(isOurs(me, { team: "baseline", userId: "1" }), true);
+  assert.equal(isOurs(me, { team: "baseline", userId: "2" }), false);
+  assert.equal(isOurs(me, { team, userId: "2", registrationId: "9" }), true);
+  assert.equal(isOurs(me, { team, userId: "2", registrationId: "8" }), false);
+  assert.equal(isOurs(me, { team, userId: "1" }), false); // of a team that the reader left
+  assert.equal(isOurs(me, { team: "Heron" }), false); // of an anonymous team
+  assert.equal(isOurs(undefined, { team, userId: "1", registrationId: "9" }), false);
+  assert.equal(isOurs(undefined, { team: "Heron" }), false);
 });
 
 test("a team deletes a run until its review is published, or the final choice is over", () => {

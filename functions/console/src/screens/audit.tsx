@@ -3,6 +3,7 @@ import type { Schemas } from "../api";
 import { type Change, changesIn, headingOf, type Reference, type Value } from "../audit_changes";
 import { useGet, useList } from "../data";
 import { personOf } from "../known_names";
+import { gone } from "../problem";
 import type { Screen } from "../route";
 import { teamName } from "../team_name";
 import { downloadList } from "../ui/download";
@@ -84,7 +85,8 @@ function Name({ of: { kind, id } }: { of: Reference }) {
   const read = useGet(path, { path: { [kind === "runs" ? "runId" : "datasetId"]: id } as { runId: string } });
   const { name, ...run } = (read.data ?? {}) as Named;
   if (!read.data && !read.error) return null;
-  return <bdi>{kind === "runs" ? nameOf({ ...run, id }) : (name ?? `a deleted dataset (…${id.slice(-6)})`)}</bdi>;
+  const missing = gone(read.error) ? "a deleted dataset" : "a dataset";
+  return <bdi>{kind === "runs" ? nameOf({ ...run, id }) : (name ?? `${missing} (…${id.slice(-6)})`)}</bdi>;
 }
 
 /**
@@ -99,7 +101,7 @@ function Subject({ of: e }: { of: Entry }) {
   const run = at?.path === subjects.runs;
   const name = run ? nameOf({ ...kept, ...found, id: at.id }) : found?.name || found?.title || kept.name || kept.title;
   const people = (e.users ?? []).map(personOf).join(", ");
-  const deleted = read.error !== undefined && (run || !name);
+  const deleted = gone(read.error) && (run || !name);
   const { registrationId } = deleted ? kept : {};
   const registered = useGet(registrationId && e.taskId ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
     path: { taskId: e.taskId ?? "", registrationId: registrationId ?? "" },

@@ -17,12 +17,12 @@ import { useSession } from "../session";
 import { useStages } from "../task_stages";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
+import { happened } from "../todo_words";
 import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
 import { Action, Busy, Heading, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
-import { ago } from "../ui/time";
 
 type Todo = Schemas["Todo"];
 
@@ -237,7 +237,6 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
       ...standing?.(t),
       runId: t.runId!,
       datasetId: t.datasetId!,
-      withheld: datasets.find(d => d.id === t.datasetId)?.scores === "afterClose",
     }));
   const published = publishable(completed);
   const scores = useScores(all.items?.flatMap(t => (t.kind === "run.unreviewed" && t.runId) || []) ?? []);
@@ -295,7 +294,7 @@ function Waiting({ organizerId, elsewhere }: { organizerId: string; elsewhere: M
                   {ofRun(t) && standing?.(t).rejected && <Tag kind="bad">team rejected</Tag>}{" "}
                   <span class="small quiet">
                     <bdi>{[t.taskName, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>
-                    , {ago(t.since)}
+                    , {happened(t)}
                   </span>
                 </label>
                 {t.kind === "registration.pending" ? (

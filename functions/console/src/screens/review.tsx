@@ -3,17 +3,17 @@ import useSWR from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { gone } from "../problem";
-import { flags, publishedHint } from "../review_changes";
+import { commentHint, flags, publishedHint } from "../review_changes";
 import { go, type Screen } from "../route";
-import { againstNote } from "../run_rules";
+import { againstNote, isBaseline } from "../run_rules";
 import { teamName } from "../team_name";
 import { rejectedTeams } from "../teams";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form } from "../ui/form";
+import { MissingRun } from "../ui/missing_run";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded, Members, Tag } from "../ui/show";
-import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
 
@@ -23,7 +23,7 @@ export default function ReviewScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } });
   const review = useGet(path, { path: { runId } });
-  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" />;
+  if (gone(run.error)) return <MissingRun runId={runId} of={run} />;
   return (
     <Loaded of={run} title="Review">
       {r => (
@@ -117,8 +117,8 @@ function One({
       </p>
       {rejected?.has(r.registrationId ?? "") && (
         <p class="notice">
-          The team was rejected: its runs are left out where several are published together. Here you can publish this
-          one.
+          The organizers rejected the team, so its runs are left out where several are published together.
+          {!v.published && " Here you can publish this one."}
         </p>
       )}
       {v.notice && <p class="notice">{v.notice}</p>}
@@ -151,10 +151,15 @@ function One({
             <Area
               f={f}
               name="comment"
-              label="Comment for the team"
-              hint="Its members read it on the page of the run, also while the run is blinded. Markdown."
+              label={isBaseline(r) ? "Comment" : "Comment for the team"}
+              hint={commentHint(r, isBaseline(r))}
             />
-            <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
+            <Check
+              f={f}
+              name="blinded"
+              label="Blinded"
+              hint={`Only the organizers see the scores${isBaseline(r) ? "" : ", not even the team"}.`}
+            />
             <Check
               f={f}
               name="published"

@@ -21,12 +21,12 @@ import { Diagnostics } from "../ui/file_field";
 import { Files } from "../ui/files";
 import { Form } from "../ui/form";
 import { Markdown } from "../ui/lazy";
+import { MissingRun } from "../ui/missing_run";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { Audience, Description, Notes } from "../ui/submission_fields";
 import { SubmitLink } from "../ui/submit_link";
-import { GoneFrom } from "../ui/task_nav";
 import { When } from "../ui/time";
 import { mergePatch, type Values } from "../ui/values";
 import { Visible } from "../ui/visible";
@@ -37,7 +37,7 @@ type Evaluation = Schemas["Evaluation"];
 export default function RunScreen({ params }: Screen) {
   const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
-  if (run.data && gone(run.error)) return <GoneFrom taskId={run.data.taskId} title="Run" />;
+  if (gone(run.error)) return <MissingRun runId={runId} of={run} />;
   return (
     <Visible of={run} title="Run">
       {r => <One of={r} />}
@@ -102,14 +102,7 @@ function One({ of: r }: { of: Run }) {
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
       {r.diagnostics.some(d => !isNote(d)) && <h2>What is wrong</h2>}
       <Diagnostics of={r.diagnostics} />
-      {r.evaluationId ? (
-        <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} />
-      ) : (
-        r.state === "completed" &&
-        !r.notice && (
-          <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>
-        )
-      )}
+      {r.evaluationId && <Scores evaluationId={r.evaluationId} run={r} dataset={dataset} />}
       {review && <Reviewed of={review} />}
       {(r.logTail || (!ended(r) && r.state === "running")) && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
@@ -163,9 +156,9 @@ function Waiting({ of: r, dataset }: { of: Run; dataset: Schemas["Dataset"] | un
   );
 }
 
-/** Reviewed shows the review of the organizers to the team. */
+/** Reviewed shows the review of the organizers to the team. The comment stays if they want to review the run again. */
 function Reviewed({ of: v }: { of: Schemas["Review"] }) {
-  if (!v.reviewedAt) return null;
+  if (!v.reviewedAt && !v.comment) return null;
   const found = Object.entries(flags)
     .filter(([name]) => v[name as keyof typeof flags])
     .map(([, said]) => said);
@@ -173,8 +166,13 @@ function Reviewed({ of: v }: { of: Schemas["Review"] }) {
     <>
       <h2>Review</h2>
       <p>
-        {v.published && <Tag kind="good">published</Tag>} {v.blinded && <Tag kind="warm">blinded</Tag>} Reviewed{" "}
-        <When at={v.reviewedAt} />. {found.map(said => `${said}.`).join(" ")}
+        {v.published && <Tag kind="good">published</Tag>} {v.blinded && <Tag kind="warm">blinded</Tag>}{" "}
+        {v.reviewedAt && (
+          <>
+            Reviewed <When at={v.reviewedAt} />.
+          </>
+        )}{" "}
+        {found.map(said => `${said}.`).join(" ")}
       </p>
       {v.comment && <Markdown source={v.comment} top={3} />}
     </>

@@ -184,9 +184,6 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
           </>
         )}
         <span class="small">{waitsFor(r, dataset)}</span>
-        {r.state === "completed" && !r.evaluationId && !r.notice && (
-          <span class="small quiet">scores are not shown yet</span>
-        )}
         <br />
         <span class="small quiet">
           {task && !oneTask && (

@@ -99,7 +99,6 @@ function Reviews({ of: d, task, query }: OfReviews) {
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
   const rejected = useSWR(["rejected", d.taskId], () => rejectedTeams([d.taskId])).data?.get(d.taskId);
-  const withheld = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }).data?.withheld ?? false;
   const candidates = (runs.items ?? [])
     .filter(r => ticked.includes(r.id)) // Ticked runs may have left the list since.
     .map(r => ({
@@ -108,7 +107,6 @@ function Reviews({ of: d, task, query }: OfReviews) {
       team: r.team,
       registrationId: r.registrationId,
       rejected: rejected?.has(r.registrationId ?? ""),
-      withheld,
     }));
   const scores = useScores(ids);
   const scoreIn = (runId: string): Schemas["Evaluation"] | undefined => scores?.find(e => e.runId === runId);
@@ -118,7 +116,7 @@ function Reviews({ of: d, task, query }: OfReviews) {
   const verb = publishingVerb(publishing.map(c => scoreIn(c.runId)));
   const act = async (decision: Omit<Decision, "verb">, of: typeof candidates): Promise<void> => {
     const { change } = decision;
-    const { changed, failed, undo } = await conclude(of, change);
+    const { changed, failed, withheld, undo } = await conclude(of, change);
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();

@@ -60,8 +60,7 @@ export function GoneFrom({ taskId, title }: { taskId: string; title: string }) {
     <TaskFrame taskId={taskId} title={title} at="/gone">
       {() => (
         <p class="empty" role="status">
-          This {title.toLowerCase()} was deleted, or is no longer shown to you. What was deleted of your team is in the{" "}
-          <a href={`#/trash?task=${taskId}`}>trash</a>. Only the organizers can restore what they deleted.
+          This {title.toLowerCase()} was deleted, or is no longer shown to you. Only the organizers can restore it.
         </p>
       )}
     </TaskFrame>

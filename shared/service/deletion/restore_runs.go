@@ -78,17 +78,21 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 	return rest, d.renewEmbargo(ctx, b, embargoed...)
 }
 
-// wait counts the restored runs that have not ended as waiting. Otherwise a team would get around the limit of unfinished runs by deleting
-// and restoring them.
+// wait counts the restored runs that have not ended as waiting. Otherwise deleting and restoring runs would get around the limit of
+// unfinished runs.
 func (d Deleter) wait(ctx context.Context, b *batch, a *record.Allowance, runIDs []string) error {
 	if len(runIDs) == 0 {
 		return nil
 	}
 	others, added, err := allowance.Wait(ctx, d.Store, a, b.waitingRuns, runIDs...)
 	if err == nil && !added {
-		err = problem.QuotaExhausted.New("Your team has %s in this task that %s not ended, and this would restore %d more; at most %d may be "+
-			"under way at a time. Try again when some have ended, or cancel some.", plural.Count(others, "run"),
-			plural.Verb(others, "has", "have"), len(runIDs), b.waitingRuns)
+		who, noun := "Your team", "run"
+		if b.entry.RegistrationID == "" {
+			who, noun = "The user who submitted this baseline", "baseline"
+		}
+		err = problem.QuotaExhausted.New("%s has %s in this task that %s not ended, and this would restore %d more; at most %d may be under way "+
+			"at a time. Try again when some have ended, or cancel some.", who, plural.Count(others, noun), plural.Verb(others, "has", "have"),
+			len(runIDs), b.waitingRuns)
 	}
 	return err
 }

@@ -209,6 +209,7 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 	}
 	for i, task := range p.ids["taskId"] {
 		team := "/v1/tasks/" + task + "/registrations/" + p.ids["registrationId"+task][0]
+		p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/runs/"+p.ids["runId"+task][0], nil)
 		p.Want(http.StatusCreated, nil, secretive[i], http.MethodPost, team+"/invitations", map[string]any{"email": "quagga4@example.org"})
 		p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, team+"/members/"+recordtest.UserID(secretive[2]), nil)
 	}

@@ -62,3 +62,41 @@ func TestMail_SaysThatOrganizersDeletedARun(t *testing.T) {
 		f.now = f.now.Add(time.Hour)
 	}
 }
+
+// A run that failed against a changed ground truth, and the change itself, are told as what they are. That runs wait for a worker is told only
+// as long as they do.
+func TestMail_SaysWhatIsStillTrue(t *testing.T) {
+	f := newFixture(t)
+	f.User("ann", "olga")
+	task := f.Task()
+	task.Register("ann")
+	d := task.Dataset(func(d *record.DatasetItem) { d.Name = "Reeds" })
+	again := d.Run("ann", func(r *recordtest.Run) {
+		r.State, r.Evaluations = record.Failed, []string{record.NewID(f.now)}
+	})
+	waits, ended := d.Run("ann", recordtest.OfImage), d.Run("ann")
+	for _, c := range []struct {
+		kind               record.EventKind
+		of                 *recordtest.Run
+		subject, to, wants string
+	}{
+		{record.EventRunFailed, again, "/v1/runs/" + again.ID, "ann", "failed when it was evaluated again"},
+		{record.EventTruthChanged, again, d.Path(), "ann", "The ground truth or the evaluator of the dataset “Reeds”"},
+		{record.EventWorkersMissing, waits, d.Path(), "olga", "wait for a worker, and none was seen"},
+		{record.EventWorkersMissing, ended, d.Path(), "olga", ""},
+	} {
+		e := record.NewEvent(f.now, c.kind, c.of.Scope(), c.subject)
+		if c.kind == record.EventWorkersMissing {
+			e.RunID = c.of.ID
+		}
+		f.Put(e)
+		if c.wants == "" {
+			if all := f.deliver(); len(all) > 0 {
+				t.Errorf("%s: %+v", c.kind, all)
+			}
+		} else if m := f.one(); m.To != c.to+"@example.org" || !strings.Contains(m.Text, c.wants) {
+			t.Errorf("%s is told %q, want %q", m.To, m.Text, c.wants)
+		}
+		f.now = f.now.Add(time.Hour)
+	}
+}

@@ -154,6 +154,8 @@ func (v view) run(ctx context.Context, e *record.Event) (string, error) {
 		name = "Your run " + quoted(run.Label) + " on " + dataset
 	}
 	switch {
+	case e.Kind == record.EventRunFailed && run.State == record.Failed && len(run.Evaluations) > 0:
+		return name + " failed when it was evaluated again", err
 	case e.Kind == record.EventRunFailed && run.State == record.Failed:
 		return name + " failed", err
 	case e.Kind == record.EventRunCompleted && run.State == record.Completed:
@@ -208,11 +210,22 @@ func (v view) dataset(ctx context.Context, e *record.Event) (string, error) {
 	switch {
 	case e.Kind == record.EventTruthChanged:
 		return "The ground truth or the evaluator of " + name + " changed", err
-	case roles&access.Organizer != 0:
-		return "Runs on " + name + " wait for a worker, and none was seen", err
-	default:
+	case roles&access.Organizer == 0 || err != nil:
 		return "", err
 	}
+	waits, err := v.isUnserved(ctx, e.RunID)
+	if !waits {
+		return "", err
+	}
+	return "Runs on " + name + " wait for a worker, and none was seen", nil
+}
+
+// isUnserved reports whether the run still waits for a worker, and none that serves its queue is seen.
+func (v view) isUnserved(ctx context.Context, runID string) (bool, error) {
+	var run *record.RunItem
+	var serving *record.Serving
+	err := records.Read(ctx, v.Store, store.Strong, records.Into(&run, record.RunKey(runID)), records.Into(&serving, record.ServingKey()))
+	return err == nil && run != nil && run.AwaitsWorker() && !serving.Serves(run.Subqueue(), v.Now()), err
 }
 
 // window returns the sentence about the time at which a window closes, and about a later close that organizers granted the recipient's

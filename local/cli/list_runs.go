@@ -96,8 +96,8 @@ func (c *call) ownTeams(task object) (teams []object) {
 	return teams
 }
 
-// runsOfTeams returns the runs of the teams and the caller's own ones, newest first. Runs that members submitted for other teams are not
-// among them.
+// runsOfTeams returns the runs of the teams and the caller's baselines without a team, newest first. Runs that members submitted for other
+// teams are not among them.
 func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 	me := c.me().ID
 	users := []string{me}
@@ -106,8 +106,10 @@ func (c *call) runsOfTeams(teams []object, task object) (runs []object) {
 	}
 	slices.Sort(users)
 	isOurs := func(r object) bool {
-		return r["userId"] == me ||
-			slices.ContainsFunc(teams, func(t object) bool { return t.id() == r.text("registrationId") })
+		if r.text("team") == record.BaselineTeam {
+			return r["userId"] == me
+		}
+		return slices.ContainsFunc(teams, func(t object) bool { return t.id() == r.text("registrationId") })
 	}
 	for some := range slices.Chunk(slices.Compact(users), mostFiltered) {
 		path := client.Query(client.Path("runs"), "filter[userId]", strings.Join(some, ","), "filter[taskId]", task.id())

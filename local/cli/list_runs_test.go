@@ -30,7 +30,7 @@ func TestRuns_ListsTheRunsOfTheTeam(t *testing.T) {
 	tom.want(done, "join", "Lake search", "--team", "Otters")
 	tom.says(done, []string{"The team Otters has no run for Lake search outside the trash."}, "runs", "--task", "Lake search")
 	ben.want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
-	ben.want(done, "submit", "Lake search", "Rivers="+run)
+	ben.want(done, "submit", "Lake search", "Rivers="+run, "--public")
 	if got := tom.says(done, []string{"Rivers"}, "runs"); strings.Contains(got, "SUBMITTED BY") {
 		t.Errorf("all runs are of one user:\n%s", got)
 	}

@@ -110,7 +110,8 @@ var noRank = map[record.Hidden]string{
 	record.HiddenAfterClose:  "none before the dataset has closed for every team: until then, the scores of published runs are withheld",
 }
 
-// reviewOf returns the review of a run if organizers have written it and the caller may read it.
+// reviewOf returns the review of a run if organizers have written it and the caller may read it. A comment stays if they want to review the
+// run again.
 func (c *call) reviewOf(r object) object {
 	if c.err != nil {
 		return nil
@@ -119,7 +120,7 @@ func (c *call) reviewOf(r object) object {
 	if client.IsKind(err, problem.NotFound, problem.Forbidden, problem.Unauthorized) {
 		return nil
 	}
-	if c.fail(err) || review["reviewedAt"] == nil {
+	if c.fail(err) || review["reviewedAt"] == nil && review["comment"] == "" {
 		return nil
 	}
 	return review

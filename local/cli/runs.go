@@ -180,7 +180,7 @@ func showLogs(c *call) {
 func (c *call) noteNoLog(r object) {
 	said := "The run, which is %s, has written nothing."
 	if !c.organizes(c.get(client.Path("tasks", r.text("taskId")))) {
-		said = "The run, which is %s, has written nothing, or only the organizers of its task may read it."
+		said = "The run, which is %s, has written nothing, or nothing that you may read."
 	}
 	c.err = nil // The task itself can be hidden.
 	c.note(said, r.text("state"))

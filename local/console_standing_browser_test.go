@@ -38,7 +38,7 @@ func (p *consolePage) lacks(name string) {
 }
 
 // TestConsole_KeepsTheRunsOfFormerMembers submits as a member who leaves the team. The run must stay among the runs of the team, and
-// organizers must find it among the runs that need not count.
+// organizers must find it among the runs that need not count. The former member sees the public run, and gets no forms for it.
 func TestConsole_KeepsTheRunsOfFormerMembers(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -47,7 +47,10 @@ func TestConsole_KeepsTheRunsOfFormerMembers(t *testing.T) {
 	var invitation struct{ Secret string }
 	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
 	s.call(t, bob, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": invitation.Secret}, nil)
-	s.submitTo(t, "bob", task, open, "By bob")
+	run := s.submitTo(t, "bob", task, open, "By bob")
+	var made struct{ SubmissionID string }
+	s.get(t, bob, "/v1"+run, &made)
+	s.call(t, bob, http.MethodPatch, task+"/submissions/"+made.SubmissionID, map[string]any{"visibility": "public"}, nil)
 	var user struct{ ID string }
 	s.get(t, bob, "/v1/user", &user)
 	s.call(t, bob, http.MethodDelete, team+"/members/"+user.ID, nil, nil)
@@ -57,6 +60,11 @@ func TestConsole_KeepsTheRunsOfFormerMembers(t *testing.T) {
 	p.Sees("By bob")
 	p = s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Await(`[...document.querySelectorAll("option")].some(o => o.textContent.startsWith("By bob, Summer"))`)
+	s.awaitRuns(t, s.token(t, "owner"), task)
+	p = s.signedIn(t, "bob", run)
+	p.Sees("Others than its team and the organizers see the values")
+	p.lacks("Delete")
+	p.Await(`![...document.querySelectorAll("main h2")].some(h => h.textContent === "Title and notes")`)
 }
 
 // TestConsole_SaysThatATaskIsDeleted deletes a task whose screens are open. Its organizers and its teams must be told, on these screens and
@@ -116,8 +124,8 @@ func TestConsole_SaysThatARegistrationIsDeleted(t *testing.T) {
 	p.Sees("The organizers deleted the registration of the team Otters in Lakes")
 }
 
-// TestConsole_SaysThatARunIsDeleted deletes runs of a team as an organizer, who is asked first. The open page of a run must say what may
-// have become of it.
+// TestConsole_SaysThatARunIsDeleted deletes a run of a team as an organizer, who is asked first. The page of the run tells its team, and
+// nobody else, what became of it.
 func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
@@ -127,18 +135,21 @@ func TestConsole_SaysThatARunIsDeleted(t *testing.T) {
 	p.Sees("completed")
 	organizer := s.signedIn(t, "owner", run)
 	organizer.Press("Delete Entry")
-	organizer.Sees("The team finds it among the deleted runs, and only organizers can restore it.")
+	organizer.Sees("The team is told, and only organizers can restore it.")
 	organizer.Press("Yes, go on")
 	organizer.Sees("Entry is deleted.")
 	organizer.Await(`location.hash.includes("/desk?dataset=")`)
 	p.returnOften()
-	p.Sees("This run was deleted, or is no longer shown to you.")
+	p.Sees("The organizers deleted Entry")
+	p.Sees("Only the organizers can restore it: ask them.")
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/runs")
 	p.Sees("The organizers deleted Entry")
 	p.Visit("/trash")
 	p.Sees("by the organizers; gone for good")
 	p.Sees("The organizers deleted this run, so only they can restore it.")
-	s.signedIn(t, "ada", run).Sees("It may have been deleted, or its team or the organizers may not show it to you.")
+	s.signedIn(t, "ada", run).Sees("The organizers deleted Entry")
+	s.signedIn(t, "owner", run).Sees("This is deleted: Entry")
+	s.signedIn(t, "bob", run).Sees("It may have been deleted, or its team or the organizers may not show it to you.")
 }
 
 // TestConsole_OffersFinalRunsToTeams shows runs on a dataset that takes one final run: a baseline, and the second run of a team that has

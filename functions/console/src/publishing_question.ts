@@ -51,13 +51,15 @@ export function questionOf(
 ): string {
   const entrants = new Set(runs.filter(r => !isBaseline(r)).map(r => r.registrationId));
   const baseline = runs.some(isBaseline) && "baselines";
-  const of = [entrants.size > 0 && count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
+  const of = [count(entrants.size, "team"), baseline].filter(Boolean).join(" and ");
   const named = (audience: string): string =>
     audience === "owners" && entrants.size === 0
       ? "Only the organizers and the users who submitted them"
       : (audiences[audience] ?? audience);
   return [
-    `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
+    entrants.size === 0
+      ? `${verb} ${count(runs.length, "baseline")}?`
+      : `${verb} ${count(runs.length, "run")} of ${of}, ${finals || "none"} marked as final?`,
     ...seen.map(s => `${named(s.audience)} will see the scores of ${count(s.runs, "run")}.`),
     withheld && untilClose,
     left > 0 && `Left out: ${count(left, "run")} of rejected teams. Publish those one by one, in their reviews.`,

@@ -56,8 +56,7 @@ test("baselines, which have no team, are seen by the organizers", () => {
 test("no team sees a baseline that is unblinded", () => {
   assert.equal(
     questionOf("Unblind", [run("baseline")], 0, 0, [{ audience: "owners", runs: 1 }]),
-    "Unblind 1 run of baselines, none marked as final? " +
-      "Only the organizers and the users who submitted them will see the scores of 1 run.",
+    "Unblind 1 baseline? Only the organizers and the users who submitted them will see the scores of 1 run.",
   );
 });
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import useSWR from "swr";
 import type { Schemas } from "../api";
 import { markOf } from "../board_reason";
-import { useGet, useList } from "../data";
+import { useList } from "../data";
 import { personOf } from "../known_names";
 import { count } from "../plural";
 import { Problem } from "../problem";

@@ -95,7 +95,7 @@ func TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse(t *testing.T) {
 	ben.want(done, "join", strings.TrimSpace(tom.want(done, "invite", "Lake search")))
 	run := ben.write("run.txt", goodRun)
 	for _, flag := range []string{"--team=Otterz", "--anonymous", "--contact=x"} {
-		got := ben.says(failed, []string{"submit does not change it: leave --", "Only the owner of the team changes it."},
+		got := ben.says(notFound, []string{"You are in the team Otters of Lake search, and only its owner changes it: leave --"},
 			"submit", "Lake search", "Rivers="+run, flag)
 		if strings.Contains(got, "Try:") {
 			t.Errorf("a member is told to change the team:\n%s", got)

@@ -291,6 +291,13 @@ func (c *call) organizes(task object) bool {
 	return c.signedIn() && (slices.ContainsFunc(c.me().Memberships, is) || slices.Contains(c.me().Roles, "admin"))
 }
 
+// requireOrganizer refuses to go on if a signed-in caller does not organize the task. does says what only organizers do.
+func (c *call) requireOrganizer(task object, does, heal string) {
+	if c.err == nil && c.signedIn() && !c.organizes(task) {
+		c.fail(&refusal{notFound, fmt.Sprintf("Only the organizers of %s %s.", task.text("name"), does), heal})
+	}
+}
+
 // name returns the name of the user or, without one, the id.
 func (m me) name() string { return cmp.Or(m.Name, m.ID) }
 

@@ -83,9 +83,7 @@ func (c *call) teams(task object, texts []string) []string {
 // decide returns a command that sets the state of registrations for a task.
 func decide(state string) func(*call) {
 	return inTask(func(c *call, task object) {
-		if !c.organizes(task) && c.signedIn() {
-			c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " accept and reject teams.", ""})
-		}
+		c.requireOrganizer(task, "accept and reject teams", "")
 		ids := c.teams(task, c.args[1:])
 		var kept []keptResults
 		if state == string(record.Rejected) && !c.json {

@@ -44,6 +44,9 @@ func submit(c *call, task object) {
 		return
 	}
 	c.requireTerms(task)
+	if c.yes("baseline") {
+		c.requireOrganizer(task, "submit baselines", "the same command without --baseline, for your team")
+	}
 	files, datasets := c.chosen(task)
 	var registered object
 	if !c.yes("baseline") {
@@ -174,24 +177,19 @@ func (c *call) requireAccepted(task, r object) (_ object, team string) {
 	return r, team
 }
 
-// refuseChanges refuses flags that would change the registration r. It names the command that changes it to the owner of the team, because
-// the server refuses it to other members.
+// refuseChanges refuses flags that would change the registration r. It names the command that changes it to the owner of the team.
 func (c *call) refuseChanges(task, r object) {
 	changes := c.teamChanges(r)
-	if len(changes) == 0 {
+	c.requireOwner(task, r, changes)
+	if len(changes) == 0 || c.err != nil {
 		return
 	}
-	refused := &refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.",
-		r.text("team"), task.text("name"), flagsOf(changes)), ""}
-	if r["userId"] == c.me().ID {
-		refused.heal = "assay join " + offline.Quoted(c.arg(0))
-		for _, name := range slices.Sorted(maps.Keys(changes)) {
-			refused.heal += " --" + name + "=" + offline.Quoted(fmt.Sprint(changes[name]))
-		}
-	} else {
-		refused.text += " Only the owner of the team changes it."
+	heal := "assay join " + offline.Quoted(c.arg(0))
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		heal += " --" + name + "=" + offline.Quoted(fmt.Sprint(changes[name]))
 	}
-	c.fail(refused)
+	c.fail(&refusal{failed, fmt.Sprintf("You are in the team %s of %s already, and submit does not change it: leave %s out.",
+		r.text("team"), task.text("name"), flagsOf(changes)), heal})
 }
 
 // notAccepted says why a team does not take part.

@@ -67,6 +67,7 @@ func join(c *call) {
 		c.fail(&refusal{notFound, notAccepted(task, r), ""})
 	default:
 		changed = c.teamChanges(r)
+		c.requireOwner(task, r, changed)
 		r = c.changeTeam(task, r, changed)
 	}
 	text := fmt.Sprintf("%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
@@ -145,6 +146,14 @@ func (c *call) howToJoin(task object) (why, command string) {
 // needsInvitation reports whether the caller can register for a task only by an invitation.
 func (c *call) needsInvitation(task object) bool {
 	return memberAs[record.RegistrationRules](task, "registration").Mode == record.Closed && !c.organizes(task)
+}
+
+// requireOwner refuses flags that would change the registration r if the caller does not own the team.
+func (c *call) requireOwner(task, r object, changes map[string]any) {
+	if c.err == nil && len(changes) > 0 && r["userId"] != c.me().ID {
+		c.fail(&refusal{notFound, fmt.Sprintf("You are in the team %s of %s, and only its owner changes it: leave %s out.", r.text("team"),
+			task.text("name"), flagsOf(changes)), ""})
+	}
 }
 
 // teamChanges returns the members of a registration that the flags change.
@@ -269,16 +278,15 @@ func (c *call) teamless(task object) *refusal {
 // invitedTeam returns the id of the registration to invite into: the one that --team names, or the caller's own.
 func (c *call) invitedTeam(task object) string {
 	team := c.text("team")
-	switch {
-	case team == "":
+	if team == "" {
 		id := c.me().registration(task)
 		if id == "" {
 			c.fail(c.teamless(task))
 		}
 		return id
-	case !c.organizes(task):
-		c.fail(&refusal{notFound, "Only the organizers of " + task.text("name") + " name the team to invite into.",
-			"the same command without --team, for your own team"})
+	}
+	c.requireOrganizer(task, "name the team to invite into", "the same command without --team, for your own team")
+	if c.err != nil {
 		return ""
 	}
 	return c.teams(task, []string{team})[0]

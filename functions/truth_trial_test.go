@@ -82,6 +82,20 @@ func TestTruthTrial_TellsWhichRunsFailAndRefundsThem(t *testing.T) {
 	}
 }
 
+// The preview names no best run where two runs would share the first rank.
+func TestTruthTrial_TellsTies(t *testing.T) {
+	l := newLeaderboards(t)
+	l.register("cara", nil)
+	l.enter("ada", "1,a\n2,b\n")
+	l.enter("bob", "1,a\n2,a\n")
+	l.enter("cara", "1,a\n2,a\n")
+	told, _ := l.evaluationEffects("1,a\n2,a\n")
+	if len(told) != 3 || !strings.Contains(told[2], " The best would be 2 equal runs, one of them of Team of ") ||
+		!strings.HasSuffix(told[2], ", instead of a run of Team of ada.") {
+		t.Errorf("%q", told)
+	}
+}
+
 // Quotas count no baselines, so the preview does not count them among the runs whose quota changes.
 func TestTruthTrial_CountsOnlyRunsOfQuotas(t *testing.T) {
 	l := newLeaderboards(t)

@@ -353,12 +353,25 @@ func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
 		plural.Count(len(left), "run"))
 	switch first, last := after.best, before.best; {
 	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
+	case after.ties() > 1:
+		said.Append(problem.Sentence(" The best would be %d equal runs, one of them of %s, instead of a run of %s.", after.ties(), first.team(),
+			last.team()))
 	case first.run.Access.RegistrationID == last.run.Access.RegistrationID:
 		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
 	default:
 		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.team(), last.team()))
 	}
 	c.Effect(effect, said)
+}
+
+// ties returns the number of runs that share the first rank.
+func (r ranking) ties() (n int) {
+	for _, rank := range r.ranks {
+		if rank == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // ranking holds the ranks of runs on a leaderboard, and the first of its runs.

@@ -28,7 +28,7 @@ func TestTools_ReadInputsOnlyForRegistrants(t *testing.T) {
 				for _, accept := range []string{"application/json", "text/html"} {
 					a := s.invoke(http.StatusOK, nil, user, tool, input, "Accept", accept)
 					got := strings.Contains(string(a.Body), "floats")
-					refused := strings.Contains(string(a.Body), "register for the task")
+					refused := strings.Contains(string(a.Body), "Only accepted registrants of the task")
 					if got != sees || refused == sees {
 						t.Errorf("%q gets texts from %s as %s: %v\n%s", user, tool, accept, got, a.Body)
 					}

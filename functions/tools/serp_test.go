@@ -166,7 +166,7 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 		"found":      {texts, "", ""},
 		"found all":  {append(slices.Clone(texts), readme), "", ""},
 		"no format":  {[]record.File{readme, texts[1]}, readme.Name, "known format"},
-		"too large":  {[]record.File{large}, "", "must be sent along"},
+		"too large":  {[]record.File{large}, "", "so texts are not looked for"},
 		"no inputs":  {nil, "", ""},
 		"not stored": {[]record.File{{Name: "documents.tsv", SHA256: readme.SHA256, Size: 1, State: record.FilePending}}, "", ""},
 	} {

@@ -138,8 +138,8 @@ type Texts struct {
 }
 
 // inputsForRegistrants says why a caller gets no texts from the inputs of a dataset.
-const inputsForRegistrants = "The inputs of the dataset are for accepted registrants of its task who have accepted its present terms, so " +
-	"texts are not looked for: register for the task and accept its terms, or send them along"
+const inputsForRegistrants = "Only accepted registrants of the task who have accepted its present terms read the inputs of the dataset, so " +
+	"texts are not looked for"
 
 // TextFault says why texts are missing from an answer.
 type TextFault struct {
@@ -228,8 +228,8 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 	}
 	if ref == nil && resolver.storedBytes+record.SizeOf(stored) > MaxStoredBytes {
 		resolver.addDependency("inputs too large")
-		t.unseen = fmt.Sprintf("The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: "+
-			"they must be sent along", MaxStoredBytes)
+		t.unseen = fmt.Sprintf("The inputs of the dataset and the other files have more than %s together, so texts are not looked for",
+			problem.Size(MaxStoredBytes))
 		return t, nil // the answer does not need the texts
 	}
 	t.files, err = resolver.storedFiles(ctx, record.HolderInputs, id, stored)

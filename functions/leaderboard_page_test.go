@@ -96,12 +96,12 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	says("", true, "curlew", "second try", "dense", "https://example.org/curlew", "University of ada")
 	day := "<time datetime=\"" + l.run("", run).CreatedAt.String()
 	for name, answer := range all("") {
-		if (name == "page" || name == "tool as text/html") && (!strings.Contains(answer, day) || !strings.Contains(answer, "best of 2 runs")) {
+		if (name == "page" || name == "tool as text/html") && (!strings.Contains(answer, day) || !strings.Contains(answer, "best of 2 runs here")) {
 			t.Errorf("the %s does not say when the run was submitted, or of how many it is the best:\n%s", name, answer)
 		}
 	}
 	page := l.page("", filter)
-	if !strings.Contains(page, "best of 2 runs") || strings.Contains(page, "lexical") {
+	if !strings.Contains(page, "best of 2 runs here") || strings.Contains(page, "lexical") {
 		t.Error("the page does not begin with the best run of each team, or does not say how many it has")
 	}
 	page = l.page("", "best=false&"+filter)

@@ -362,9 +362,9 @@ func Entry(e record.Entry, rank, runs int) templ.Component {
 		}
 		if runs > 1 {
 			var templ_7745c5c3_Var19 string
-			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(" · best of " + strconv.Itoa(runs) + " runs")
+			templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(" · best of " + strconv.Itoa(runs) + " runs here")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 77, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 77, Col: 56}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 			if templ_7745c5c3_Err != nil {
@@ -372,9 +372,9 @@ func Entry(e record.Entry, rank, runs int) templ.Component {
 			}
 		} else if runs == 1 {
 			var templ_7745c5c3_Var20 string
-			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(" · the only run")
+			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(" · the only run here")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 79, Col: 24}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 79, Col: 29}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 			if templ_7745c5c3_Err != nil {

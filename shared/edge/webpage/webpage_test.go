@@ -136,3 +136,12 @@ func TestProse_IsMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// TestEntry_CountsTheRunsOfTheLeaderboard: a team may have other runs, which the leaderboard does not show.
+func TestEntry_CountsTheRunsOfTheLeaderboard(t *testing.T) {
+	for runs, want := range map[int]string{1: " · the only run here", 3: " · best of 3 runs here"} {
+		if body := string(serve(t, webpage.Page{Main: webpage.Entry(record.Entry{}, 1, runs)}).Body); !strings.Contains(body, want) {
+			t.Errorf("%d runs: %s", runs, body)
+		}
+	}
+}

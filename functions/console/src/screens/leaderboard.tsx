@@ -308,7 +308,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
                 <RunName of={e} />{" "}
                 <span class="small quiet">
                   <When at={e.submittedAt} />
-                  {e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}
+                  {e.runs && e.runs > 1 ? `, best of ${e.runs} here` : ""}
                   {e.affiliation && (
                     <>
                       , <bdi>{e.affiliation}</bdi>

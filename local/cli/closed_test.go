@@ -84,7 +84,7 @@ func TestInvite_SaysWhatTheStateOfTheTeamMeans(t *testing.T) {
 	if strings.Contains(got, "Ask") {
 		t.Errorf("the organizers are sent to the organizers:\n%s", got)
 	}
-	tom.says(failed, []string{"The organizers rejected this team's registration", "Ask them"}, "invite", "Lake search")
+	tom.says(notFound, []string{"The organizers of Lake search rejected the team Otters", "Ask them"}, "invite", "Lake search")
 }
 
 // TestSubmit_NamesNoCommandThatOnlyTheOwnerMayUse submits as a member with a flag that would change the team.

@@ -279,11 +279,14 @@ func (c *call) teamless(task object) *refusal {
 func (c *call) invitedTeam(task object) string {
 	team := c.text("team")
 	if team == "" {
-		id := c.me().registration(task)
-		if id == "" {
+		r := c.registration(task)
+		if r == nil {
 			c.fail(c.teamless(task))
 		}
-		return id
+		if r.text("state") == string(record.Rejected) {
+			c.fail(&refusal{notFound, notAccepted(task, r), ""})
+		}
+		return r.id()
 	}
 	c.requireOrganizer(task, "name the team to invite into", "the same command without --team, for your own team")
 	if c.err != nil {

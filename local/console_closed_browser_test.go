@@ -85,3 +85,27 @@ func TestConsole_SaysWhatInvitationsToATeamGive(t *testing.T) {
 	organizer.Sees("The team is rejected, so a link admits nobody. Accept the team first.")
 	organizer.lacks("Invite a member")
 }
+
+// TestConsole_AcceptsTermsForTheTeamThatIsJoined joins a team that has not accepted changed terms. Who joins accepts them for the team.
+func TestConsole_AcceptsTermsForTheTeamThatIsJoined(t *testing.T) {
+	t.Parallel()
+	s := useShared(t)
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task, team, _ := s.twoDatasets(t)
+	var invitation struct{ Secret string }
+	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"terms": map[string]any{"text": "Cite us."}}, nil)
+	p := s.open(t, "/console#"+invitation.Secret, browsertest.DeskLight)
+	p.signIn("zoe")
+	p.Sees("Cite us.")
+	p.Fill("I accept these terms", "true")
+	p.Press("Join")
+	p.Await(`/^#\/tasks\/.*\/team$/.test(location.hash)`)
+	p.Sees("Members")
+	p.lacks("Your team can submit only after it has accepted them.")
+	var r struct{ AcceptedTerms int64 }
+	s.get(t, ada, team, &r)
+	if r.AcceptedTerms != 1 {
+		t.Errorf("the team has accepted version %d", r.AcceptedTerms)
+	}
+}

@@ -119,7 +119,9 @@ func TestConsole_SaysWhatAnAnonymousTeamHides(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
 	p := s.submitForm(t)
-	open := func() { browsertest.Evaluate[any](p.Page, `document.querySelector("form details")?.setAttribute("open", "")`) }
+	open := func() {
+		browsertest.Evaluate[any](p.Page, `document.querySelector("form details")?.setAttribute("open", "")`)
+	}
 	p.Sees("What you call this run")
 	open()
 	p.Sees("for those who see the submission")

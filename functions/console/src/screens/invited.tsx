@@ -1,11 +1,11 @@
 // An invitation: its organizer, task or team and the terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
-import { client, ok, post, type Schemas } from "../api";
+import { client, ok, patch, post, type Schemas } from "../api";
 import { type Problem, toProblem } from "../problem";
 import { refresh } from "../refresh";
 import { go } from "../route";
 import { useSession } from "../session";
-import { withNewTerms } from "../terms";
+import { ofChangedTerms, withNewTerms } from "../terms";
 import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Busy, Failure, Heading } from "../ui/show";
@@ -51,6 +51,7 @@ function Accept({ secret }: { secret: string }) {
     const newTeam = offer.taskId && !offer.team;
     const registration = newTeam ? { registration: filled(values) } : {};
     const joined = await withNewTerms(post("/v1/user/memberships", {}, { secret, ...registration }), look);
+    if (offer.team && values.acceptedTerms) await accept(joined, values.acceptedTerms as number);
     sessionStorage.removeItem("invitation");
     await refresh();
     say("You have joined.");
@@ -77,6 +78,14 @@ function Accept({ secret }: { secret: string }) {
     </>
   );
 }
+
+/** accept accepts terms of the task for the team that the reader has joined. If they have changed, the page of the team asks again. */
+const accept = ({ taskId = "", registrationId = "" }: Offer, acceptedTerms: number): Promise<unknown> =>
+  patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId, registrationId }, { acceptedTerms }).catch(
+    error => {
+      if (!ofChangedTerms(error)) throw error;
+    },
+  );
 
 function Said({ of: offer }: { of: Offer }) {
   if (!offer.taskName)

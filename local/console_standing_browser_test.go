@@ -385,22 +385,3 @@ func TestConsole_OffersNoDeletionThatIsRefused(t *testing.T) {
 	p.Sees("Your account cannot be deleted while you are the only owner of")
 	p.lacks("Delete my account")
 }
-
-// TestConsole_NamesRunsInTheTrash deletes runs with and without a title. The trash must name them like the list of runs.
-func TestConsole_NamesRunsInTheTrash(t *testing.T) {
-	t.Parallel()
-	s := useShared(t)
-	task, _, open := s.twoDatasets(t)
-	runs := []string{s.submitTo(t, "ada", task, open, "Entry"), s.submitTo(t, "ada", task, open, "")}
-	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/runs")
-	p.Sees("Entry completed")
-	p.Sees("first-try completed")
-	for _, run := range runs {
-		s.call(t, s.token(t, "ada"), http.MethodDelete, "/v1"+run, nil, nil)
-	}
-	p.Visit("/trash")
-	p.Press("Restore Entry")
-	p.Sees("Entry is restored.")
-	p.Press("Restore first-try")
-	p.Sees("first-try is restored.")
-}

@@ -317,7 +317,7 @@ func TestConsole_PublishesNoRunOfARejectedTeam(t *testing.T) {
 	p.Visit(strings.TrimPrefix(task, "/v1") + "/desk?part=announcements")
 	p.Fill("Title", "Hello")
 	p.Press("Title > Announce")
-	p.Sees("The members of 1 team get no e-mail: this server sends none")
+	p.Sees("Nobody gets an e-mail: this server sends none")
 	p.Press("Announce, with these effects")
 	p.Sees("Announced.")
 }

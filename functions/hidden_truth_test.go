@@ -51,7 +51,7 @@ var modelTruths = []modelTruth{
 		[]string{"id,label\na,1\nb,2\nc,3.5\n", "id,label\na,1\nd,2\n", "id,label\nz,2\n"}, `\"d\"`},
 	{manyFailures, "retrieval", "AP", false, false, [2]string{"1 0 a 1\n", "2 0 a 1\n"}, []string{
 		"1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x and more\n"},
-		"Your runs have failed 5 times"},
+		"runs of your team had failed 5 times"},
 }
 
 // manyFailures names the truth whose runs have failed so often that their diagnostics say only that. These runs are bob's, so that ada's

@@ -301,7 +301,7 @@ func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 		l.nextMinute()
 	}
 	l.listed("", 2, ada)
-	notice("the run is failed, so leaderboards show nothing of it")
+	notice("the run failed, so leaderboards show nothing of it")
 }
 
 // If a truth changes again while runs wait, the leaderboard does not change until the newest truth is evaluated.

@@ -214,9 +214,9 @@ func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
 		{s.registration, patch{"anonymous": false}, ""},
 		{s.submission, patch{"visibility": "private"}, "without title, label, run tag and paper. Those who submitted it can"},
 		{s.submission, patch{"visibility": "public"}, ""},
-		{s.runPath, patch{"state": "cancelled"}, "the run is cancelled, so leaderboards show nothing of it"},
+		{s.runPath, patch{"state": "cancelled"}, "the run was cancelled, so leaderboards show nothing of it"},
 		{review, patch{"published": false}, ""},
-		{review, patch{"published": true}, "the run is cancelled, so leaderboards show nothing of it"},
+		{review, patch{"published": true}, "the run was cancelled, so leaderboards show nothing of it"},
 	} {
 		var answered, shown map[string]any
 		user := "olga"

@@ -14,16 +14,8 @@ import (
 	"assay/shared/service/records"
 )
 
-// showWithLinks returns the dataset as the caller sees it, with links to its files and, for organizers, advice.
+// showWithLinks returns the dataset as the caller sees it, with links to its files and, for organizers, what addForOrganizers adds.
 func showWithLinks(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
-	return withLinks(ctx, c, d, addAdvice)
-}
-
-// addition adds to v members that only organizers are shown.
-type addition func(ctx context.Context, c *api.Call, d *record.DatasetItem, v *record.Dataset) error
-
-// withLinks returns the dataset as the caller sees it, with links to its files and, for organizers, what add adds.
-func withLinks(ctx context.Context, c *api.Call, d *record.DatasetItem, add addition) (*record.Dataset, error) {
 	roles, unaccepted, err := c.InputRoles(ctx, d)
 	if err != nil {
 		return nil, err
@@ -34,7 +26,7 @@ func withLinks(ctx context.Context, c *api.Call, d *record.DatasetItem, add addi
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if organizes {
-		if err := add(ctx, c, d, &v); err != nil {
+		if err := addForOrganizers(ctx, c, d, &v); err != nil {
 			return nil, err
 		}
 	}
@@ -46,17 +38,6 @@ func withLinks(ctx context.Context, c *api.Call, d *record.DatasetItem, add addi
 		v.Truths, err = links.Sign(ctx, record.HolderTruths, d.ID, v.Truths)
 	}
 	return &v, err
-}
-
-func addAdvice(ctx context.Context, c *api.Call, d *record.DatasetItem, v *record.Dataset) error {
-	if !d.MayNeedAdvice() {
-		return nil
-	}
-	t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
-	if err == nil && t != nil {
-		v.Advice = d.Advise(t, c.Now())
-	}
-	return err
 }
 
 // addForOrganizers adds to v advice, the types of submissions that no worker serves now, and whether scores are withheld now. It adds
@@ -78,9 +59,9 @@ func addForOrganizers(ctx context.Context, c *api.Call, d *record.DatasetItem, v
 	return nil
 }
 
-// show is like showWithLinks. For organizers it adds more than advice, and a diagnostic if no worker serves the dataset's pool.
+// show is like showWithLinks. For organizers it adds a diagnostic if no worker serves the dataset's pool.
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
-	v, err := withLinks(ctx, c, d, addForOrganizers)
+	v, err := showWithLinks(ctx, c, d)
 	needsWorkers := d.Executed || d.Evaluator.Kind == record.EvaluatorWorker
 	if err != nil || !needsWorkers {
 		return v, err

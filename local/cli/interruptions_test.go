@@ -180,7 +180,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	s, tom, _ := prepared(t)
 	run := tom.write("run.txt", goodRun)
 	newcomer := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
-	newcomer.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
+	newcomer.says(notSignedIn, []string{"signed in to no server", "Try: assay login"}, "tasks")
 	newcomer.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
 	newcomer.says(failed, []string{"assay submit needs TASK\nTry: assay submit --help"}, "submit")
 	newcomer.says(failed, []string{`takes TASK, and "search" is too much: put a name with spaces into quotes`},
@@ -232,7 +232,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 		"cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
 	other.says(done, []string{"Signed out"}, "logout")
-	other.says(notSignedIn, []string{"No server is known"}, "runs")
+	other.says(notSignedIn, []string{"signed in to no server"}, "runs")
 }
 
 // TestLogin_KeepsTokensFromOthers checks the file of credentials, and the replacement of an expired token in it.

@@ -270,3 +270,32 @@ func TestTruthTrial_LeavesOutFilesThatTakeMuchMemory(t *testing.T) {
 		t.Errorf("%q", told)
 	}
 }
+
+// A change of the primary measure can change the direction. Each order follows its own measure.
+func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
+	const truth, first, second = "1,1\n2,2\n3,3\n", "1,1\n2,2\n3,4\n", "1,3\n2,1\n3,2\n"
+	for _, c := range []struct{ was, is []string }{
+		{[]string{"MSE", "Pearson"}, []string{"Pearson", "MAE"}},
+		{[]string{"Pearson", "MAE"}, []string{"MSE"}},
+		{[]string{"MSE"}, []string{"Pearson"}},
+	} {
+		l := newLeaderboards(t)
+		l.newDataset(map[string]any{"split": "validation", "truths": []any{servertest.Inline("truth.csv", "id,label\n"+truth)},
+			"evaluator": map[string]any{"kind": "regression", "measures": c.was}})
+		l.enter("ada", first)
+		l.enter("bob", second)
+		var preview previewAnswer
+		body := map[string]any{"evaluator": map[string]any{"measures": c.is, "primaryMeasure": c.is[0]}}
+		l.Want(http.StatusOK, &preview, "olga", http.MethodPatch, l.dataset+"?preview=true", body)
+		evaluated := false
+		for _, e := range preview.Effects {
+			evaluated = evaluated || strings.HasPrefix(e.Detail, "The preview evaluated 2 runs")
+			if strings.Contains(e.Detail, "would change places") {
+				t.Errorf("from %q to %q, which order the runs alike: %q", c.was, c.is, e.Detail)
+			}
+		}
+		if !evaluated {
+			t.Errorf("from %q to %q: %+v", c.was, c.is, preview.Effects)
+		}
+	}
+}

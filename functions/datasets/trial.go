@@ -36,9 +36,10 @@ const (
 
 // trial evaluates completed and failed runs against the ground truth of a changed dataset, and keeps nothing.
 type trial struct {
-	runs   []*tried // completed runs come first
-	newest int      // completed runs that were found
-	lower  bool
+	runs   []*tried         // completed runs come first
+	newest int              // completed runs that were found
+	shown  record.Evaluator // ranks the runs on the leaderboard
+	next   record.Evaluator // ranks them after the change
 	// limited reports whether the task or the dataset has a quota.
 	limited bool
 	memory  int64 // reserved for reading a run
@@ -91,7 +92,8 @@ func noteTrial(ctx context.Context, c *api.Call, old, changed *record.DatasetIte
 	}
 	d := old.Submissions
 	t := trial{
-		lower:   changed.Evaluator.LessIsBetter(changed.Evaluator.PrimaryMeasure),
+		shown:   old.Board().Evaluator,
+		next:    changed.Evaluator,
 		limited: d.PerDay+d.Total > 0 || of != nil && of.Submissions.PerDay+of.Submissions.Total > 0,
 	}
 	if err := t.choose(ctx, c, old); err != nil || len(t.runs) == 0 {
@@ -132,39 +134,17 @@ func (t *trial) choose(ctx context.Context, c *api.Call, d *record.DatasetItem) 
 		return err
 	}
 	values := map[string]*float64{}
-	lower := t.lower
 	for _, e := range evaluations {
-		values[e.ID] = e.Measures[e.PrimaryMeasure]
-		lower = e.LowerIsBetter
+		values[e.ID] = e.Measures[t.shown.PrimaryMeasure]
 	}
 	for _, r := range runs {
 		if record.SizeOf(r.Files) <= trialBytes {
 			t.runs = append(t.runs, &tried{run: r, before: values[r.ListedID()]})
 		}
 	}
-	order(t.runs, lower, (*tried).valueBefore)
+	order(t.runs, &t.shown, (*tried).valueBefore)
 	t.runs = append(t.runs[:min(len(t.runs), trialRuns)], failed...)
 	return nil
-}
-
-// order sorts runs like a leaderboard: the best first, runs without a value last, and earlier runs first among equals.
-func order(runs []*tried, lower bool, value func(*tried) *float64) {
-	slices.SortStableFunc(runs, func(a, b *tried) int {
-		x, y := value(a), value(b)
-		switch {
-		case x != nil && y != nil && *x != *y:
-			if lower {
-				return cmp.Compare(*x, *y)
-			}
-			return cmp.Compare(*y, *x)
-		case (x == nil) != (y == nil):
-			if x == nil {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(cmp.Compare(a.run.SubmissionID, b.run.SubmissionID), cmp.Compare(a.run.ID, b.run.ID))
-	})
 }
 
 // evaluate evaluates the runs in a compute slot of the caller, until the steps or the time are used up.
@@ -300,7 +280,7 @@ func (t *trial) tellCompletions(c *api.Call, effect api.Consequence) {
 		c.Effect(effect, problem.Sentence("%s: none of them would complete.", looked))
 		return
 	}
-	order(completing, t.lower, (*tried).valueAfter)
+	order(completing, &t.next, (*tried).valueAfter)
 	effect.Count = int64(len(completing))
 	said := inQuotas(completing, func(r *tried) bool { return t.limited && !r.run.Uncounted() }, quotaWords{
 		all:  " would complete and count in the quotas.",
@@ -330,70 +310,4 @@ func inQuotas(runs []*tried, counts func(*tried) bool, words quotaWords) string 
 	default:
 		return fmt.Sprintf(words.some, n)
 	}
-}
-
-// tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
-// leaderboard's comparison of two versions, it ranks the runs with a value in both.
-func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
-	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
-	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
-	before := t.rank(valued, (*tried).valueBefore)
-	after := t.rank(valued, (*tried).valueAfter)
-	moved := 0
-	for _, r := range left {
-		if before.ranks[r] != after.ranks[r] || (r.before == nil) != (r.after == nil) {
-			moved++
-		}
-	}
-	if moved == 0 {
-		return
-	}
-	effect.Count = int64(moved)
-	said := problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
-		plural.Count(len(left), "run"))
-	switch first, last := after.best, before.best; {
-	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
-	case after.ties() > 1:
-		said.Append(problem.Sentence(" The best would be %d equal runs, one of them of %s, instead of a run of %s.", after.ties(), first.team(),
-			last.team()))
-	case first.run.Access.RegistrationID == last.run.Access.RegistrationID:
-		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
-	default:
-		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.team(), last.team()))
-	}
-	c.Effect(effect, said)
-}
-
-// ties returns the number of runs that share the first rank.
-func (r ranking) ties() (n int) {
-	for _, rank := range r.ranks {
-		if rank == 1 {
-			n++
-		}
-	}
-	return n
-}
-
-// ranking holds the ranks of runs on a leaderboard, and the first of its runs.
-type ranking struct {
-	ranks map[*tried]int
-	best  *tried // nil without runs
-}
-
-// rank ranks runs with values. Like on a leaderboard, equal values share a rank.
-func (t *trial) rank(runs []*tried, value func(*tried) *float64) ranking {
-	sorted := slices.Clone(runs)
-	order(sorted, t.lower, value)
-	ranked := ranking{ranks: map[*tried]int{}}
-	rank := 0
-	for i, r := range sorted {
-		if i == 0 || *value(r) != *value(sorted[i-1]) {
-			rank = i + 1
-		}
-		ranked.ranks[r] = rank
-	}
-	if len(sorted) > 0 {
-		ranked.best = sorted[0]
-	}
-	return ranked
 }

@@ -1,0 +1,99 @@
+package datasets
+
+import (
+	"cmp"
+	"slices"
+
+	"assay/shared/domain/record"
+	"assay/shared/edge/api"
+	"assay/shared/language/plural"
+	"assay/shared/language/problem"
+)
+
+// tellOrder says how many of the completed runs that stay completed would get another rank on the organizers' leaderboard. Like the
+// leaderboard's comparison of two versions, it ranks the runs with a value in both.
+func (t *trial) tellOrder(c *api.Call, effect api.Consequence) {
+	left := t.those(func(r *tried) bool { return !r.failedBefore() && r.ended && r.fault == "" })
+	valued := slices.DeleteFunc(slices.Clone(left), func(r *tried) bool { return r.before == nil || r.after == nil })
+	before := rank(valued, &t.shown, (*tried).valueBefore)
+	after := rank(valued, &t.next, (*tried).valueAfter)
+	moved := 0
+	for _, r := range left {
+		if before.ranks[r] != after.ranks[r] || (r.before == nil) != (r.after == nil) {
+			moved++
+		}
+	}
+	if moved == 0 {
+		return
+	}
+	effect.Count = int64(moved)
+	said := problem.Sentence("On the organizers' leaderboard, which counts unpublished runs too, %d of %s would change places.", moved,
+		plural.Count(len(left), "run"))
+	switch first, last := after.best, before.best; {
+	case first == nil || before.ranks[first] == 1 || after.ranks[last] == 1: // equally good before or after
+	case after.ties() > 1:
+		said.Append(problem.Sentence(" The best would be %d equal runs, one of them of %s, instead of a run of %s.", after.ties(), first.team(),
+			last.team()))
+	case first.run.Access.RegistrationID == last.run.Access.RegistrationID:
+		said.Append(problem.Sentence(" The best would be another run of %s.", first.team()))
+	default:
+		said.Append(problem.Sentence(" The best would be a run of %s instead of %s.", first.team(), last.team()))
+	}
+	c.Effect(effect, said)
+}
+
+// ties returns the number of runs that share the first rank.
+func (r ranking) ties() (n int) {
+	for _, rank := range r.ranks {
+		if rank == 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// ranking holds the ranks of runs on a leaderboard, and the first of its runs.
+type ranking struct {
+	ranks map[*tried]int
+	best  *tried // nil without runs
+}
+
+// rank ranks runs with values. Like on a leaderboard of the evaluator, equal values share a rank.
+func rank(runs []*tried, by *record.Evaluator, value func(*tried) *float64) ranking {
+	sorted := slices.Clone(runs)
+	order(sorted, by, value)
+	ranked := ranking{ranks: map[*tried]int{}}
+	place := 0
+	for i, r := range sorted {
+		if i == 0 || *value(r) != *value(sorted[i-1]) {
+			place = i + 1
+		}
+		ranked.ranks[r] = place
+	}
+	if len(sorted) > 0 {
+		ranked.best = sorted[0]
+	}
+	return ranked
+}
+
+// order sorts runs like a leaderboard of the evaluator: the best first, runs without a value last, and earlier runs first among equals.
+// value returns the run's value of the primary measure.
+func order(runs []*tried, by *record.Evaluator, value func(*tried) *float64) {
+	lower := by.LessIsBetter(by.PrimaryMeasure)
+	slices.SortStableFunc(runs, func(a, b *tried) int {
+		x, y := value(a), value(b)
+		switch {
+		case x != nil && y != nil && *x != *y:
+			if lower {
+				return cmp.Compare(*x, *y)
+			}
+			return cmp.Compare(*y, *x)
+		case (x == nil) != (y == nil):
+			if x == nil {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.run.SubmissionID, b.run.SubmissionID), cmp.Compare(a.run.ID, b.run.ID))
+	})
+}

@@ -120,7 +120,8 @@ func TestBaselines_HaveNoTeam(t *testing.T) {
 		}
 	}
 	tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun), "--wait")
-	tom.says(done, []string{"Of each team, only runs that it marked as final are shown or, if none of these has a result here, the last 2 of its runs that you see.\n"},
+	tom.says(done, []string{"Of each team, only runs that it marked as final are shown, and none of its runs if the results of these are hidden from you. " +
+		"If no marked run has a result here, hidden or not, the leaderboard shows the last 2 of the team's runs that you see.\n"},
 		"leaderboard", "Lakes", "--dataset", "Rivers", "--final")
 	olga.says(done, []string{"its submitter", "its team"}, append(review, "--unpublish")...)
 	review[len(review)-1] = "states=completed,failed"

@@ -68,11 +68,12 @@ export function againstNote(
 }
 
 /**
- * finalsNote says which runs leaderboards show as final for a team that marked none. Runs that are not published stay
+ * finalsNote says which runs leaderboards show as final. Of a team that marked none, runs that are not published stay
  * unknown to others.
  */
 export const finalsNote =
-  "Leaderboards find the last runs of a team among those that their reader sees: for most readers, the published ones.";
+  "Leaderboards find the last runs of a team among those that their reader sees: for most readers, the published ones. " +
+  "If the results of its marked runs are hidden from the reader, leaderboards of final runs leave the team out.";
 
 /** isBaseline reports whether a run is a baseline that organizers submitted without a team. No team can have this name. */
 export const isBaseline = ({ team }: { team: string }): boolean => team === "baseline";

@@ -164,6 +164,7 @@ func (c *call) reviewedDataset(task object) string {
 		return c.dataset(task, c.text("dataset")).id()
 	}
 	r := c.get(client.Path("runs", c.args[1]))
+	c.err = c.ofHiddenRun(c.args[1], c.err)
 	if c.err == nil && r.text("taskId") != task.id() {
 		c.fail(&refusal{failed, fmt.Sprintf("The run %s belongs to another task than %s.", c.args[1], task.text("name")), ""})
 	}

@@ -17,6 +17,7 @@ import (
 	"assay/shared/computation/measure"
 	"assay/shared/domain/record"
 	"assay/shared/language/lists"
+	"assay/shared/language/problem"
 	"assay/shared/language/wait"
 
 	"golang.org/x/text/runes"
@@ -43,12 +44,30 @@ func (c *call) watch(ctx context.Context, id string, once bool, each func(run ob
 			}
 		}
 		if err != nil || once || ended(r) {
-			return r, err
+			return r, c.ofHiddenRun(id, err)
 		}
 		if !wait.Sleep(ctx, pause) {
 			return r, ctx.Err()
 		}
 	}
+}
+
+// ofHiddenRun returns the error of a request for a run. If the run is not found because its submission is private, but the caller sees its
+// values on the leaderboard, which has its id, the error says so.
+func (c *call) ofHiddenRun(id string, err error) error {
+	if !client.IsKind(err, problem.NotFound) {
+		return err
+	}
+	entries, unread := client.List[object](c.ctx, c.Client, client.Query(client.Path("evaluations"), "filter[runId]", id))
+	if unread != nil || !slices.ContainsFunc(entries, func(e object) bool { return memberAs[bool](e, "private") }) {
+		return err
+	}
+	r := &refusal{code: notFound, text: fmt.Sprintf("The submission of the run %s is private: you see its values on the leaderboard, but not the run.",
+		line(id))}
+	if !c.known {
+		r.heal = c.login()
+	}
+	return r
 }
 
 func showRuns(c *call) {
@@ -203,6 +222,9 @@ func (c *call) change(below string, ids []string, body map[string]any, columns s
 			break
 		}
 		now := c.patch(below+"/"+url.PathEscape(id), body)
+		if below == client.Path("runs") {
+			c.err = c.ofHiddenRun(id, c.err)
+		}
 		if c.err != nil {
 			c.err = fmt.Errorf("%s: %w", line(id), c.err)
 			break

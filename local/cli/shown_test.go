@@ -171,3 +171,24 @@ func TestJoin_OfATeamThatWasNotAccepted(t *testing.T) {
 		t.Errorf("a rejected team takes part: %s", got)
 	}
 }
+
+// TestRuns_SayThatASubmissionIsPrivate names a published run of a private submission, whose id the leaderboard shows, in each command.
+func TestRuns_SayThatASubmissionIsPrivate(t *testing.T) {
+	s, olga, tom := limited(t)
+	for _, title := range []string{"Seals", "Otters"} {
+		tom.want(done, "submit", "Lakes", "Rivers="+tom.write("run.txt", goodRun+strings.Repeat(" ", len(title))), "--title", title, "--wait")
+	}
+	runs := tom.ids("runs")
+	olga.want(done, append([]string{"review", "Lakes", "--publish"}, runs...)...)
+	ben := s.person("ben")
+	ben.says(done, []string{"  " + runs[0] + "  "}, "leaderboard", "Lakes", "--dataset", "Rivers")
+	ben.want(done, "compare", runs[0], runs[1])
+	private := "The submission of the run " + runs[0] + " is private: you see its values on the leaderboard, but not the run."
+	for _, command := range []string{"runs", "logs", "cancel", "final"} {
+		ben.says(notFound, []string{private}, command, runs[0])
+	}
+	olga.want(done, "review", "Lakes", "--unpublish", runs[0])
+	ben.says(notFound, []string{"There is nothing with this id, or nothing that you may see."}, "runs", runs[0])
+	ben.want(done, "logout")
+	ben.says(notFound, []string{strings.Replace(private, runs[0], runs[1], 1), "Try: assay login " + s.url}, "runs", runs[1], "--server", s.url)
+}

@@ -48,6 +48,7 @@ type applying struct {
 	// lasting holds the effects of the dry run by resource, without advice and what the caller's quotas count: those to tell after the change
 	// too.
 	lasting map[string][]string
+	faulty  *client.Problem // all faults of the file that the dry run has found; nil if there is none
 }
 
 func applyFile(c *call) {
@@ -111,12 +112,33 @@ func applyFile(c *call) {
 func (a *applying) apply() {
 	task := maps.Clone(a.Task)
 	task["organizerId"] = a.organizer()
+	a.collectFaults()
 	has := a.find(client.Query(client.Path("tasks"), "filter[organizerId]", fmt.Sprint(task["organizerId"])), task)
 	a.rules = memberAs[record.SubmissionRules](merged(task, has), "submissions")
 	id := a.resource("/task", "task", client.Path("tasks"), task, has)
+	a.collectFaults()
 	for i := range a.Datasets {
 		a.dataset(i, id)
+		a.collectFaults()
 	}
+	if a.err == nil && a.faulty != nil {
+		a.err = a.faulty
+	}
+}
+
+// collectFaults lets a dry run continue after a resource with faults, so that all faults of the file are told at once. Any other error
+// ends the dry run.
+func (a *applying) collectFaults() {
+	p, refused := errors.AsType[*client.Problem](a.err)
+	if !a.dry || !refused || p.Type != problem.Invalid.Type() || len(p.Errors) == 0 {
+		return
+	}
+	if a.faulty == nil {
+		a.faulty = p
+	} else {
+		a.faulty.Errors = append(a.faulty.Errors, p.Errors...)
+	}
+	a.err = nil
 }
 
 // organizer returns the id of the organizer that the file names by its name or id. If it names none, the caller must have only one.

@@ -360,3 +360,18 @@ func TestApply_AdvisesOrganizers(t *testing.T) {
 	olga.says(done, []string{seen}, "apply", "--dry-run", hidden)
 	olga.says(done, []string{seen}, "apply", hidden)
 }
+
+// TestApply_TellsTheFaultsOfAllDatasets applies a new task whose datasets both lack members.
+func TestApply_TellsTheFaultsOfAllDatasets(t *testing.T) {
+	olga := serve(t, "embedded").person("olga")
+	olga.write("labels.csv", "id,label\n1,a\n")
+	_, songs, _ := strings.Cut(labelsFile, "datasets:\n")
+	two := labelsFile + strings.Replace(songs, "Songs", "Calls", 1)
+	file := olga.write("birds.yaml", strings.ReplaceAll(two, ", idField: id, valueField: label", ""))
+	for _, flags := range [][]string{nil, {"--dry-run"}} {
+		olga.says(failed, []string{"There are 4 faults:\n", "datasets[0].runFormat.idField: ", "datasets[0].runFormat.valueField: ",
+			"datasets[1].runFormat.idField: ", "datasets[1].runFormat.valueField: "}, append([]string{"apply", file}, flags...)...)
+	}
+	olga.says(done, []string{"You see no task here."}, "tasks")
+	olga.says(done, []string{"created dataset Songs", "created dataset Calls"}, "apply", olga.write("birds.yaml", two))
+}

@@ -212,8 +212,9 @@ func TestTruthTrial_FailsBlindedRunsThatFailedBefore(t *testing.T) {
 	check("after a corrected label", failed, hidden, good)
 	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
 	if len(told) != 4 || counts[1] != 1 || !strings.Contains(told[1], "1 of them would fail, leave the leaderboard") ||
-		told[2] != "1 run would stay completed without values, because it completed within 24 hours after 5 runs of the same team, whose "+
-			"values it does not see, had failed. Only runs that completed before these failures fail." ||
+		told[2] != "1 run would stay completed without values: its team does not see the values, and 5 other such runs of the team had "+
+			"failed in the 24 hours before it completed. Runs that cannot be evaluated fail if the team sees their values, or if they "+
+			"completed before these failures." ||
 		told[3] != fmt.Sprintf("The preview also evaluated %d failed runs: none of them would complete.", len(failed)) {
 		t.Errorf("%q, %v", told, counts)
 	}
@@ -296,6 +297,43 @@ func TestTruthTrial_RanksByTheMeasureOfEachBoard(t *testing.T) {
 		}
 		if !evaluated {
 			t.Errorf("from %q to %q: %+v", c.was, c.is, preview.Effects)
+		}
+	}
+}
+
+// Of the runs that completed only because the team had no failures left, those fail whose values the team sees meanwhile, and those that
+// fail for reasons which do not depend on the truth.
+func TestTruthTrial_LimitsOnlyFailuresThatRevealTheTruth(t *testing.T) {
+	l := newLeaderboards(t)
+	l.newDataset(map[string]any{"split": "test", "truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n2,b\n")}})
+	for range record.MaxTruthFailures {
+		l.enter("ada", "1,a\n")
+	}
+	hidden, shown := l.enter("ada", "1,a\n"), l.enter("ada", "1,a\n")
+	l.review(shown, false, false)
+	told, counts := l.evaluationEffects("1,a\n2,b\n3,b\n")
+	const stays = "1 run would stay completed without values: its team does not see the values, and 5 other such runs of the team had failed " +
+		"in the 24 hours before it completed. Runs that cannot be evaluated fail if the team sees their values, or if they completed before " +
+		"these failures."
+	if len(told) != 4 || !strings.Contains(told[1], ": 1 of them would fail") || counts[1] != 1 || told[2] != stays {
+		t.Errorf("%q, %v", told, counts)
+	}
+	var preview previewAnswer
+	l.Want(http.StatusOK, &preview, "olga", http.MethodPatch, l.dataset+"?preview=true", map[string]any{
+		"runFormat": map[string]any{"kind": "csv", "idField": "nr", "valueField": "label"},
+		"truths":    []any{servertest.Inline("truth.csv", "nr,label\n1,a\n2,b\n")}})
+	fails := false
+	for _, e := range preview.Effects {
+		fails = fails || strings.Contains(e.Detail, ": 2 of them would fail")
+	}
+	if !fails {
+		t.Errorf("another format of runs: %+v", preview.Effects)
+	}
+	l.changeTruth("1,a\n2,b\n3,b\n")
+	for id, want := range map[string]record.RunState{hidden: record.Completed, shown: record.Failed} {
+		l.evaluate(id)
+		if r := l.run("olga", id); r.State != want {
+			t.Errorf("a run is %s, want %s", r.State, want)
 		}
 	}
 }

@@ -51,6 +51,7 @@ type tried struct {
 	before *float64 // the value on the leaderboard
 	after  *float64
 	fault  string // the first error, or "" if the run can be evaluated
+	public bool   // the run has an error that does not depend on the ground truth
 	ended  bool   // the run was evaluated
 }
 
@@ -68,10 +69,10 @@ func (r *tried) valueAfter() *float64  { return r.after }
 // failedBefore reports whether the run has failed against the present ground truth.
 func (r *tried) failedBefore() bool { return r.run.State == record.Failed }
 
-// completesAnyway reports whether a completed run stays completed without values if it cannot be evaluated, because its team has no
-// failures left.
+// completesAnyway reports whether a completed run stays completed without values although it cannot be evaluated, because its team has no
+// failures left for reasons that only the ground truth reveals.
 func (r *tried) completesAnyway(now time.Time) bool {
-	return r.run.LimitsTruthFailures() && r.run.NextTruthFailure.After(now)
+	return !r.public && r.run.LimitsTruthFailures() && r.run.NextTruthFailure.After(now)
 }
 
 // errTrialOver ends the evaluation of a trial that has used up its steps.
@@ -204,6 +205,11 @@ func (t *trial) score(ctx context.Context, d *record.DatasetDraft, open truth.Op
 		}
 		if fault := measure.FirstError(scored.Diagnostics); fault != nil {
 			r.fault = fault.Message
+			public, err := scored.Validate(ctx, files(r.run))
+			if err != nil {
+				return err
+			}
+			r.public = measure.HasErrors(public)
 		} else {
 			r.after = scored.Result.Measures[d.Evaluator.PrimaryMeasure]
 		}
@@ -256,9 +262,10 @@ func (t *trial) tellFailures(c *api.Call, effect api.Consequence) {
 	}
 	if others := len(faulty) - len(failing); others > 0 {
 		of.Count = int64(others)
-		c.Effect(of, problem.Sentence("%s would stay completed without values, because %s completed within 24 hours after %d runs of the same "+
-			"team, whose values it does not see, had failed. Only runs that completed before these failures fail.", plural.Count(others, "run"),
-			plural.Verb(others, "it", "each"), record.MaxTruthFailures))
+		c.Effect(of, problem.Sentence("%s would stay completed without values: %s, and %d other such runs of the team had failed in the 24 "+
+			"hours before %s completed. Runs that cannot be evaluated fail if the team sees their values, or if they completed before these "+
+			"failures.", plural.Count(others, "run"), plural.Verb(others, "its team does not see the values", "their teams do not see the values"),
+			record.MaxTruthFailures, plural.Verb(others, "it", "each")))
 	}
 }
 

@@ -178,3 +178,43 @@ func TestPreview_SaysWhatAnExceptionLacks(t *testing.T) {
 	refused(map[string]any{"closesAt": f.in(4 * time.Hour), "datasetId": f.dataset.ID}, early(5*time.Hour))
 	f.grant(f.ada, map[string]any{"closesAt": f.in(4 * time.Hour), "datasetId": f.dataset.ID})
 }
+
+// TestPreview_SaysWhatMoreRunsLack grants more runs on a dataset to a team that still cannot submit to it.
+func TestPreview_SaysWhatMoreRunsLack(t *testing.T) {
+	used := func(more func(f *phases)) func(*phases) {
+		return func(f *phases) {
+			f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"perDay": 1, "total": 1}})
+			f.submit(http.StatusCreated, "bob")
+			more(f)
+		}
+	}
+	total := func(f *phases) (string, string, map[string]any) {
+		return exceptionFor(map[string]any{"datasetId": f.dataset.ID, "total": 2})(f)
+	}
+	perDay := func(f *phases) (string, string, map[string]any) {
+		return exceptionFor(map[string]any{"datasetId": f.dataset.ID, "perDay": 1, "total": 1})(f)
+	}
+	const (
+		moreInAll = "The team team of bob can have 1 run in 24 hours and 3 runs in all on Rivers instead of 1 run in 24 hours and 1 run in all."
+		more      = "The team team of bob can have 2 runs in 24 hours and 2 runs in all on Rivers instead of 1 run in 24 hours and 1 run in all."
+		none      = "The team team of bob has used up its quota, so no run is left now on: Rivers."
+		never     = "Waiting does not give the team another run."
+		closed    = "Even so, the team cannot submit to Rivers, because submissions have closed for the team: only a later close " +
+			"opens them again."
+	)
+	checkPreviews(t, map[string]previewCase{
+		"a run is left": {state: used(func(*phases) {}), change: perDay, want: of(more)},
+		"no run is left today": {state: used(func(*phases) {}), change: total, want: func(f *phases) []string {
+			return []string{moreInAll, none, "The team can submit its next run at " + f.in(record.Day).String() + ", to: Rivers."}
+		}},
+		"no run before the close": {state: used(func(f *phases) { f.closeTask(time.Hour)() }), change: total, want: of(moreInAll, none, never)},
+		"closed":                  {state: used(func(f *phases) { f.closeTask(-time.Hour)() }), change: total, want: of(moreInAll, closed)},
+		"no run of the task": {state: used(func(f *phases) {
+			f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"total": 1}})
+		}), change: perDay, want: of(more, "The quota of the task still applies to the team: 1 run in all.", none, never)},
+		"more runs of the task": {state: used(func(f *phases) {
+			f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"total": 1}})
+		}), change: exceptionFor(map[string]any{"total": 1}), want: of("The team team of bob can have 2 runs in all in the task "+
+			"instead of 1 run in all.", "The quotas of these datasets still apply to the team: Rivers.", none, never)},
+	})
+}

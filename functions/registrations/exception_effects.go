@@ -27,14 +27,17 @@ func noteException(ctx context.Context, c *api.Call, r *record.RegistrationItem,
 	e := a.Exceptions[0]
 	was := before.Quota(of.task, sets, r.Participation(of.task), c.Now())
 	is := a.Quota(of.task, sets, r.Participation(of.task), c.Now())
+	var concerned []*record.DatasetItem
 	if e.ClosesAt != nil {
-		extended := later(of.task, sets, &before, a)
-		noteClose(c, r, a, e, of.task, extended)
-		noteUsedUp(c, r, e, extended, is)
+		concerned = later(of.task, sets, &before, a)
+		noteClose(c, r, e, concerned)
 	}
 	if e.PerDay+e.Total > 0 {
 		noteQuotas(c, r, e, sets, was, is)
+		concerned = slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool { return e.DatasetID != "" && d.ID != e.DatasetID })
 	}
+	noteClosed(c, r, concerned, is)
+	noteUsedUp(c, r, e, concerned, is)
 	return nil
 }
 
@@ -64,37 +67,50 @@ func later(t *record.TaskItem, sets []*record.DatasetItem, before, after *record
 
 // noteClose says until when the team can submit to the extended datasets. In a task without datasets, it says until when users join the
 // team.
-func noteClose(c *api.Call, r *record.RegistrationItem, a *record.Allowance, e record.Exception, t *record.TaskItem,
-	extended []*record.DatasetItem) {
+func noteClose(c *api.Call, r *record.RegistrationItem, e record.Exception, extended []*record.DatasetItem) {
 	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
-	never := slices.DeleteFunc(slices.Clone(extended), func(d *record.DatasetItem) bool {
-		opens, closes := a.Window(t, d)
-		return record.ReasonClosed(opens, closes, c.Now()) != record.ClosedAlways
-	})
 	if len(extended) == 0 {
 		c.Effect(of, problem.Sentence("Users can join the team %s until %s.", r.TeamName(), e.ClosesAt))
 		return
 	}
 	c.Effect(of, problem.Sentence("For the team %s, submissions to %s close at %s.", r.TeamName(), parts(extended), e.ClosesAt))
-	if len(never) > 0 {
+}
+
+// noteClosed adds the datasets that the exception concerns, but to which the team cannot submit because of their windows.
+func noteClosed(c *api.Call, r *record.RegistrationItem, concerned []*record.DatasetItem, is record.Quota) {
+	of := api.Consequence{Kind: api.EffectWindow, Subject: "/v1/tasks/" + r.TaskID}
+	if sets := closedBecause(record.ClosedAlways, concerned, is); len(sets) > 0 {
 		c.Effect(of, problem.Sentence("Even so, the team cannot submit to %s, because submissions open no earlier than they close.",
-			parts(never)))
+			parts(sets)))
+	}
+	if sets := closedBecause(record.ClosedLate, concerned, is); len(sets) > 0 {
+		c.Effect(of, problem.Sentence("Even so, the team cannot submit to %s, because submissions have closed for the team: only a later close "+
+			"opens them again.", parts(sets)))
 	}
 }
 
-// noteUsedUp adds the datasets to which the team cannot submit in spite of the later close, because it has used up its quota. It names the
-// quota that binds, unless noteQuotas does.
-func noteUsedUp(c *api.Call, r *record.RegistrationItem, e record.Exception, extended []*record.DatasetItem, is record.Quota) {
-	usedUp := slices.DeleteFunc(slices.Clone(extended), func(d *record.DatasetItem) bool {
-		i := slices.IndexFunc(is.Datasets, func(q record.DatasetQuota) bool { return q.DatasetID == d.ID })
-		left := is.Datasets[i].Left
-		return left == nil || *left > 0
+func closedBecause(reason record.ClosedReason, sets []*record.DatasetItem, is record.Quota) []*record.DatasetItem {
+	return slices.DeleteFunc(slices.Clone(sets), func(d *record.DatasetItem) bool { return quotaOf(d, is).ClosedReason != reason })
+}
+
+// quotaOf returns the part of the quota for the dataset.
+func quotaOf(d *record.DatasetItem, is record.Quota) record.DatasetQuota {
+	return is.Datasets[slices.IndexFunc(is.Datasets, func(q record.DatasetQuota) bool { return q.DatasetID == d.ID })]
+}
+
+// noteUsedUp adds the datasets that the exception concerns, but to which the team cannot submit now because it has used up its quota. It
+// says when the next run is left, and names the quota that binds, unless noteQuotas does.
+func noteUsedUp(c *api.Call, r *record.RegistrationItem, e record.Exception, concerned []*record.DatasetItem, is record.Quota) {
+	usedUp := slices.DeleteFunc(slices.Clone(concerned), func(d *record.DatasetItem) bool {
+		q := quotaOf(d, is)
+		return q.Left == nil || *q.Left > 0 || q.ClosedReason == record.ClosedLate || q.ClosedReason == record.ClosedAlways
 	})
 	if len(usedUp) == 0 {
 		return
 	}
 	of := api.Consequence{Kind: api.EffectQuota, Subject: "/v1/tasks/" + r.TaskID}
 	c.Effect(of, problem.Sentence("The team %s has used up its quota, so no run is left now on: %s.", r.TeamName(), parts(usedUp)))
+	noteNext(c, of, usedUp, is)
 	switch {
 	case e.PerDay+e.Total > 0:
 	case is.Left != nil && *is.Left == 0:
@@ -102,6 +118,40 @@ func noteUsedUp(c *api.Call, r *record.RegistrationItem, e record.Exception, ext
 	default:
 		noteDatasetQuotas(c, of, parts(usedUp))
 	}
+}
+
+// noteNext says when the team can submit its next run to one of the datasets, whose quota it has used up.
+func noteNext(c *api.Call, of api.Consequence, usedUp []*record.DatasetItem, is record.Quota) {
+	var first *record.Instant
+	var next []*record.DatasetItem
+	waits := false // whether a dataset takes no runs for another reason, too
+	for _, d := range usedUp {
+		q := quotaOf(d, is)
+		at := nextRun(q)
+		switch {
+		case at == nil:
+			waits = waits || !q.Open
+		case first == nil || at.Before(first.Time):
+			first, next = at, []*record.DatasetItem{d}
+		case at.Equal(first.Time):
+			next = append(next, d)
+		}
+	}
+	switch {
+	case first != nil:
+		c.Effect(of, problem.Sentence("The team can submit its next run at %s, to: %s.", first, parts(next)))
+	case !waits:
+		c.Effect(of, problem.Sentence("Waiting does not give the team another run."))
+	}
+}
+
+// nextRun returns when the dataset takes the next run of a team that has used up its quota: not before it opens. It returns nil if waiting
+// does not help.
+func nextRun(q record.DatasetQuota) *record.Instant {
+	if q.NextAt != nil && q.OpensAt != nil && q.OpensAt.After(q.NextAt.Time) {
+		return q.OpensAt
+	}
+	return q.NextAt
 }
 
 func noteTaskQuota(c *api.Call, of api.Consequence, is record.Quota) {
